@@ -1,0 +1,38 @@
+# Everything starts here: `make help` lists the targets.
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format proto golden bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+
+setup: .venv/installed ## make the virtual environment .venv from requirements.lock
+
+.venv/installed: requirements.lock pyproject.toml .ci/setup
+	@.ci/setup
+
+demo: setup ## run an arena here: eight bots, three tournaments, standings and ratings
+	@$(BIN)/arena demo
+
+test: check ## run all checks and all tests
+	@$(BIN)/python -m pytest
+
+check: setup ## format, lint, strict types, import arrows, protos, generated files
+	@$(BIN)/ruff format --check --quiet . || { echo "run make format"; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache | tail -n 3
+	@cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code
+	@.ci/check-generated
+
+format: setup ## format the code and mend what the linter can
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format --quiet .
+	@cd proto && ../$(BIN)/buf format --write
+
+proto: setup ## generate referee/v1 from proto/
+	@.ci/proto
+
+clean: ## remove the virtual environment and all caches
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
