@@ -1,0 +1,48 @@
+"""What can happen in a deal, as values: its stages, actions and exchange."""
+
+from enum import Enum
+from typing import NamedTuple
+
+NOBODY = -1
+"""In place of a seat, where there is none."""
+
+
+class Stage(Enum):
+    """What a deal is waiting for."""
+
+    EXCHANGE = "exchange"
+    """The last deal's winner chooses the card to return."""
+    PLAY = "play"
+    """The seat in turn leads, follows or passes."""
+    BEAT_OWN = "beat_own"
+    """All others have passed: the last to play may beat the own play, or pass and lead."""
+    BOMBS = "bombs"
+    """Every seat asked may bomb the last play out of turn."""
+    OVER = "over"
+    """Nothing: the deal is scored."""
+
+
+class Action(NamedTuple):
+    """A play or a pass."""
+
+    seat: int
+    """Who acted."""
+    cards: int
+    """Mask of the cards played, 0 for a pass."""
+    drawn: int = 0
+    """Mask of the cards drawn at a pass."""
+    out_of_turn: bool = False
+    """Whether it is a bomb out of turn."""
+
+
+class Exchange(NamedTuple):
+    """The loser's highest card against one of the winner's choice."""
+
+    loser: int
+    """Seat that gives its highest card."""
+    winner: int
+    """Seat that returns a card."""
+    given: int
+    """Mask of the card that went to the winner."""
+    returned: int = 0
+    """Mask of the card that came back; 0 until it is chosen."""

@@ -1,0 +1,35 @@
+"""Cards as text and as indices.
+
+A card's index inside a rank set is its rank position (low to high) times four plus its suit's
+position in D C H S, whatever order a ruleset gives to the suits. So ascending indices are the
+canonical order: rank 3 … 2, and within a rank D, C, H, S.
+"""
+
+from collections.abc import Sequence
+
+from referee.errors import CardError
+
+SUITS = ("D", "C", "H", "S")
+"""The suits in canonical order."""
+
+STANDARD_RANKS = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2")
+"""The 13 ranks of a standard pack, low to high."""
+
+LECTIO_RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "1", "2")
+"""The 15 ranks of Lectio's tiles, low to high; 1 is the ace and 2 the two."""
+
+RANK_SETS = (STANDARD_RANKS, LECTIO_RANKS)
+"""The rank sets that a ruleset may use."""
+
+
+def card_text(index: int, ranks: Sequence[str]) -> str:
+    """Return the card's text: its rank in ``ranks``, then its suit letter, as ``TD`` or ``10D``."""
+    return ranks[index >> 2] + SUITS[index & 3]
+
+
+def card_index(text: str, ranks: Sequence[str]) -> int:
+    """Return the index of the card written ``text``; CardError where it is no card of ``ranks``."""
+    rank, suit = text[:-1], text[-1:]
+    if rank not in ranks or suit not in SUITS:
+        raise CardError(f"{text!r} is no card of this ruleset")
+    return ranks.index(rank) * 4 + SUITS.index(suit)

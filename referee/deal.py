@@ -1,0 +1,487 @@
+"""One deal as a state machine: sans-I/O, every rule of docs/rules.md, and the hot path of all local play.
+
+Each hand's plays are one ascending list of codes, listed when they are first asked for and then only
+filtered; what beats a play is a slice of that list. While no rare rule bears on the seat in turn
+(``_plain``), its decision is answered from that list alone; for all others see ``referee.options``.
+"""
+
+from bisect import bisect_left
+
+from referee.action import NOBODY, Action, Exchange, Stage
+from referee.dealing import (
+    deal_cards,
+    dragon_holder,
+    highest_card,
+    landmarks,
+    lowest_card,
+    next_seats,
+    seats_after,
+)
+from referee.errors import IllegalHere, PlayError
+from referee.liability import Liability
+from referee.options import Options, Turn, options, precaution, refusal
+from referee.plays import Rules
+from referee.scoring import Finish, score
+from referee.stock import Stock
+from referee.tricks import unbeaten
+from referee.window import Window
+
+__all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
+
+_new_action = tuple.__new__
+_PASSES = tuple(Action(seat, 0) for seat in range(8))
+_ALONE = tuple((seat,) for seat in range(8))
+_CLOSED = Window(())
+_PLAY = Stage.PLAY  # looking up a member of an enum takes longer than most of what an action does
+
+
+class Deal:
+    """One distribution of cards, played to its end. Hands and cards are masks, plays codes of ``rules``."""
+
+    # fmt: off
+    __slots__ = (
+        "_beat_own", "_code", "_end_of_group", "_final", "_first_bomb", "_full", "_group", "_guards",
+        "_include", "_least", "_liability", "_lists", "_locked", "_losing_card", "_next", "_one_pack", "_plain",
+        "_round", "_top_banned", "_trick_ends", "_window", "_windows",
+        "actions", "culprit", "dealer", "dealt", "end",
+        "exchange", "hands", "last_seat", "leader", "leftover", "number", "opening", "out", "over", "points",
+        "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
+    )
+    # fmt: on
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: bytes,
+        number: int,
+        dealer: int,
+        step: int,
+        *,
+        leader: int | None = None,
+        exchange: tuple[int, int] | None = None,
+    ) -> None:
+        """Deal the cards. ``step`` is 1 clockwise, -1 anticlockwise.
+
+        ``leader`` is None where the lowest card decides; ``exchange`` holds the last deal's loser and
+        winner where they exchange cards.
+        """
+        self.rules, self.seed, self.number = rules, seed, number
+        self.dealer, self.step = dealer, step
+        self.dealt, self.leftover, self.opening = deal_cards(rules, seed, dealer, step)
+        """Masks by seat as dealt, indices of the cards not dealt, masks with leftover cards taken."""
+        self.hands = list(self.opening)
+        self.start = self.opening
+        """Hands as the play begins: with leftover cards and after an exchange."""
+        self.stock = Stock(rules, seed, self.leftover)
+        self.exchange: Exchange | None = None
+        self.leader = leader
+        """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
+        self.stage, self.turn = _PLAY, NOBODY
+        self.to_beat, self.last_seat = 0, NOBODY
+        self.actions: list[Action] = []
+        self.out: list[int] = []
+        self.over, self.end = False, ""
+        """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
+        self.culprit: int | None = None
+        """Who ended the deal without a winner: left with the top card, or by a forfeit."""
+        self.points: tuple[int, ...] = ()
+        self._follow_rules()
+        self._lists: list[list[int] | None] = [None] * len(self.hands)
+        self._plain = False
+        self._least = self._end_of_group = self._include = self._locked = self._final = 0
+        self._window = _CLOSED
+        self._liability = Liability()
+        self._trick_ends: list[int] = []
+        self._open(exchange)
+
+    def _follow_rules(self) -> None:
+        rules, ruleset = self.rules, self.rules.ruleset
+        self._code, self._full, self._group = rules.code, rules.full, rules.group_full
+        self._first_bomb = rules.first_bomb
+        self._one_pack = ruleset.decks == 1
+        self._beat_own, self._windows = ruleset.beat_own, ruleset.bombs_out_of_turn
+        top = landmarks(rules).top
+        self._losing_card = top if ruleset.last_top_card == "loses" else NOBODY
+        self._top_banned = top if ruleset.last_top_card == "cannot_win" else NOBODY
+        self._guards = ruleset.guard != "none"
+        self._next = next_seats(self.step, len(self.hands))
+        # Whether a turn is simply followed by the next seat's: nobody is out or locked out, a pass costs
+        # nothing, and no rule looks at the seats around.
+        self._round = (
+            ruleset.deal_ends == "first_out"
+            and ruleset.draw_on_pass == "none"
+            and self._top_banned == NOBODY
+            and not (ruleset.pass_locks or self._beat_own or self._windows or self._guards)
+        )
+
+    # What a seat may ask
+
+    def asked(self) -> tuple[int, ...]:
+        """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
+        return _ALONE[self.turn] if self.turn != NOBODY else self._window.waiting
+
+    def legal(self, seat: int) -> list[int]:
+        """Return the codes that ``seat`` may play now, ascending; none where no decision is pending.
+
+        In an exchange these are single cards to return; in a bomb window, bombs.
+        """
+        if seat != self.turn or not self._plain:
+            return self._options(seat).plays if seat in self.asked() else []
+        plays = self._lists[seat]
+        if plays is None:
+            plays = self._plays(seat)
+        if not self.to_beat:
+            return plays[:]
+        low = bisect_left(plays, self._least)
+        if low == len(plays):
+            return []
+        high = bisect_left(plays, self._end_of_group, low)
+        found = plays[low:high]
+        if plays[-1] >= self._first_bomb and high < len(plays):
+            found += plays[bisect_left(plays, self._first_bomb, high) :]
+        return found
+
+    def can_pass(self, seat: int) -> bool:
+        """Return whether ``seat`` may pass now (decline, in a bomb window)."""
+        if seat == self.turn and self._plain:
+            return self.to_beat != 0
+        return seat in self.asked() and self._options(seat).may_pass
+
+    def forced(self, seat: int) -> bool:
+        """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
+
+        So a window takes the same course whoever holds a bomb.
+        """
+        return self.stage is not Stage.BOMBS and len(self.legal(seat)) + self.can_pass(seat) == 1
+
+    def default(self, seat: int) -> int:
+        """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
+
+        That is a pass if legal, else the weakest legal single, else the first legal play in canonical
+        order; in an exchange the lowest card.
+        """
+        if self.can_pass(seat):
+            return 0
+        cards = [code & self._full for code in self.legal(seat)]
+        if not cards:
+            raise IllegalHere(f"seat {seat} has no decision to make now")
+        singles = [mask for mask in cards if self.rules.count(mask) == 1]
+        return singles[0] if singles else min(cards, key=self.rules.cards)
+
+    @property
+    def left(self) -> tuple[int, ...]:
+        """The hands as they are now, as masks; once the deal is over, the cards left."""
+        return tuple(self.hands)
+
+    # What a seat may do
+
+    def act(self, seat: int, mask: int) -> int:
+        """Play the cards of ``mask``, or pass (decline) with 0; return the code played, 0 for a pass.
+
+        In an exchange the card is returned. NotInHand, NotAPlay and IllegalHere leave all as it was.
+        """
+        if seat != self.turn or not self._plain:
+            return self._act_with_care(seat, mask)
+        if mask:
+            code = 0 if mask & ~self.hands[seat] else self._code(mask)
+            if code < self._least or self._end_of_group <= code < self._first_bomb:
+                raise self._refusal(seat, mask, Turn(self.to_beat))
+            self._play(seat, code)
+            return code
+        if not self.to_beat:
+            raise self._refusal(seat, mask, Turn(0))
+        if not self._round:
+            self._pass(seat)
+            return 0
+        self.actions.append(_PASSES[seat])
+        following = self._next[seat]
+        if following != self.last_seat:
+            self.turn = following
+        else:
+            self._end_trick()
+        return 0
+
+    def forfeit(self, seat: int) -> None:
+        """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
+        if self.over:
+            raise IllegalHere("the deal is over")
+        if self.stage is Stage.EXCHANGE:
+            self.exchange, self.leader = None, None
+            self.hands = list(self.opening)
+        self._finish("forfeit", seat)
+
+    # The beginning
+
+    def _open(self, exchange: tuple[int, int] | None) -> None:
+        holder = None
+        if self.rules.ruleset.dragon == "wins":
+            holder = dragon_holder(self.rules, self.opening, self.dealer, self.step)
+        if holder is not None:
+            self._call_leader()
+            self.hands[holder] = 0
+            self.out.append(holder)
+            self._finish("dragon")
+        elif exchange is None:
+            self._begin()
+        else:
+            self._give(*exchange)
+
+    def _give(self, loser: int, winner: int) -> None:
+        given = highest_card(self.rules, self.hands[loser])
+        self._move(given, loser, winner)
+        self.exchange = Exchange(loser, winner, given)
+        self.stage, self.turn = Stage.EXCHANGE, winner
+
+    def _return(self, winner: int, mask: int) -> int:
+        assert self.exchange is not None
+        if self.rules.count(mask) != 1:
+            raise IllegalHere("one card must be returned in the exchange")
+        if mask & ~self.hands[winner]:
+            raise self._refusal(winner, mask, Turn(0))
+        self._move(mask, winner, self.exchange.loser)
+        self.exchange = self.exchange._replace(returned=mask)
+        self._begin()
+        return self._code(mask)
+
+    def _move(self, card: int, giver: int, taker: int) -> None:
+        self.hands[giver] = self.rules.remove(self.hands[giver], card)
+        self.hands[taker] = self.rules.add(self.hands[taker], card)
+        self._lists[giver] = self._lists[taker] = None
+
+    def _begin(self) -> None:
+        self.start = tuple(self.hands)
+        self._include = self._call_leader()
+        assert self.leader is not None
+        self._lead(self.leader)
+        if self._include:
+            self._plain = False
+
+    def _call_leader(self) -> int:
+        """Settle who leads; return the card that the lead must contain, 0 for none."""
+        if self.leader is not None:
+            return 0
+        self.leader, card = lowest_card(self.rules, self.left, self.dealer, self.step)
+        return card if self.rules.ruleset.lead_includes_lowest else 0
+
+    # Turns
+
+    def _lead(self, seat: int) -> None:
+        self.stage, self.turn = _PLAY, seat
+        self.to_beat, self.last_seat, self._locked = 0, NOBODY, 0
+        self._least, self._end_of_group = 1, self._first_bomb
+        self._plain = self._round or not self._needs_care(seat)
+
+    def _play(self, seat: int, code: int, out_of_turn: bool = False) -> None:
+        mask = code & self._full
+        hand = self.hands[seat]
+        left = self.hands[seat] = hand ^ mask if self._one_pack else self.rules.remove(hand, mask)
+        plays = self._lists[seat]
+        if plays:
+            gone = hand ^ left
+            self._lists[seat] = [play for play in plays if not play & gone]
+        self.actions.append(_new_action(Action, (seat, mask, 0, out_of_turn)))
+        self.to_beat, self.last_seat = code, seat
+        self._least, self._end_of_group = (code | self._full) + 1, (code | self._group) + 1
+        if not left or left == self._losing_card:
+            self._run_short(seat)
+        elif self._round:
+            self.turn = self._next[seat]
+        else:
+            self._answered(seat)
+
+    def _run_short(self, seat: int) -> None:
+        """Go on after a play that left its seat without cards, or with just the card that loses."""
+        if self.hands[seat]:
+            self._finish("last_top_card", seat)
+            return
+        if not self.out:
+            self._final = self.to_beat
+        self.out.append(seat)
+        if self.rules.ruleset.deal_ends == "first_out" or sum(map(bool, self.hands)) == 1:
+            self._finish("out")
+        else:
+            self._answered(seat)
+
+    def _answered(self, seat: int) -> None:
+        """Ask who may answer the play of ``seat``: with a bomb out of turn, then in turn."""
+        asked = self._who_may_bomb(seat) if self._windows else []
+        if asked:
+            self._window = Window(asked)
+            self.stage, self.turn, self._plain = Stage.BOMBS, NOBODY, False
+        else:
+            self._advance(seat)
+
+    def _pass(self, seat: int) -> None:
+        if seat == self.last_seat:
+            self.actions.append(_PASSES[seat])
+            self._end_trick()
+            return
+        drawn = self._draw(seat, self.rules.count(self.to_beat & self._full))
+        if self.rules.ruleset.pass_locks:
+            self._locked |= 1 << seat
+        self.actions.append(Action(seat, 0, drawn) if drawn else _PASSES[seat])
+        self._advance(seat)
+
+    def _advance(self, seat: int) -> None:
+        """Give the turn to the next after ``seat`` that may still beat the last play, or end the trick."""
+        order, last = self._next, self.last_seat
+        seat = order[seat]
+        while seat != last and (not self.hands[seat] or self._locked >> seat & 1):
+            seat = order[seat]
+        if seat == last and not (self._beat_own and self.hands[last]):
+            self._end_trick()
+            return
+        if seat == last:
+            self.stage, self._locked = Stage.BEAT_OWN, (1 << len(order)) - 1
+        self.turn = seat
+        self._plain = not self._needs_care(seat)
+
+    def _end_trick(self) -> None:
+        self._trick_ends.append(len(self.actions))
+        seat = self.last_seat
+        while not self.hands[seat]:
+            seat = self._next[seat]
+        self._lead(seat)
+
+    # Turns that a rare rule bears on
+
+    def _plays(self, seat: int) -> list[int]:
+        plays = self._lists[seat]
+        if plays is None:
+            plays = self._lists[seat] = self.rules.list_plays(self.hands[seat])
+        return plays
+
+    def _options(self, seat: int) -> Options:
+        plays = self._plays(seat)
+        if self.stage is Stage.EXCHANGE:
+            return Options([play for play in plays if self.rules.count(play & self._full) == 1], False)
+        if self.stage is Stage.BOMBS:
+            plays = plays[bisect_left(plays, max(self._least, self._first_bomb)) :]
+        turn = self.position(seat)
+        legal = options(self.rules, plays, turn)
+        return precaution(self.rules, legal, turn) if self.rules.ruleset.guard == "must" else legal
+
+    def position(self, seat: int) -> Turn:
+        """Return what bears on the decision of ``seat``: the play to beat, and the rules that bind it now."""
+        guarded = self.stage is Stage.PLAY and self._guarded(seat)
+        return Turn(self.to_beat, self._include, self._banned(seat), guarded)
+
+    def _needs_care(self, seat: int) -> bool:
+        return self.hands[seat] == self._top_banned or self._guarded(seat)
+
+    def _banned(self, seat: int) -> int:
+        """Return the card that the seat may not play last; none if all who hold cards hold just that."""
+        banned = self._top_banned
+        if self.hands[seat] != banned or not any(hand and hand != banned for hand in self.hands):
+            return 0
+        return banned
+
+    def _guarded(self, seat: int) -> bool:
+        """Return whether the next seat that holds cards and is not locked out has one card."""
+        if not self._guards:
+            return False
+        following = self._following(seat)
+        return following != seat and self.hands[following].bit_count() == 1
+
+    def _following(self, seat: int) -> int:
+        following = self._next[seat]
+        while following != seat and (not self.hands[following] or self._locked >> following & 1):
+            following = self._next[following]
+        return following
+
+    def _act_with_care(self, seat: int, mask: int) -> int:
+        if seat not in self.asked():
+            raise IllegalHere("the deal is over" if self.over else f"seat {seat} has no decision to make now")
+        if self.stage is Stage.EXCHANGE:
+            return self._return(seat, mask)
+        if self.stage is Stage.BOMBS:
+            return self._answer(seat, mask)
+        turn = self.position(seat)
+        code = self._checked(seat, mask, turn)
+        self._note_ignored(seat, code, turn)
+        self._plain, self._include = True, 0
+        if code:
+            self._play(seat, code)
+        elif self.to_beat:
+            self._pass(seat)
+        else:
+            self.actions.append(Action(seat, 0, self._draw(seat, 1)))
+            self._lead(self._following(seat))
+        return code
+
+    def _checked(self, seat: int, mask: int, turn: Turn) -> int:
+        """Return the code of a play that is legal, 0 for a pass that is; PlayError."""
+        if not mask:
+            if not self._options(seat).may_pass:
+                raise self._refusal(seat, mask, turn)
+            return 0
+        code = 0 if mask & ~self.hands[seat] else self._code(mask)
+        legal = code > 0 and bool(options(self.rules, [code], turn).plays)
+        if legal and turn.guarded and self.rules.ruleset.guard == "must":
+            legal = code in self._options(seat).plays
+        if not legal:
+            raise self._refusal(seat, mask, turn)
+        return code
+
+    def _refusal(self, seat: int, mask: int, turn: Turn) -> PlayError:
+        return refusal(self.rules, seat, self.hands[seat], mask, turn)
+
+    def _note_ignored(self, seat: int, code: int, turn: Turn) -> None:
+        if not turn.guarded or self.rules.ruleset.guard != "liable":
+            return
+        asked_for = precaution(self.rules, options(self.rules, self._plays(seat), turn), turn)
+        if code not in asked_for.plays if code else not asked_for.may_pass:
+            self._liability.ignored(seat, self._following(seat), len(self.actions))
+
+    def _draw(self, seat: int, needed: int) -> int:
+        """Draw for a pass where ``needed`` cards were to be played; return the mask of the cards drawn."""
+        rule = self.rules.ruleset.draw_on_pass
+        if rule == "none":
+            return 0
+        finished = self.actions[: self._trick_ends[-1]] if self._trick_ends else []
+        drawn = self.stock.draw(1 if rule == "one" else needed, finished)
+        self.hands[seat] = self.rules.add(self.hands[seat], drawn)
+        self._lists[seat] = None
+        return drawn
+
+    def _who_may_bomb(self, seat: int) -> list[int]:
+        others = seats_after(seat, self.step, len(self.hands))[:-1]
+        return [other for other in others if self.hands[other] and not self._locked >> other & 1]
+
+    def _answer(self, seat: int, mask: int) -> int:
+        """Note an answer in a bomb window; with the last one, play the bomb that has precedence or go on."""
+        code = 0
+        if mask:
+            turn = self.position(seat)
+            code = self._checked(seat, mask, turn)
+            if not self.rules.is_bomb(code):
+                raise IllegalHere(f"{self.rules.text(mask)} is no bomb and must wait for its turn")
+        if self._window.answer(seat, code):
+            bomb = self._window.bomb()
+            self.stage, self._plain, self._window = _PLAY, True, _CLOSED
+            if bomb is not None:
+                self._play(*bomb, out_of_turn=True)
+            else:
+                self._advance(self.last_seat)
+        return code
+
+    # The end
+
+    def _finish(self, end: str, culprit: int | None = None) -> None:
+        self.stage, self.turn, self._plain = Stage.OVER, NOBODY, False
+        self.over, self.end, self.culprit, self._window = True, end, culprit, _CLOSED
+        bonuses = end == "out" and self.rules.ruleset.bonuses is not None
+        finish = Finish(
+            dealer=self.dealer,
+            step=self.step,
+            leader=self.leader,
+            full=self.start,
+            left=self.left,
+            out=tuple(self.out),
+            culprit=culprit,
+            unplayed=end == "dragon",
+            final=self._final,
+            ignorer=self._liability.payer(self.rules, self.actions) if end == "out" else None,
+            unbeaten=unbeaten(self.rules, self.actions, self._trick_ends) if bonuses else (),
+        )
+        self.points = score(self.rules, finish)

@@ -1,0 +1,31 @@
+"""A ruleset told in words, made from its fields so that it cannot drift from them."""
+
+from collections.abc import Callable
+
+from referee.describe import combinations, course, deal, scoring
+from referee.ruleset import Ruleset
+
+_SECTIONS: dict[str, Callable[[Ruleset], list[str]]] = {
+    "Cards": deal.cards,
+    "Deal": deal.deal,
+    "Before the play": deal.before_play,
+    "Lead": deal.lead,
+    "Combinations": combinations.kinds,
+    "Five cards": combinations.five_cards,
+    "Sequences": combinations.straights,
+    "Flushes": combinations.flushes,
+    "Bombs": combinations.bombs,
+    "Turns": course.turns,
+    "Last cards": course.last_cards,
+    "End": course.end,
+    "Loser": deal.loser,
+    "Points": scoring.scoring,
+    "Bonuses": scoring.bonuses,
+    "Session": scoring.session,
+}
+
+
+def describe(ruleset: Ruleset) -> list[str]:
+    """Return the rules as a person would tell them: paragraphs, each ``Topic: sentences``."""
+    told = {topic: section(ruleset) for topic, section in _SECTIONS.items()}
+    return [f"{topic}: {' '.join(sentences)}" for topic, sentences in told.items() if sentences]

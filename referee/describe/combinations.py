@@ -1,0 +1,183 @@
+"""The combinations, their order and the bombs, in words."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations, pairwise
+
+from referee.describe.words import KIND_NAMES, bare, listed, number, weakest_first
+from referee.ruleset import Ruleset
+from referee.ruleset.ladders import Ladder, cycle
+
+_SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
+
+
+def kinds(ruleset: Ruleset) -> list[str]:
+    """Return which combinations there are, and how those of one kind compare."""
+    ordered = [kind for kind in KIND_NAMES if kind in ruleset.plays]
+    told = [
+        f"Playable are {listed([KIND_NAMES[kind] for kind in ordered])}.",
+        "A stronger play of the same kind and number of cards beats a weaker one; an equal play does not.",
+        "Single cards go by rank, then by suit.",
+    ]
+    told += [text(ruleset) for kind, text in _KINDS.items() if kind in ruleset.plays]
+    return told
+
+
+def _matching(ruleset: Ruleset, cards: str) -> str:
+    suit = f", then by the highest suit of {cards}" if ruleset.decks == 2 else ""
+    return f"by the rank of {cards}{suit}"
+
+
+def _quads(ruleset: Ruleset) -> str:
+    fives = " Five cards of one rank are the same kind." if ruleset.decks == 2 else ""
+    return f"Four of a kind take any fifth card and go {_matching(ruleset, 'the four')}.{fives}"
+
+
+def _pair_run(ruleset: Ruleset) -> str:
+    order = cycle(ruleset.ranks)
+    ace, two, three, king = order[0], order[1], order[2], order[-1]
+    return (
+        f"A run of pairs is two or more pairs of consecutive ranks in {ace} {two} {three} … {king} {ace}, "
+        f"in which {king} {ace} {two} is none; runs of the same length go by the last rank in that order, "
+        "then by the last pair's highest suit."
+    )
+
+
+_KINDS: dict[str, Callable[[Ruleset], str]] = {
+    "pair": lambda _: "Pairs go by rank, then by their higher suit.",
+    "triple": lambda ruleset: f"Triples go {_matching(ruleset, 'the three')}.",
+    "full_house": lambda ruleset: f"Full houses go {_matching(ruleset, 'the triple')}.",
+    "quads": _quads,
+    "bare_quads": lambda ruleset: f"Bare four of a kind go {_matching(ruleset, 'the four')}.",
+    "pair_run": _pair_run,
+    "straight_flush_plus_two": lambda _: "Straight flushes take any two more cards, which count for nothing.",
+}
+"""What is to be said of a kind where it is played; straights and flushes have their own sections."""
+
+
+def five_cards(ruleset: Ruleset) -> list[str]:
+    """Return the order of the kinds of five cards, with examples."""
+    kinds = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs]
+    if not kinds:
+        return []
+    apart = ", bombs apart" if len(kinds) < len(ruleset.five_card_order) else ""
+    if len(kinds) == 1:
+        return [f"The only kind of five cards{apart} is {_shown(ruleset, kinds[0])}."]
+    if ruleset.kinds_compete:
+        order = weakest_first([_shown(ruleset, kind) for kind in kinds])
+        return [f"Five cards of a stronger kind beat five of a weaker{apart}: {order}."]
+    names = listed([_shown(ruleset, kind) for kind in kinds])
+    return [f"Five cards are beaten only by five of the same kind{apart}. The kinds are {names}."]
+
+
+def _shown(ruleset: Ruleset, kind: str) -> str:
+    return f"{bare(kind)} ({example(ruleset, kind)})"
+
+
+def example(ruleset: Ruleset, kind: str) -> str:
+    """Return five cards of the kind, as text."""
+    ranks = ruleset.ranks
+    match kind:
+        case "full_house":
+            return _cards([ranks[6]] * 3 + [ranks[8]] * 2, "DCHCS")
+        case "quads":
+            return _cards([ranks[7]] * 4 + [ranks[3]], "DCHSC")
+        case "royal_flush":
+            return _cards(ranks[-6:-1], "HHHHH")
+        case "flush":
+            return _cards(_out_of_sequence(ruleset), "HHHHH")
+    sequence = ruleset.straights[len(ruleset.straights) // 2][0].split()
+    return _cards(sequence, "CHSDC" if kind == "straight" else "DDDDD")
+
+
+def _out_of_sequence(ruleset: Ruleset) -> Sequence[str]:
+    legal = {frozenset(sequence.split()) for level in ruleset.straights for sequence in level}
+    fives = combinations(ruleset.ranks[2:11:2] + ruleset.ranks, 5)
+    return next(five for five in fives if len(set(five)) == 5 and frozenset(five) not in legal)
+
+
+def _cards(ranks: Sequence[str], suits: str) -> str:
+    return " ".join(rank + suit for rank, suit in zip(ranks, suits, strict=True))
+
+
+def straights(ruleset: Ruleset) -> list[str]:
+    """Return the legal sequences and their order."""
+    if not _SEQUENCES & set(ruleset.plays):
+        return []
+    told = [f"The sequences are, from weakest to strongest: {_ladder(ruleset.straights, ruleset.ranks)}."]
+    if any(len(level) > 1 for level in ruleset.straights):
+        told.append("Those joined by = are of equal strength.")
+    card = "last card" if ruleset.straight_suit_of == "top" else "card of the highest rank"
+    told.append(f"Between equal sequences the suit of the {card} decides.")
+    return told + _suited(ruleset)
+
+
+def _suited(ruleset: Ruleset) -> list[str]:
+    if "straight_flush" in ruleset.plays:
+        told = ["A sequence all of one suit is a straight flush and nothing else."]
+        if "royal_flush" in ruleset.five_card_order:
+            *_, last = (*cycle(ruleset.ranks), ruleset.ranks[-2])
+            ranks = " ".join((*ruleset.ranks[-6:-2], last))
+            told.append(f"Of one suit, {ranks} is a royal flush, a kind of its own; its suit decides.")
+        return told
+    plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
+    alone = "Five cards of one suit in sequence"
+    return [f"{alone} are {KIND_NAMES[plain[-1]]}."] if plain else [f"{alone} are no play of their own."]
+
+
+def _ladder(levels: Ladder, ranks: tuple[str, ...]) -> str:
+    """Write the levels, weakest first; of many that follow each other rank by rank, two and the last."""
+    order = cycle(ranks)
+    follows = [False, *(_follows(before, level, order) for before, level in pairwise(levels)), False]
+    parts: list[str] = []
+    for place, level in enumerate(levels):
+        if not all(follows[max(place - 1, 0) : place + 2]):
+            parts.append(" = ".join(level))
+        elif parts[-1] != "…":
+            parts.append("…")
+    return weakest_first(parts)
+
+
+def _follows(level: tuple[str, ...], later: tuple[str, ...], order: tuple[str, ...]) -> bool:
+    if len(level) > 1 or len(later) > 1:
+        return False
+    return [(order.index(rank) + 1) % len(order) for rank in level[0].split()] == [
+        order.index(rank) for rank in later[0].split()
+    ]
+
+
+def flushes(ruleset: Ruleset) -> list[str]:
+    """Return how flushes compare."""
+    if "flush" not in ruleset.plays:
+        return []
+    order = {
+        "suit_then_top": "by suit, then by the highest rank",
+        "top_then_suit": "by the highest rank, then by suit",
+        "ranks_then_suit": "by all their ranks from the highest down, then by suit",
+    }[ruleset.flush_order]
+    equal = " A flush may hold two of the same card." if ruleset.decks == 2 else ""
+    return [f"Flushes, five cards of one suit, go {order}.{equal}"]
+
+
+def bombs(ruleset: Ruleset) -> list[str]:
+    """Return which plays beat plays of other kinds and sizes."""
+    if not ruleset.bombs:
+        return []
+    order = ruleset.bomb_order or ruleset.bombs
+    told = [f"Bombs are {listed([_bomb(ruleset, kind) for kind in order])}."]
+    told.append("They beat any play, of whatever kind and size, that is no bomb.")
+    if len(order) > 1:
+        told.append(f"Among bombs the order is: {weakest_first([bare(kind) for kind in order])}.")
+    if "pair_run" in ruleset.bombs:
+        told.append("A longer run of pairs beats a shorter one.")
+    if ruleset.bombs_out_of_turn:
+        told.append(
+            "After every play, before the next turn, any other player may bomb it out of turn, the next to "
+            "play first of all; play goes on from the bomber."
+        )
+    return told
+
+
+def _bomb(ruleset: Ruleset, kind: str) -> str:
+    if kind == "pair_run":
+        return f"a run of {number(ruleset.bomb_pair_run)} or more pairs"
+    return KIND_NAMES[kind]

@@ -1,0 +1,89 @@
+"""Turns, tricks and the end of a deal, in words."""
+
+from referee.describe.words import cards_over, highest_card
+from referee.ruleset import Ruleset
+
+
+def turns(ruleset: Ruleset) -> list[str]:
+    """Return what a turn is and how a trick ends."""
+    told = ["Who leads plays any combination; each in turn then beats the last play or passes."]
+    if ruleset.pass_locks:
+        told.append("Who has passed is out until the trick ends.")
+    else:
+        told.append("Who has passed may play again at a later turn of the same trick.")
+    told += _drawing(ruleset)
+    if ruleset.beat_own:
+        told.append(
+            "When all others have passed, the last to play may go on to beat the own play, the others "
+            "staying out; passing instead ends the trick, and the same player leads the next."
+        )
+    else:
+        told.append("When all others have passed the trick ends, and who played last leads the next.")
+    return told
+
+
+def _drawing(ruleset: Ruleset) -> list[str]:
+    if ruleset.draw_on_pass == "none" or not cards_over(ruleset):
+        return []
+    many = "one card" if ruleset.draw_on_pass == "one" else "as many cards as the play to beat has"
+    told = [f"Who passes draws {many} from the stock and may play from the next turn on."]
+    if ruleset.restock:
+        told.append(
+            "When the stock is empty and a card is due, the finished tricks are shuffled and become "
+            "the stock, at most ten times in a deal."
+        )
+    else:
+        told.append("When the stock is empty, play goes on without drawing.")
+    return told
+
+
+def last_cards(ruleset: Ruleset) -> list[str]:
+    """Return what holds when hands grow short."""
+    told = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
+    if ruleset.guard != "none":
+        told.append(_GUARD)
+        told.append(_DUTIES[ruleset.guard])
+    top = highest_card(ruleset)
+    if ruleset.last_top_card == "cannot_win":
+        told.append(
+            f"{top} may not be played as a last, single card; who has nothing else passes, "
+            "and a lead that cannot be made passes to the next player."
+        )
+        if ruleset.decks == 2:
+            told.append(f"If all who hold cards hold just {top}, it may.")
+    elif ruleset.last_top_card == "loses":
+        told.append(
+            f"Who is left with {top} alone ends the deal, which nobody wins, "
+            "and scores as if no card had been played."
+        )
+    return told
+
+
+_ANNOUNCE = {
+    1: "Who has only one card left must announce it.",
+    2: "Who has only two cards left, or one, must announce it.",
+}
+
+_GUARD = (
+    "When the next player has one card left there is a precaution to take: to lead two or more cards, or "
+    "else the highest card; and on a single card to play the highest card if it beats (or a bomb), "
+    "else to pass."
+)
+
+_DUTIES = {
+    "must": "It must be taken.",
+    "liable": (
+        "It may be ignored, but if that next player then goes out with a single card at once, "
+        "who ignored it pays the losses of all."
+    ),
+}
+
+
+def end(ruleset: Ruleset) -> list[str]:
+    """Return when a deal ends."""
+    if ruleset.deal_ends == "first_out":
+        return ["The deal ends as soon as somebody has played the last card, and that player wins it."]
+    return [
+        "Play goes on until only one player holds cards; the first to go out is the winner.",
+        "When the last play of a player who is out stands unbeaten, the next in order who holds cards leads.",
+    ]

@@ -1,0 +1,141 @@
+"""The cards, the deal and who leads, in words."""
+
+from referee.describe.words import (
+    SUIT_NAMES,
+    bare,
+    cards_over,
+    counted,
+    highest_card,
+    listed,
+    lowest_card,
+    number,
+    weakest_first,
+)
+from referee.ruleset import Ruleset, pack_size
+
+
+def cards(ruleset: Ruleset) -> list[str]:
+    """Return what the pack is and how its cards rank."""
+    size = pack_size(ruleset) // ruleset.decks
+    pieces = "tiles" if "15" in ruleset.ranks else "cards"
+    suits = listed([SUIT_NAMES[suit] for suit in ruleset.suits])
+    packs = f"One pack of {size} {pieces} is used."
+    if ruleset.decks == 2:
+        packs = f"Two packs of {size} {pieces} are shuffled together; two of the same card are equal."
+    return [
+        packs,
+        f"The ranks are, from low to high, {' '.join(ruleset.ranks)}, and the suits {suits}.",
+        f"So {lowest_card(ruleset)} is the lowest card and {highest_card(ruleset)} the highest.",
+    ]
+
+
+def deal(ruleset: Ruleset) -> list[str]:
+    """Return how many play, in which direction, what each is dealt and who deals."""
+    return [_players(ruleset), *_hands(ruleset), _dealer(ruleset)]
+
+
+def _players(ruleset: Ruleset) -> str:
+    direction = {
+        "clockwise": "clockwise",
+        "anticlockwise": "anticlockwise",
+        "alternating": "clockwise in the first deal, anticlockwise in the second, and so on in turns",
+    }[ruleset.direction]
+    return f"There are {number(ruleset.players)} players, and deal and play go {direction}."
+
+
+def _hands(ruleset: Ruleset) -> list[str]:
+    if isinstance(ruleset.hand_size, int):
+        return [f"Each is dealt {counted(ruleset.hand_size, 'card')}.", *_leftover(ruleset)]
+    share, extra = divmod(pack_size(ruleset), ruleset.players)
+    if not extra:
+        return [f"All cards are dealt, {number(share)} to each."]
+    first = "the player" if extra == 1 else f"the {number(extra)} players"
+    shares = f"{number(share + 1)} to {first} after the dealer, {number(share)} to the others"
+    return [f"All cards are dealt, {shares}."]
+
+
+def _leftover(ruleset: Ruleset) -> list[str]:
+    over = cards_over(ruleset)
+    if not over:
+        return []
+    cards, verb = ("card", "is") if over == 1 else ("cards", "are")
+    count = "card" if over == 1 else f"{number(over)} cards"
+    if ruleset.leftover == "stock":
+        return [f"The {count} left over {verb} the stock."]
+    if ruleset.leftover == "unused":
+        return [f"The {count} left over {verb} not used."]
+    way = "shown to all and then taken" if ruleset.leftover_shown else "taken unseen"
+    return [f"The {cards} left over {verb} {way} by who was dealt the lowest card."]
+
+
+def _dealer(ruleset: Ruleset) -> str:
+    if ruleset.dealer == "rotate":
+        way = "always clockwise" if ruleset.direction == "alternating" else "in the order of play"
+        return f"The first deal is the first seat's; then the deal passes to the next seat, {way}."
+    return (
+        f"The first deal is the first seat's; then the {ruleset.dealer} of the last deal deals, "
+        "or the same player again where nobody won."
+    )
+
+
+def before_play(ruleset: Ruleset) -> list[str]:
+    """Return what may happen between the deal and the first lead."""
+    told = []
+    if ruleset.redeal_four_twos:
+        told.append("If somebody holds a two of every suit, the cards are dealt again by the same dealer.")
+    if ruleset.dragon == "wins":
+        told.append(
+            "A dragon, a hand with a card of every rank, wins at once; "
+            "the others score as if no card had been played."
+        )
+    if ruleset.exchange != "none":
+        told.append(
+            "From the second deal on, the loser of the last deal gives the highest card to its winner, "
+            "who returns any card; after a deal that nobody won there is no exchange."
+        )
+    return told
+
+
+def lead(ruleset: Ruleset) -> list[str]:
+    """Return who leads a deal, and with what."""
+    lowest = f"the holder of the lowest card dealt ({lowest_card(ruleset)}, if that was dealt)"
+    return [*_leader(ruleset, lowest), _must_include(ruleset)]
+
+
+def _leader(ruleset: Ruleset, lowest: str) -> list[str]:
+    if ruleset.lead == "lowest":
+        return [f"Every deal is led by {lowest}."]
+    deals = "The first deal is"
+    if ruleset.lowest_lead_every:
+        second, third = 1 + ruleset.lowest_lead_every, 1 + 2 * ruleset.lowest_lead_every
+        deals = f"Deals 1, {second}, {third} and so on are"
+    after = " after a deal that nobody won, the lowest card decides." if ruleset.lead == "winner" else ""
+    led = f"{deals} led by {lowest}, every other by the {ruleset.lead} of the last deal"
+    return [f"{led};{after}" if after else f"{led}."]
+
+
+def _must_include(ruleset: Ruleset) -> str:
+    if ruleset.lead_includes_lowest:
+        return "Who leads by the lowest card must play it in that lead, alone or in a combination."
+    return "Who leads by the lowest card need not play it in that lead."
+
+
+def loser(ruleset: Ruleset) -> list[str]:
+    """Return who is a deal's loser, where that matters for the next deal."""
+    if "loser" not in (ruleset.lead, ruleset.dealer) and ruleset.exchange == "none":
+        return []
+    if ruleset.deal_ends == "last_holder":
+        return ["The winner of a deal is who goes out first, the loser who holds cards to the end."]
+    return [
+        "The loser of a deal is who has most cards left. Of several, each shows the best play that can be "
+        "made of the cards left, most cards first, then the highest; whose play has the fewest cards, then "
+        "the weakest, is the loser.",
+        *_showdown(ruleset),
+    ]
+
+
+def _showdown(ruleset: Ruleset) -> list[str]:
+    if len(ruleset.five_card_order) < 2:
+        return []
+    order = weakest_first([bare(kind) for kind in ruleset.five_card_order])
+    return [f"In this, five cards always go in the order {order}."]

@@ -1,0 +1,170 @@
+"""The scoring of deals and the end of a session, in words."""
+
+from itertools import groupby
+
+from referee.describe.words import counted, highest_card, listed, number
+from referee.ruleset import Bonuses, Bracket, Ruleset
+
+_BY_CARDS = ("penalty", "pairwise", "winner_collects", "winner_scores")
+"""The settlings that count the cards left."""
+
+
+def scoring(ruleset: Ruleset) -> list[str]:
+    """Return how a deal is scored, in points of which more are better."""
+    return [*_settling(ruleset), *_liability(ruleset), _no_winner(ruleset)]
+
+
+def _settling(ruleset: Ruleset) -> list[str]:
+    if ruleset.settle == "difference":
+        return [_difference(ruleset), *_bracket_owner(ruleset)]
+    if ruleset.settle not in _BY_CARDS:
+        return [_settled(ruleset), *_final_twos(ruleset)]
+    return [
+        _card_points(ruleset),
+        *_brackets(ruleset),
+        *_bracket_owner(ruleset),
+        *_twos_left(ruleset),
+        *_final_twos(ruleset),
+        _settled(ruleset),
+    ]
+
+
+def _card_points(ruleset: Ruleset) -> str:
+    if len(set(ruleset.card_points)) == 1:
+        each = counted(ruleset.card_points[0], "penalty point")
+        return f"When a deal ends, every card left in a hand counts {each}."
+    parts = []
+    pairs = zip(ruleset.ranks, ruleset.card_points, strict=True)
+    for points, same in groupby(pairs, key=lambda pair: pair[1]):
+        ranks = [rank for rank, _ in same]
+        span = ranks[0] if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
+        parts.append(f"{span}: {points}")
+    return f"When a deal ends, the cards left in a hand count penalty points by rank ({', '.join(parts)})."
+
+
+def _brackets(ruleset: Ruleset) -> list[str]:
+    if not ruleset.multipliers:
+        return []
+    parts = []
+    for bracket, later in zip(ruleset.multipliers, (*ruleset.multipliers[1:], None), strict=True):
+        cards = f"{bracket.start} or more" if later is None else _span(bracket.start, later.start - 1)
+        parts.append(f"{cards} cards left {_cost(bracket)}")
+    return [f"Of these, {listed(parts)}."]
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _cost(bracket: Bracket) -> str:
+    if bracket.times is None:
+        return f"cost {bracket.points} in all"
+    return {1: "count once", 2: "count double", 3: "count triple"}.get(
+        bracket.times, f"count {number(bracket.times)}fold"
+    )
+
+
+def _bracket_owner(ruleset: Ruleset) -> list[str]:
+    if ruleset.multiplier_for == "all" or not ruleset.multipliers:
+        return []
+    return ["This applies only to who led the deal."]
+
+
+def _twos_left(ruleset: Ruleset) -> list[str]:
+    return ["Every two left in a hand doubles its points."] if ruleset.double_per_two_left else []
+
+
+def _final_twos(ruleset: Ruleset) -> list[str]:
+    if ruleset.final_twos == "none" or ruleset.settle not in (*_BY_CARDS, "fixed"):
+        return []
+    what = "the winner's point" if ruleset.settle == "fixed" else "the others' points"
+    if ruleset.final_twos == "double_each":
+        return [f"Every two in the play that ends the deal doubles {what}."]
+    return [f"A play of nothing but twos that ends the deal doubles {what}."]
+
+
+def _settled(ruleset: Ruleset) -> str:
+    if ruleset.settle == "places":
+        points = listed([str(points) for points in ruleset.place_points])
+        return f"In the order of going out the players score {points}."
+    return _SETTLED[ruleset.settle]
+
+
+_SETTLED = {
+    "penalty": "The losers score minus their penalty points, the winner 0.",
+    "pairwise": "Every two players settle the difference of their penalty points, so all points sum to 0.",
+    "winner_collects": "Every loser pays the penalty points to the winner.",
+    "winner_scores": "The winner scores the sum of all penalty points, the others nothing.",
+    "fixed": "The winner scores 1 point, the others nothing.",
+    "wins": "The winner scores 1 point, the others nothing.",
+    "last_loses": "The last to hold cards scores -1, the others nothing.",
+    "loser_only": (
+        "One player pays the winner 1 point: the holder of the highest four of a kind or straight flush; "
+        "if there is none, of the highest two or ace; if none, of most cards; if tied, of the highest card."
+    ),
+}
+
+
+def _difference(ruleset: Ruleset) -> str:
+    told = "Every two players settle the difference d of their numbers of cards left"
+    if not ruleset.multipliers:
+        return f"{told}, one point a card."
+    parts = []
+    for bracket, later in zip(ruleset.multipliers, (*ruleset.multipliers[1:], None), strict=True):
+        span = f"{bracket.start} or more" if later is None else _span(bracket.start, later.start - 1)
+        cost = f"{bracket.points} points" if bracket.times is None else f"{bracket.times} times d"
+        parts.append(f"{cost} where d is {span}")
+    return f"{told}: d points, but {listed(parts)}."
+
+
+def _liability(ruleset: Ruleset) -> list[str]:
+    if ruleset.guard != "liable":
+        return []
+    return ["Who is liable for ignoring the precaution takes the points of all losers, who then have none."]
+
+
+def _no_winner(ruleset: Ruleset) -> str:
+    who = "Who forfeits"
+    if ruleset.last_top_card == "loses":
+        who = f"Who forfeits, or is left with {highest_card(ruleset)} alone,"
+    if ruleset.settle == "places":
+        rest = "those who are out keep their places, and the rest share the points of the last place but one"
+        return f"{who} gets the points of the last place; {rest}."
+    amount = _NO_WINNER.get(ruleset.settle, "1 point")
+    if ruleset.settle in ("pairwise", "winner_collects", "difference", "loser_only"):
+        return f"{who} pays every other player {amount}."
+    return f"{who} scores minus {amount}, the others nothing."
+
+
+_NO_WINNER = {
+    **dict.fromkeys(_BY_CARDS, "the penalty points of the whole hand"),
+    "difference": "what d would cost were it all cards of the whole hand",
+}
+
+
+def bonuses(ruleset: Ruleset) -> list[str]:
+    """Return the points on top of the settling."""
+    return _bonuses(ruleset.bonuses) if ruleset.bonuses else []
+
+
+def _bonuses(bonuses: Bonuses) -> list[str]:
+    return [
+        f"A play that nobody beat earns its player a bonus: four of a kind {bonuses.quads}, "
+        f"a straight flush {bonuses.straight_flush}, four twos {bonuses.four_twos}; "
+        f"times {bonuses.final_times} if it ends the deal.",
+        f"The winner gets {bonuses.winner} more, or {bonuses.winner_per_two} for every two in the last play.",
+    ]
+
+
+def session(ruleset: Ruleset) -> list[str]:
+    """Return when a session ends."""
+    ends = []
+    end = ruleset.session
+    if end.deals is not None:
+        ends.append(f"after {counted(end.deals, 'deal')}")
+    if end.target is not None:
+        ends.append(f"when a score reaches {end.target}")
+    if end.chips is not None:
+        ends.append(f"when a player has lost {end.chips} chips, a point being a chip")
+    first = ", whichever comes first" if len(ends) > 1 else ""
+    return [f"A session ends {listed(ends, 'or')}{first}."]

@@ -1,0 +1,82 @@
+"""English for the parts of a ruleset."""
+
+from collections.abc import Iterable, Sequence
+
+from referee.ruleset import Ruleset, pack_size
+
+SUIT_NAMES = {"D": "diamonds", "C": "clubs", "H": "hearts", "S": "spades"}
+
+KIND_NAMES = {
+    "single": "a single card",
+    "pair": "a pair",
+    "triple": "a triple",
+    "straight": "a straight",
+    "flush": "a flush",
+    "full_house": "a full house",
+    "quads": "four of a kind with a fifth card",
+    "straight_flush": "a straight flush",
+    "royal_flush": "a royal flush",
+    "bare_quads": "bare four of a kind",
+    "pair_run": "a run of pairs",
+    "straight_flush_plus_two": "a straight flush with two more cards",
+}
+"""A combination of each kind, with its article where it has one."""
+
+_NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+def number(count: int) -> str:
+    """Return a count in words where it is small."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
+
+
+def counted(count: int, thing: str) -> str:
+    """Return a count and what is counted, as "one card" or "17 cards"."""
+    return f"{number(count)} {thing}{'' if count == 1 else 's'}"
+
+
+def listed(parts: Iterable[str], last: str = "and") -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    *most, final = parts
+    return f"{', '.join(most)} {last} {final}" if most else final
+
+
+def bare(kind: str) -> str:
+    """Return a kind's name without its article."""
+    return KIND_NAMES[kind].removeprefix("a ")
+
+
+def weakest_first(parts: Sequence[str]) -> str:
+    """Return an order, as "a < b < c"."""
+    return " < ".join(parts)
+
+
+def lowest_card(ruleset: Ruleset) -> str:
+    """Return the text of the lowest card."""
+    return ruleset.ranks[0] + ruleset.suits[0]
+
+
+def highest_card(ruleset: Ruleset) -> str:
+    """Return the text of the highest card."""
+    return ruleset.ranks[-1] + ruleset.suits[-1]
+
+
+def cards_over(ruleset: Ruleset) -> int:
+    """Return how many cards are left over when all hands are dealt."""
+    if not isinstance(ruleset.hand_size, int):
+        return 0
+    return pack_size(ruleset) - ruleset.players * ruleset.hand_size

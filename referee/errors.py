@@ -1,0 +1,76 @@
+"""The exceptions of the referee, all with a one-line message for people.
+
+RefereeError
+ ├─ CardError            text is no card of the ruleset, or more copies than packs
+ ├─ RulesetError         a ruleset field is wrong (``field``, ``reason``)
+ ├─ PlayError            an action that cannot be taken
+ │   ├─ NotAPlay         the cards form no combination under this ruleset
+ │   ├─ NotInHand        cards that the seat does not hold
+ │   └─ IllegalHere      a combination (or a pass) that is not legal now
+ ├─ RecordError          a deal record is wrong (``action``, ``reason``)
+ ├─ ListenError          the referee cannot listen on the address asked for
+ ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
+ ├─ MatchRefused         the referee does not take the match, and says why
+ └─ ConnectionRefused    the referee does not take the bot's connection, and says why
+"""
+
+
+class RefereeError(Exception):
+    """Root of all errors that the referee raises on purpose."""
+
+
+class CardError(RefereeError):
+    """Text that is no card of the ruleset, or more copies of a card than it has packs."""
+
+
+class RulesetError(RefereeError):
+    """A field of a ruleset is wrong.
+
+    ``field`` names it (a dotted path for nested fields), ``reason`` says what was wrong.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class PlayError(RefereeError):
+    """An action that cannot be taken; the message quotes what was tried."""
+
+
+class NotAPlay(PlayError):
+    """The cards form no combination under the ruleset."""
+
+
+class NotInHand(PlayError):
+    """The seat does not hold these cards."""
+
+
+class IllegalHere(PlayError):
+    """A combination, or a pass, that is not legal in the present position."""
+
+
+class RecordError(RefereeError):
+    """A deal record is wrong: at ``action`` (0-based; None where no action is at fault), for ``reason``."""
+
+    def __init__(self, action: int | None, reason: str) -> None:
+        super().__init__(reason if action is None else f"action {action}: {reason}")
+        self.action = action
+        self.reason = reason
+
+
+class ListenError(RefereeError):
+    """The address cannot be listened on: taken, not ours, or not allowed."""
+
+
+class RefereeUnavailable(RefereeError):
+    """The referee cannot be reached, or went away in the middle; nothing of it is a result."""
+
+
+class MatchRefused(RefereeError):
+    """The referee does not take the match; the message says why."""
+
+
+class ConnectionRefused(RefereeError):
+    """The referee does not take the bot's connection; the message says why."""

@@ -1,0 +1,86 @@
+"""What a seat may do in its own turn, every rule considered: the one source of legality.
+
+``referee.deal`` answers an ordinary turn from the sorted plays alone; whenever a rule of this module
+bears on a turn it asks here, and so does the tool that lists legal plays for bot authors.
+"""
+
+from typing import NamedTuple
+
+from referee.errors import IllegalHere, NotAPlay, NotInHand, PlayError
+from referee.plays import Rules
+
+
+class Turn(NamedTuple):
+    """A position as the seat in turn sees it, as far as it decides what is legal."""
+
+    to_beat: int
+    """Code of the play to beat, 0 for a lead."""
+    include: int = 0
+    """Mask of the card that the lead must contain, 0 for none."""
+    banned: int = 0
+    """Mask of the card that may not be the last one played, where it is the whole hand; 0 for no ban."""
+    guarded: bool = False
+    """Whether the next seat has one card, so that the precaution is asked for."""
+
+
+class Options(NamedTuple):
+    """What is legal in a turn."""
+
+    plays: list[int]
+    """Codes, ascending."""
+    may_pass: bool
+    """Whether passing is legal."""
+
+
+def options(rules: Rules, plays: list[int], turn: Turn) -> Options:
+    """Return what is legal with a hand of these plays, the precaution aside."""
+    found = rules.following(plays, turn.to_beat) if turn.to_beat else plays
+    if turn.include:
+        found = [play for play in found if play & turn.include]
+    if turn.banned:
+        found = [play for play in found if play & rules.full != turn.banned]
+    return Options(found, bool(turn.to_beat) or not found)
+
+
+def precaution(rules: Rules, legal: Options, turn: Turn) -> Options:
+    """Return those of the legal options that hinder a next seat with one card (pagat.com, "Scoring").
+
+    Leading, that is a play of two or more cards, or else the highest card; on a single, the highest card
+    if it beats, or a bomb, or else a pass. A card that the lead must contain comes first, as the options
+    given hold it already.
+    """
+    if not turn.guarded:
+        return legal
+    singles = [play for play in legal.plays if rules.count(play & rules.full) == 1]
+    several = [play for play in legal.plays if rules.count(play & rules.full) > 1]
+    if not turn.to_beat:
+        return Options(several or singles[-1:], legal.may_pass)
+    if rules.count(turn.to_beat & rules.full) > 1:
+        return legal
+    return Options(sorted(singles[-1:] + several), not singles)
+
+
+def refusal(rules: Rules, seat: int, hand: int, mask: int, turn: Turn) -> PlayError:
+    """Return the error that says why ``seat`` may not play ``mask`` (0: pass) in this turn."""
+    if not mask:
+        if not turn.to_beat:
+            return IllegalHere("a pass is not legal when leading")
+        return IllegalHere("a pass does not hinder the next seat, which has one card left")
+    if mask & ~hand:
+        missing = rules.text(mask & rules.full & ~hand)
+        return NotInHand(f"seat {seat} does not hold {missing or 'these cards'}")
+    code = rules.code(mask)
+    if not code:
+        return NotAPlay(f"{rules.text(mask)} is no combination in {rules.ruleset.label}")
+    return IllegalHere(_why_not(rules, code, turn))
+
+
+def _why_not(rules: Rules, code: int, turn: Turn) -> str:
+    cards = rules.text(code & rules.full)
+    if turn.to_beat and not rules.beats(code, turn.to_beat):
+        return f"{cards} does not beat {rules.text(turn.to_beat & rules.full)}"
+    if turn.include and not code & turn.include:
+        return f"{cards} does not contain {rules.text(turn.include)}, which this lead must"
+    if turn.banned:
+        return f"{cards} may not be the last card played"
+    return f"{cards} does not hinder the next seat, which has one card left"

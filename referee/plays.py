@@ -1,0 +1,82 @@
+"""Compiled rules: every question about combinations, answered from play codes.
+
+A play code is a combination as an int: (group << strength bits | strength) << width | mask. Plays of
+one group are compared by strength; the bombs are the last group, above all others; 0 is no play.
+So the plays of a hand are a sorted list of codes, what beats a play is a slice of it (and the slice
+of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import lru_cache
+
+from referee.classify import Classifier
+from referee.listing import Lister
+from referee.pack import Pack
+from referee.ruleset import Ruleset
+from referee.strength import Strength
+
+MOST_CODES = 1 << 17
+"""Plays remembered at a time: all those of one pack, and of two but for runs of pairs and seven cards."""
+
+
+class Codes(dict[int, int]):
+    """Play codes by mask, worked out on first use; what is no combination is not remembered."""
+
+    def __init__(self, classify: Callable[[int], int]) -> None:
+        super().__init__()
+        self._classify = classify
+
+    def __missing__(self, mask: int) -> int:
+        code = self._classify(mask)
+        if code:
+            if len(self) >= MOST_CODES:
+                self.clear()
+            self[mask] = code
+        return code
+
+
+class Rules(Pack):
+    """The combinations of a ruleset: what they are, which beats which, and which a hand holds."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        super().__init__(ruleset.ranks, ruleset.decks)
+        self.ruleset = ruleset
+        strength = Strength(ruleset, self.width)
+        self._codes = Codes(Classifier(self, strength).code)
+        self._group_shift = self.width + strength.bits
+        self.group_full = (1 << self._group_shift) - 1
+        self.first_bomb = strength.first_bomb
+        self.kind = strength.kind
+        self.list_plays = Lister(ruleset, self, strength, self._codes).plays
+
+    def code(self, mask: int) -> int:
+        """Return the play code of these cards, 0 where they are no combination."""
+        return self._codes[mask]
+
+    def is_bomb(self, code: int) -> bool:
+        """Return whether the play beats any play of another kind and size."""
+        return code >= self.first_bomb
+
+    def beats(self, code: int, other: int) -> bool:
+        """Return whether the first play beats the second on the table."""
+        if code >> self._group_shift == other >> self._group_shift:
+            return code >> self.width > other >> self.width
+        return code >= self.first_bomb
+
+    def span(self, to_beat: int) -> tuple[int, int]:
+        """Return the least code that beats ``to_beat`` in its group, and the end of that group."""
+        return (to_beat | self.full) + 1, (to_beat | self.group_full) + 1
+
+    def following(self, plays: list[int], to_beat: int) -> list[int]:
+        """Return those of ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
+        above, end = self.span(to_beat)
+        low = bisect_left(plays, above)
+        high = bisect_left(plays, end, low)
+        return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
+
+
+@lru_cache(maxsize=32)
+def compile_ruleset(ruleset: Ruleset) -> Rules:
+    """Return the rules of a ruleset, compiled once in a process."""
+    return Rules(ruleset)

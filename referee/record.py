@@ -1,0 +1,80 @@
+"""Deal records: a finished deal as one JSON object (the public format, docs/formats.md)."""
+
+from collections.abc import Mapping, Sequence
+
+from referee.deal import Action, Deal
+from referee.plays import Rules
+
+FORMAT = "bigtwo-deal/1"
+"""What a record of this format says of itself."""
+
+DIRECTIONS = {1: "clockwise", -1: "anticlockwise"}
+"""A direction's name by its step."""
+
+
+def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
+    """Return the lean record of a deal that is over: what is the same for all deals of a session is left out.
+
+    ``faults`` are the format's: where the referee acted for a seat.
+    """
+    rules = deal.rules
+    record: dict[str, object] = {
+        "deal": deal.number,
+        "seed": deal.seed.hex(),
+        "dealer": deal.dealer,
+        "direction": DIRECTIONS[deal.step],
+        "hands": [rules.text(hand) for hand in deal.dealt],
+        "leftover": " ".join([rules.card_text(card) for card in deal.leftover]),
+    }
+    if deal.exchange is not None:
+        record["exchange"] = {
+            "loser": deal.exchange.loser,
+            "winner": deal.exchange.winner,
+            "given": rules.text(deal.exchange.given),
+            "returned": rules.text(deal.exchange.returned),
+        }
+    record |= {
+        "leader": deal.leader,
+        "actions": [action_text(rules, action) for action in deal.actions],
+        "out": list(deal.out),
+        "left": [rules.text(hand) for hand in deal.left],
+        "points": list(deal.points),
+        "end": deal.end,
+    }
+    if faults:
+        record["faults"] = [dict(fault) for fault in faults]
+    if deal.end == "forfeit":
+        record["forfeit"] = deal.culprit
+    return record
+
+
+def full_record(
+    lean: Mapping[str, object],
+    *,
+    ruleset: Mapping[str, object],
+    tournament: str,
+    round: int,
+    table: int,
+    session: int,
+    seats: Sequence[str],
+) -> dict[str, object]:
+    """Return the complete record of a lean one; ``ruleset`` is the resolved object, ``seats`` name the bots."""
+    rest = {name: value for name, value in lean.items() if name != "deal"}
+    return {
+        "format": FORMAT,
+        "ruleset": dict(ruleset),
+        "tournament": tournament,
+        "round": round,
+        "table": table,
+        "session": session,
+        "deal": lean["deal"],
+        "seats": list(seats),
+        **rest,
+    }
+
+
+def action_text(rules: Rules, action: Action) -> str:
+    """Return an action as a record has it: ``2:3D 3C``, ``1:-``, ``1:- +7H`` or ``0!4D 4H 4S 4C 5D``."""
+    if action.cards:
+        return f"{action.seat}{'!' if action.out_of_turn else ':'}{rules.text(action.cards)}"
+    return f"{action.seat}:- +{rules.text(action.drawn)}" if action.drawn else f"{action.seat}:-"

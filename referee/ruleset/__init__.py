@@ -1,0 +1,17 @@
+"""Rulesets: variants of Big Two as checked, frozen values."""
+
+from referee.ruleset.conflicts import pack_size
+from referee.ruleset.load import DEFAULT, load_ruleset, load_ruleset_file, preset_names
+from referee.ruleset.model import Bonuses, Bracket, Ruleset, SessionEnd
+
+__all__ = [
+    "DEFAULT",
+    "Bonuses",
+    "Bracket",
+    "Ruleset",
+    "SessionEnd",
+    "load_ruleset",
+    "load_ruleset_file",
+    "pack_size",
+    "preset_names",
+]

@@ -1,0 +1,69 @@
+"""Rulesets from presets, from objects and from TOML files."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from referee.errors import RulesetError
+from referee.ruleset.conflicts import refuse_conflicts
+from referee.ruleset.fields import read_ruleset
+from referee.ruleset.model import Ruleset
+from referee.ruleset.values import choice, shown
+
+DEFAULT = "chinese"
+"""The preset that supplies what an object does not give, unless it extends another."""
+
+_PRESETS = files("referee") / "presets"
+
+
+@cache
+def preset_names() -> list[str]:
+    """Return the names of all presets, the default first, the others by name."""
+    names = [file.name.removesuffix(".toml") for file in _PRESETS.iterdir() if file.name.endswith(".toml")]
+    return sorted(names, key=lambda name: (name != DEFAULT, name))
+
+
+def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
+    """Return the ruleset of a preset's name, or of an object whose ``extends`` names a preset.
+
+    ``{"name": N}`` alone is preset N. What an object does not give comes from the preset that it
+    extends, ``chinese`` if it names none. Raises RulesetError, whatever the value is.
+    """
+    if isinstance(source, str):
+        return _preset(choice("ruleset", source, preset_names()))
+    if not isinstance(source, Mapping):
+        raise RulesetError("ruleset", f"must be a preset's name or an object, not {shown(source)}")
+    if set(source) == {"name"}:
+        return _preset(choice("name", source["name"], preset_names()))
+    return _resolve(source)
+
+
+def load_ruleset_file(path: Path) -> Ruleset:
+    """Return the ruleset of a TOML file; RulesetError names the file where it cannot be read."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RulesetError(str(path), f"cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise RulesetError(str(path), f"is no TOML: {' '.join(str(error).split())}") from error
+    return load_ruleset(given)
+
+
+def _resolve(given: Mapping[str, object]) -> Ruleset:
+    base = _preset(choice("extends", given.get("extends", DEFAULT), preset_names()))
+    own = {name: value for name, value in given.items() if name != "extends"}
+    return _checked({**base.to_object(), **own})
+
+
+def _checked(resolved: Mapping[str, object]) -> Ruleset:
+    ruleset = read_ruleset(resolved)
+    refuse_conflicts(ruleset)
+    return ruleset
+
+
+@cache
+def _preset(name: str) -> Ruleset:
+    given = tomllib.loads((_PRESETS / f"{name}.toml").read_text(encoding="utf-8"))
+    return _checked(given) if name == DEFAULT else _resolve(given)

@@ -1,0 +1,195 @@
+"""A ruleset as a value: one variant of Big Two, every axis of it a field.
+
+The fields are the published ruleset object's (docs/rulesets.md); names, values and meanings are the
+same there. A value of this class is valid only as ``referee.ruleset.load`` returns it.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from hashlib import sha256
+
+from referee.ruleset.ladders import Ladder
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """What a number of cards left costs: a factor, or a fixed amount in place of the points."""
+
+    start: int
+    """The fewest cards left that the bracket applies to (``from`` in the object)."""
+    times: int | None
+    """The factor on the card points; None where ``points`` is given."""
+    points: int | None
+    """The fixed amount; None where ``times`` is given."""
+
+    def to_object(self) -> dict[str, object]:
+        """Return the bracket as in the ruleset object."""
+        if self.times is None:
+            return {"from": self.start, "points": self.points}
+        return {"from": self.start, "times": self.times}
+
+
+@dataclass(frozen=True, slots=True)
+class Bonuses:
+    """Points for plays that nobody beat and for the winner."""
+
+    quads: int
+    """For four of a kind (bare or with a card) that nobody beat."""
+    straight_flush: int
+    """For a straight flush of any form that nobody beat."""
+    four_twos: int
+    """For four twos that nobody beat, in place of ``quads``."""
+    final_times: int
+    """Factor on the three bonuses above where the play ends the deal."""
+    winner: int
+    """For the winner, unless the final play holds twos."""
+    winner_per_two: int
+    """For the winner, for every two in the final play, in place of ``winner``."""
+
+    def to_object(self) -> dict[str, object]:
+        """Return the bonuses as in the ruleset object."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """When a session ends: at the first of these, of which at least one is given."""
+
+    deals: int | None
+    """After this many deals; None for no such limit."""
+    target: int | None
+    """At a score of at least this if above 0, of at most this if below; None for no target."""
+    chips: int | None
+    """When a score has fallen to minus this; None for chips without end."""
+
+    def to_object(self) -> dict[str, object]:
+        """Return the session's end as in the ruleset object."""
+        return {"deals": self.deals, "target": self.target, "chips": self.chips}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    """One variant of Big Two."""
+
+    name: str
+    """The variant's name."""
+    version: int
+    """The version of the variant under this name, from 1."""
+    decks: int
+    """Packs shuffled together, 1 or 2; identical cards are equal, and equal never beats."""
+    ranks: tuple[str, ...]
+    """The ranks, low to high: the standard 13 or Lectio's 15."""
+    suits: tuple[str, ...]
+    """The four suits, low to high."""
+    players: int
+    """Seats at the table, 2 to 8."""
+    hand_size: int | str
+    """Cards dealt to each seat, or ``all``: the whole pack, extra cards one each from the dealer's next."""
+    dealer: str
+    """Who deals next: ``rotate``, or the ``winner`` or ``loser`` of the last deal."""
+    leftover: str
+    """Cards not dealt: ``unused``, ``to_lowest`` (to the holder of the lowest card) or the ``stock``."""
+    leftover_shown: bool
+    """Whether cards that go ``to_lowest`` are seen by all."""
+    draw_on_pass: str
+    """Cards that who passes draws: ``none``, ``one``, ``as_needed`` (as many as the play to beat has)."""
+    restock: bool
+    """Whether the finished tricks, shuffled, become the stock when that is empty."""
+    exchange: str
+    """``none``, or ``loser_to_winner``: the loser's highest card against one that the winner chooses."""
+    redeal_four_twos: bool
+    """Whether a hand with the twos of all suits is dealt again."""
+    dragon: str
+    """``none``, or ``wins``: a dealt hand with every rank wins at once."""
+    direction: str
+    """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
+    lead: str
+    """Who leads a deal: holder of the ``lowest`` card, or the last deal's ``winner`` or ``loser``."""
+    lowest_lead_every: int
+    """With ``winner`` or ``loser``: deals 1, N+1, 2N+1 … are led by the lowest card; 0 for the first only."""
+    lead_includes_lowest: bool
+    """Whether a lead chosen by the lowest card must contain that card."""
+    plays: tuple[str, ...]
+    """The kinds of combinations that may be played."""
+    five_card_order: tuple[str, ...]
+    """The kinds of five cards in ``plays``, weakest first; ``royal_flush`` may stand apart."""
+    kinds_compete: bool
+    """Whether five cards of a stronger kind beat five of a weaker kind."""
+    straights: Ladder
+    """The legal sequences in levels of equals, weakest level first; each a text of five ranks."""
+    straight_suit_of: str
+    """Whose suit parts straights of one level: the ``top`` of the sequence or the ``highest`` in rank."""
+    flush_order: str
+    """``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
+    bombs: tuple[str, ...]
+    """The kinds that beat any play of another kind and size."""
+    bomb_pair_run: int
+    """The fewest pairs of a pair run that is a bomb, where pair runs are."""
+    bomb_order: tuple[str, ...]
+    """The kinds of ``bombs``, weakest first; empty for the order of ``bombs``."""
+    bombs_out_of_turn: bool
+    """Whether any seat may bomb a play before the next turn."""
+    pass_locks: bool
+    """Whether who has passed is out until the trick ends."""
+    beat_own: bool
+    """Whether the last to play, all others having passed, may first beat the own play."""
+    announce_at: int
+    """Cards left, 0 to 2, from which a seat's count is announced; 0 for never."""
+    guard: str
+    """Duty of who plays before a seat with one card: ``none``, ``must`` or ``liable``."""
+    last_top_card: str
+    """The highest card as the last: ``allowed``, ``cannot_win`` by it, or who is left with it ``loses``."""
+    deal_ends: str
+    """When a deal ends: ``first_out``, or ``last_holder`` (one seat still holds cards)."""
+    card_points: tuple[int, ...]
+    """Points for each card left, by rank position in ``ranks``."""
+    multipliers: tuple[Bracket, ...]
+    """Brackets by cards left, rising; the highest that applies counts."""
+    multiplier_for: str
+    """Whom brackets apply to: ``all``, or only the ``leader`` of the deal."""
+    double_per_two_left: bool
+    """Whether every two left in a hand doubles its penalty."""
+    final_twos: str
+    """``none``; ``double_if_all`` where the winning play is all twos; ``double_each`` for every two in it."""
+    settle: str
+    """How penalties become points, such as ``penalty`` or ``pairwise``."""
+    place_points: tuple[int, ...]
+    """With settle ``places``: points by order of going out, one a seat; else empty."""
+    bonuses: Bonuses | None
+    """Points on top of the settling; None for none."""
+    session: SessionEnd
+    """When a session ends."""
+
+    def to_object(self) -> dict[str, object]:
+        """Return the resolved ruleset object: every field, as JSON values."""
+        return {field.name: self._plain(field.name) for field in fields(self)}
+
+    def _plain(self, name: str) -> object:
+        value = getattr(self, name)
+        if name == "card_points":
+            return dict(zip(self.ranks, self.card_points, strict=True))
+        return plain(value)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256, as hex, of the resolved object as JSON with sorted keys and no blanks."""
+        return _content_hash(self)
+
+    @property
+    def label(self) -> str:
+        """Name and version, as ``hong-kong@1``."""
+        return f"{self.name}@{self.version}"
+
+
+def plain(value: object) -> object:
+    """Return a field's value as JSON values."""
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    return value.to_object() if isinstance(value, Bracket | Bonuses | SessionEnd) else value
+
+
+@lru_cache(maxsize=256)
+def _content_hash(ruleset: Ruleset) -> str:
+    text = json.dumps(ruleset.to_object(), sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()

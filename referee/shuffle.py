@@ -1,0 +1,91 @@
+"""The public shuffle and the tree of seeds (docs/formats.md, version 1), for any language to repeat.
+
+Every seed is 32 bytes. A deal's seed comes from its session's, that from the tournament's, so
+one published commitment covers every card of a tournament.
+"""
+
+import hmac
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from itertools import count
+from operator import mod
+from struct import Struct
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_BLOCK = Struct(">8I")
+_COUNTER = Struct(">I")
+_COUNTERS = tuple(_COUNTER.pack(counter) for counter in range(32))
+
+
+def words(seed: bytes, label: str) -> Iterator[int]:
+    """Yield the big-endian 32-bit words of SHA-256(seed, label in UTF-8, counter 0, 1, 2 …), for ever."""
+    prefix = seed + label.encode()
+    for counter in count():
+        yield from _BLOCK.unpack(sha256(prefix + _COUNTER.pack(counter)).digest())
+
+
+def shuffle(seed: bytes, label: str, cards: list[T]) -> None:
+    """Shuffle ``cards`` in place by Fisher and Yates, with the words of ``seed`` and ``label``.
+
+    For i from the last index down to 1, the first word below the largest multiple of i + 1 in 32 bits
+    is taken, and card i changes places with card word mod (i + 1).
+    """
+    place = len(cards)
+    drawn = _first_words(seed, label, place) or _accepted_words(seed, label, place)
+    for other in map(mod, drawn, range(place, 1, -1)):
+        place -= 1
+        cards[place], cards[other] = cards[other], cards[place]
+
+
+def commitment(seed: bytes) -> str:
+    """Return SHA-256 of a seed as hex: what is published before the seed itself."""
+    return sha256(seed).hexdigest()
+
+
+def session_seed(tournament_seed: bytes, round: int, table: int | None, session: int) -> bytes:
+    """Return a session's seed; ``table`` is None where all tables of a round play the same cards.
+
+    Round, table and session count from 1.
+    """
+    where = f"round/{round}" if table is None else f"round/{round}/table/{table}"
+    return _derived(tournament_seed, f"{where}/session/{session}")
+
+
+def deal_seed(session_seed: bytes, number: int) -> bytes:
+    """Return the seed of the session's deal with this number, from 1."""
+    return _derived(session_seed, f"deal/{number}")
+
+
+def _derived(seed: bytes, name: str) -> bytes:
+    return hmac.digest(seed, name.encode(), "sha256")
+
+
+def _first_words(seed: bytes, label: str, size: int) -> tuple[int, ...]:
+    """Return the first words for ``size`` cards; none if one of them may have to be left out."""
+    blocks = (size + 6) // 8
+    start = sha256(seed + label.encode())
+    digests = []
+    for counter in _COUNTERS[:blocks]:
+        block = start.copy()
+        block.update(counter)
+        digests.append(block.digest())
+    data = b"".join(digests)
+    # Up to 256 cards, a word that is not below some limit begins with three bytes of ones.
+    if size > len(_COUNTERS) * 8 or b"\xff\xff\xff" in data:
+        return ()
+    return _unpacker(blocks).unpack(data)
+
+
+def _accepted_words(seed: bytes, label: str, size: int) -> Iterator[int]:
+    stream = words(seed, label)
+    for choices in range(size, 1, -1):
+        limit = 2**32 // choices * choices
+        yield next(word for word in stream if word < limit)
+
+
+@cache
+def _unpacker(blocks: int) -> Struct:
+    return Struct(f">{blocks * 8}I")

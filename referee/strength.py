@@ -1,0 +1,145 @@
+"""Groups and strengths of plays: what the upper bits of a play code hold.
+
+A code is (group << strength bits | strength) << width | mask. Only plays of one group are compared,
+by strength; the bombs are the last group. A kind takes up a range of strengths in its group, so a
+code's *head* (all but the mask) is the kind's first head plus the play's value within the kind.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from math import comb
+
+from referee.ruleset import Ruleset
+from referee.ruleset.ladders import cycle
+
+Section = tuple[str, int, int]
+"""A kind, a number of pairs (0 but for pair runs), and how many strengths it takes up."""
+
+
+class Strength:
+    """The strength of every play of a ruleset, from what decides it.
+
+    ``sequences`` maps the rank positions of a legal sequence, as bits, to its level and to the position of
+    the rank whose suit counts. ``suited`` is the kind of five suited cards in sequence, royal
+    flushes apart; ``royal`` the rank bits of a royal flush that stands apart, else 0.
+    """
+
+    def __init__(self, ruleset: Ruleset, width: int) -> None:
+        self.decks = ruleset.decks
+        self.width = width
+        self.suit_rank = tuple(ruleset.suits.index(suit) for suit in "DCHS")
+        self.ranks = len(ruleset.ranks)
+        self._flush_order = ruleset.flush_order
+        self.sequences = _sequences(ruleset)
+        self.suited = _suited_kind(ruleset)
+        self.royal = _royal(ruleset)
+        groups = self._groups(ruleset)
+        self.bits = max(sum(count for _, _, count in group) for group in groups).bit_length()
+        self._heads: dict[tuple[str, int], int] = {}
+        self._place(groups)
+        self.first_bomb = len(groups) << self.bits + width
+
+    def head(self, kind: str | None, value: int, pairs: int = 0) -> int:
+        """Return the code, still without cards, of a play of ``kind``; 0 where it is not played."""
+        first = self._heads.get((kind or "", pairs), 0)
+        return first + (value << self.width) if first else 0
+
+    def kind(self, code: int) -> str:
+        """Return the kind of a play code."""
+        return self._kinds[bisect_right(self._starts, code) - 1]
+
+    def of_rank(self, rank: int, suit: int) -> int:
+        """Return the value of cards ranked by rank and then, with two packs, by their best suit."""
+        return rank * 4 + (suit if self.decks == 2 else 0)
+
+    def of_flush(self, ranks: Sequence[int], suit: int) -> int:
+        """Return the value of a flush of these rank positions, ascending, in the suit of rank ``suit``."""
+        if self._flush_order == "suit_then_top":
+            return suit * self.ranks + ranks[-1]
+        if self._flush_order == "top_then_suit":
+            return ranks[-1] * 4 + suit
+        return self._place_of_ranks(ranks) * 4 + suit
+
+    def of_run(self, rank: int, suit: int) -> int:
+        """Return the value of a run of pairs whose last pair is of this rank and best suit.
+
+        Runs end in the order two, three … king, ace.
+        """
+        place = (rank + 2) % self.ranks or self.ranks
+        return place * 4 + suit
+
+    def _place_of_ranks(self, ranks: Sequence[int]) -> int:
+        # The combinatorial number system: it orders sets of ranks from their highest rank down. With
+        # two packs ranks may be equal; adding 0, 1, 2 … makes them distinct and keeps the order.
+        spread = self.decks - 1
+        return sum(comb(rank + spread * step, step + 1) for step, rank in enumerate(ranks))
+
+    def _groups(self, ruleset: Ruleset) -> list[list[Section]]:
+        bombs = ruleset.bomb_order or ruleset.bombs
+        rest = [kind for kind in (*ruleset.plays, "royal_flush") if kind not in bombs]
+        five = [kind for kind in ruleset.five_card_order if kind in rest]
+        groups = [self._sections(kind) for kind in rest if kind not in five and kind not in _APART]
+        if "pair_run" in ruleset.plays:
+            longest = ruleset.bomb_pair_run - 1 if "pair_run" in bombs else self.ranks
+            groups += [[section] for section in self._runs(2, longest)]
+        if ruleset.kinds_compete:
+            groups.append([section for kind in five for section in self._sections(kind)])
+        else:
+            groups += [self._sections(kind) for kind in five]
+        last = [section for kind in bombs for section in self._bomb_sections(kind, ruleset)]
+        return [*(group for group in groups if group), last]
+
+    def _bomb_sections(self, kind: str, ruleset: Ruleset) -> list[Section]:
+        return self._runs(ruleset.bomb_pair_run, self.ranks) if kind == "pair_run" else self._sections(kind)
+
+    def _runs(self, shortest: int, longest: int) -> list[Section]:
+        longest = min(longest, self.ranks)
+        return [("pair_run", pairs, (self.ranks + 1) * 4) for pairs in range(shortest, longest + 1)]
+
+    def _sections(self, kind: str) -> list[Section]:
+        if kind == "flush" and self._flush_order == "ranks_then_suit":
+            return [(kind, 0, comb(self.ranks + 4 * (self.decks - 1), 5) * 4)]
+        levels = 1 + max((level for level, _ in self.sequences.values()), default=0)
+        return [(kind, 0, 4 * (levels if kind in _SEQUENCE_KINDS else self.ranks))]
+
+    def _place(self, groups: list[list[Section]]) -> None:
+        self._starts: list[int] = []
+        self._kinds: list[str] = []
+        for number, group in enumerate(groups, 1):
+            strength = 0
+            for kind, pairs, count in group:
+                head = (number << self.bits | strength) << self.width
+                self._heads[kind, pairs] = head
+                self._starts.append(head)
+                self._kinds.append(kind)
+                strength += count
+
+
+_SEQUENCE_KINDS = ("straight", "straight_flush", "straight_flush_plus_two")
+
+_APART = ("pair_run", "royal_flush")
+"""Kinds that ``plays`` does not say enough about: they are given their groups one by one."""
+
+
+def _sequences(ruleset: Ruleset) -> dict[int, tuple[int, int]]:
+    sequences = {}
+    for level, equals in enumerate(ruleset.straights):
+        for sequence in equals:
+            ranks = [ruleset.ranks.index(rank) for rank in sequence.split()]
+            counting = ranks[-1] if ruleset.straight_suit_of == "top" else max(ranks)
+            sequences[sum(1 << rank for rank in ranks)] = (level, counting)
+    return sequences
+
+
+def _suited_kind(ruleset: Ruleset) -> str | None:
+    if "straight_flush" in ruleset.plays:
+        return "straight_flush"
+    plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
+    return plain[-1] if plain else None
+
+
+def _royal(ruleset: Ruleset) -> int:
+    if "royal_flush" not in ruleset.five_card_order:
+        return 0
+    order = cycle(ruleset.ranks)
+    return sum(1 << ruleset.ranks.index(rank) for rank in (*order[-4:], order[0]))

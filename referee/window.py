@@ -1,0 +1,30 @@
+"""A bomb window: all who may bomb a play out of turn are asked, and the first in order has precedence."""
+
+from collections.abc import Sequence
+
+
+class Window:
+    """The answers of the seats asked. It takes the same course whoever holds a bomb."""
+
+    __slots__ = ("_bombs", "_order", "waiting")
+
+    def __init__(self, order: Sequence[int]) -> None:
+        """Ask the seats of ``order``, the first having precedence."""
+        self.waiting = tuple(order)
+        """The seats that have not answered yet."""
+        self._order = self.waiting
+        self._bombs: dict[int, int] = {}
+
+    def answer(self, seat: int, code: int) -> bool:
+        """Note the bomb of ``seat``, or 0 where it declines; return whether all have answered."""
+        self.waiting = tuple([other for other in self.waiting if other != seat])
+        if code:
+            self._bombs[seat] = code
+        return not self.waiting
+
+    def bomb(self) -> tuple[int, int] | None:
+        """Return the seat whose bomb is played and the bomb's code; None if all declined."""
+        if not self._bombs:
+            return None
+        seat = min(self._bombs, key=self._order.index)
+        return seat, self._bombs[seat]

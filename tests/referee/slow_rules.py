@@ -1,0 +1,177 @@
+"""Combinations of any ruleset, the slow and obvious way, to hold the fast code to.
+
+Written from the rules alone; it shares nothing with the code under test but the ruleset's fields.
+A card is a (rank, suit) pair of texts, a set of cards a sorted tuple of them. Strengths are tuples.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from referee.ruleset import Ruleset
+
+Card = tuple[str, str]
+Cards = tuple[Card, ...]
+
+FIVE = {"straight", "flush", "full_house", "quads", "straight_flush", "royal_flush"}
+
+
+def read(text: str) -> Cards:
+    """Return the cards of a text."""
+    return tuple((word[:-1], word[-1]) for word in text.split())
+
+
+class SlowRules:
+    """Kinds, strengths and beating under one ruleset."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset = ruleset
+        self.played = set(ruleset.plays) | (set(ruleset.five_card_order) & {"royal_flush"})
+        self.ladder = {
+            frozenset(sequence.split()): (level, sequence.split())
+            for level, equals in enumerate(ruleset.straights)
+            for sequence in equals
+        }
+        ace = ruleset.ranks[-2]
+        self.royal_ranks = {*ruleset.ranks[-6:-2], ace}
+        self.run_order = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2], ace]
+        self.rank_number = {rank: number for number, rank in enumerate(ruleset.ranks)}
+        self.suit_number = {suit: number for number, suit in enumerate(ruleset.suits)}
+
+    def kind(self, cards: Cards) -> str | None:
+        """Return the kind of a combination, None where the cards are none."""
+        kind = self.shape(cards)
+        return kind if kind in self.played else None
+
+    def shape(self, cards: Cards) -> str | None:
+        """Return what the cards are, were every kind played."""
+        ranks = [rank for rank, _ in cards]
+        counts = sorted(ranks.count(rank) for rank in set(ranks))
+        if counts == [len(cards)] and len(cards) <= 4:
+            return {1: "single", 2: "pair", 3: "triple", 4: "bare_quads"}[len(cards)]
+        if counts in ([5], [1, 4]):
+            return "quads"
+        if counts == [2, 3]:
+            return "full_house"
+        if len(cards) == 5:
+            return self.five_shape(cards)
+        if len(cards) == 7 and self.straight_flushes_in(cards):
+            return "straight_flush_plus_two"
+        return "pair_run" if self.run_ends(cards) else None
+
+    def five_shape(self, cards: Cards) -> str | None:
+        """Return what five cards are that are not mostly of one rank."""
+        ranks = frozenset(rank for rank, _ in cards)
+        sequence = ranks in self.ladder
+        if len({suit for _, suit in cards}) > 1:
+            return "straight" if sequence else None
+        if ranks == self.royal_ranks and "royal_flush" in self.played:
+            return "royal_flush"
+        if not sequence:
+            return "flush"
+        if "straight_flush" in self.played:
+            return "straight_flush"
+        plain = [kind for kind in self.ruleset.five_card_order if kind in ("straight", "flush")]
+        return plain[-1] if plain else None
+
+    def run_ends(self, cards: Cards) -> list[int]:
+        """Return the places in A 2 3 … K A at which the cards, as a run of pairs, end."""
+        ranks = [rank for rank, _ in cards]
+        length = len(cards) // 2
+        if length < 2 or any(ranks.count(rank) != 2 for rank in ranks):
+            return []
+        return [
+            end
+            for end in range(length - 1, len(self.run_order))
+            if sorted(self.run_order[end - length + 1 : end + 1]) == sorted(set(ranks))
+        ]
+
+    def straight_flushes_in(self, cards: Cards) -> list[Cards]:
+        """Return the suited legal sequences among the cards."""
+        return [
+            five
+            for five in combinations(cards, 5)
+            if len({suit for _, suit in five}) == 1 and frozenset(rank for rank, _ in five) in self.ladder
+        ]
+
+    def strength(self, cards: Cards) -> tuple[int, ...]:
+        """Return what parts plays of the same kind and size; greater is stronger."""
+        kind = self.kind(cards)
+        ranks = [rank for rank, _ in cards]
+        match kind:
+            case "single" | "pair":
+                return (self.number(ranks[0]), self.suit(cards))
+            case "triple" | "full_house" | "quads" | "bare_quads":
+                most = max(ranks, key=ranks.count)
+                matching = [card for card in cards if card[0] == most]
+                suit = self.suit(matching) if self.ruleset.decks == 2 else 0
+                return (self.number(most), suit)
+            case "straight" | "straight_flush" | "royal_flush":
+                return self.sequence_strength(cards) if kind != "royal_flush" else (self.suit(cards),)
+            case "flush":
+                return self.flush_strength(cards)
+            case "straight_flush_plus_two":
+                return max(self.sequence_strength(five) for five in self.straight_flushes_in(cards))
+            case "pair_run":
+                end = max(self.run_ends(cards))
+                return (end, self.suit([card for card in cards if card[0] == self.run_order[end]]))
+        raise AssertionError(cards)
+
+    def sequence_strength(self, cards: Cards) -> tuple[int, ...]:
+        """Return level and suit of a straight of any sort."""
+        level, sequence = self.ladder[frozenset(rank for rank, _ in cards)]
+        top = sequence[-1] if self.ruleset.straight_suit_of == "top" else max(sequence, key=self.number)
+        return (level, self.suit([card for card in cards if card[0] == top]))
+
+    def flush_strength(self, cards: Cards) -> tuple[int, ...]:
+        """Return a flush's strength in the ruleset's order."""
+        ranks = sorted((self.number(rank) for rank, _ in cards), reverse=True)
+        suit = self.suit(cards)
+        return {
+            "suit_then_top": (suit, ranks[0]),
+            "top_then_suit": (ranks[0], suit),
+            "ranks_then_suit": (*ranks, suit),
+        }[self.ruleset.flush_order]
+
+    def number(self, rank: str) -> int:
+        """Return a rank's place, from the lowest."""
+        return self.rank_number[rank]
+
+    def suit(self, cards: Iterable[Card]) -> int:
+        """Return the place of the highest suit among the cards."""
+        return max(self.suit_number[suit] for _, suit in cards)
+
+    def is_bomb(self, cards: Cards) -> bool:
+        """Return whether the play beats every other kind and size."""
+        kind = self.kind(cards)
+        enough = kind != "pair_run" or len(cards) >= 2 * self.ruleset.bomb_pair_run
+        return kind in self.ruleset.bombs and enough
+
+    def beats(self, a: Cards, b: Cards) -> bool:
+        """Return whether play ``a`` beats play ``b``, both being combinations."""
+        kind_a, kind_b = self.kind(a), self.kind(b)
+        assert kind_a, a
+        assert kind_b, b
+        if self.is_bomb(a) and self.is_bomb(b):
+            order = self.ruleset.bomb_order or self.ruleset.bombs
+            if kind_a != kind_b:
+                return order.index(kind_a) > order.index(kind_b)
+            return (len(a), self.strength(a)) > (len(b), self.strength(b))
+        if self.is_bomb(a) or self.is_bomb(b):
+            return self.is_bomb(a)
+        if kind_a == kind_b and len(a) == len(b):
+            return self.strength(a) > self.strength(b)
+        if {kind_a, kind_b} <= FIVE and self.ruleset.kinds_compete:
+            order = self.ruleset.five_card_order
+            return order.index(kind_a) > order.index(kind_b)
+        return False
+
+    def plays(self, hand: Cards) -> set[Cards]:
+        """Return every combination in a hand, equal ones once."""
+        return {cards for cards in self._subsets(tuple(sorted(hand))) if self.kind(cards)}
+
+    def _subsets(self, hand: Cards) -> Iterator[Cards]:
+        for size in range(1, len(hand) + 1):
+            plus_two = size == 7 and "straight_flush_plus_two" in self.played
+            pair_run = size % 2 == 0 and "pair_run" in self.played
+            if size <= 5 or plus_two or pair_run:
+                yield from combinations(hand, size)

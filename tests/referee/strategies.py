@@ -1,0 +1,157 @@
+"""Hypothesis strategies for rulesets, hands and plays."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from referee.cards import LECTIO_RANKS, STANDARD_RANKS
+from referee.errors import RulesetError
+from referee.plays import Rules
+from referee.ruleset import Bonuses, Ruleset, load_ruleset
+from referee.ruleset.fields import CHOICES, FIVE_CARD_KINDS, KINDS
+from referee.ruleset.ladders import LADDER_NAMES
+
+Fields = dict[str, Any]
+
+
+@st.composite
+def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) -> Ruleset:
+    """Rulesets with every axis drawn freely; contradictions are discarded.
+
+    ``most_cards`` bounds ``hand_size``: larger hands make listings, and deals, slow.
+    """
+    fields = draw(_cards(most_players, most_cards)) | draw(_combinations())
+    fields |= draw(_course(fields)) | draw(_scoring(fields))
+    try:
+        return load_ruleset(fields)
+    except RulesetError:
+        assume(False)
+        raise
+
+
+@st.composite
+def combination_rulesets(draw: st.DrawFn) -> Ruleset:
+    """Rulesets that differ in cards and combinations only."""
+    fields = draw(_cards(2, 13)) | draw(_combinations())
+    return load_ruleset(fields | {"leftover": "unused"})
+
+
+@st.composite
+def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
+    """Hands as masks, of few ranks or few suits, so that they hold combinations."""
+    ranks = draw(st.lists(st.sampled_from(rules.rank_masks), min_size=2, max_size=7, unique=True))
+    suits = draw(st.lists(st.sampled_from(rules.suit_masks), min_size=1, unique=True))
+    bits = [bit for bit in range(rules.width) if sum(ranks) & sum(suits) & 1 << bit]
+    chosen = draw(st.lists(st.sampled_from(bits), min_size=1, max_size=most, unique=True))
+    return rules.mask([bit // rules.decks for bit in chosen])
+
+
+@st.composite
+def _cards(draw: st.DrawFn, most_players: int, most_cards: int) -> Fields:
+    ranks = draw(st.sampled_from([STANDARD_RANKS, LECTIO_RANKS]))
+    decks = draw(st.integers(1, 2))
+    players = draw(st.integers(2, most_players))
+    cards = len(ranks) * 4 * decks
+    sizes: list[int | str] = list(range(1, min(cards // players, most_cards) + 1))
+    if cards // players <= most_cards:
+        sizes.append("all")
+    hand_size = draw(st.sampled_from(sizes))
+    over = 0 if hand_size == "all" else cards - players * int(hand_size)
+    return {
+        "name": "drawn",
+        "ranks": ranks,
+        "decks": decks,
+        "players": players,
+        "hand_size": hand_size,
+        "leftover": draw(st.sampled_from(["unused", "stock", "to_lowest"][: 3 if over < players else 2])),
+        "suits": draw(st.permutations(["D", "C", "H", "S"])),
+        "straights": draw(st.sampled_from(LADDER_NAMES) | _ladders(ranks)),
+        "card_points": dict(zip(ranks, draw(_numbers(len(ranks), 0, 13)), strict=True)),
+    }
+
+
+@st.composite
+def _ladders(draw: st.DrawFn, ranks: tuple[str, ...]) -> list[list[str]]:
+    sequence = st.lists(st.sampled_from(ranks), min_size=5, max_size=5, unique=True)
+    drawn = draw(st.lists(sequence, min_size=1, max_size=8, unique_by=frozenset))
+    levels: list[list[str]] = [[]]
+    for ranks_of_one in drawn:
+        new_level = draw(st.booleans())
+        if new_level and levels[-1]:
+            levels.append([])
+        levels[-1].append(" ".join(ranks_of_one))
+    return levels
+
+
+@st.composite
+def _combinations(draw: st.DrawFn) -> Fields:
+    plays = ["single", *draw(_some(KINDS[1:]))]
+    if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
+        plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
+    royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []
+    bombs = draw(_some([*plays[1:], *royal]))
+    return {
+        "plays": draw(st.permutations(plays)),
+        "five_card_order": draw(st.permutations([kind for kind in FIVE_CARD_KINDS if kind in plays] + royal)),
+        "kinds_compete": draw(st.booleans()),
+        "straight_suit_of": draw(st.sampled_from(CHOICES["straight_suit_of"])),
+        "flush_order": draw(st.sampled_from(CHOICES["flush_order"])),
+        "bombs": bombs,
+        "bomb_order": draw(st.just([]) | st.permutations(bombs)),
+        "bomb_pair_run": draw(st.integers(2, 4)),
+    }
+
+
+@st.composite
+def _course(draw: st.DrawFn, fields: Fields) -> Fields:
+    names = ["dealer", "dragon", "direction", "lead", "guard", "last_top_card", "deal_ends"]
+    flags = ["redeal_four_twos", "lead_includes_lowest", "pass_locks", "beat_own", "leftover_shown"]
+    course: Fields = {name: draw(st.sampled_from(CHOICES[name])) for name in names}
+    course |= {name: draw(st.booleans()) for name in flags}
+    draws = draw(st.sampled_from(CHOICES["draw_on_pass"])) if fields["leftover"] == "stock" else "none"
+    three = fields["players"] == 3
+    return course | {
+        "draw_on_pass": draws,
+        "restock": draws != "none" and draw(st.booleans()),
+        "exchange": draw(st.sampled_from(CHOICES["exchange"])) if three else "none",
+        "bombs_out_of_turn": bool(fields["bombs"]) and draw(st.booleans()),
+        "lowest_lead_every": draw(st.integers(0, 3)),
+        "announce_at": draw(st.integers(0, 2)),
+    }
+
+
+@st.composite
+def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
+    settle = draw(st.sampled_from(CHOICES["settle"]))
+    brackets = [
+        {"from": start, draw(st.sampled_from(["times", "points"])): draw(st.integers(1, 50))}
+        for start in sorted(draw(st.sets(st.integers(1, 20), max_size=3)))
+    ]
+    return {
+        "multipliers": brackets,
+        "multiplier_for": draw(st.sampled_from(CHOICES["multiplier_for"])),
+        "double_per_two_left": draw(st.booleans()),
+        "final_twos": draw(st.sampled_from(CHOICES["final_twos"])),
+        "settle": settle,
+        "place_points": draw(_numbers(fields["players"], -5, 5)) if settle == "places" else [],
+        "bonuses": draw(st.none() | st.fixed_dictionaries({name: st.integers(0, 80) for name in _BONUSES})),
+        "session": {
+            "deals": draw(st.integers(1, 4)),
+            "target": draw(st.none() | st.sampled_from([-50, 49])),
+            "chips": draw(st.none() | st.integers(20, 149)),
+        },
+    }
+
+
+_BONUSES = [field.name for field in dataclasses.fields(Bonuses)]
+
+
+def _some(names: Sequence[str]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(names), unique=True) if names else st.just([])
+
+
+def _numbers(count: int, low: int, high: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(low, high), min_size=count, max_size=count)

@@ -1,0 +1,128 @@
+"""The rules in words."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from referee.describe import describe
+from referee.describe.combinations import example
+from referee.plays import compile_ruleset
+from referee.ruleset import Ruleset, load_ruleset, preset_names
+from referee.ruleset.ladders import LADDER_NAMES
+from tests.referee.strategies import rulesets
+
+
+def told(source: str | dict[str, Any]) -> str:
+    return "\n".join(describe(load_ruleset(source)))
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_describe_of_a_preset_is_paragraphs_of_a_topic_and_sentences(name: str) -> None:
+    paragraphs = describe(load_ruleset(name))
+    topics = [paragraph.split(": ")[0] for paragraph in paragraphs]
+    assert topics[:3] == ["Cards", "Deal", "Lead"] or topics[2] == "Before the play"
+    assert topics[-1] == "Session"
+    for paragraph in paragraphs:
+        assert paragraph.endswith(".")
+        assert "  " not in paragraph
+        assert "_" not in paragraph, "a field's value instead of words"
+
+
+@given(rulesets())
+def test_describe_of_any_ruleset_is_words_without_field_values(ruleset: Ruleset) -> None:
+    for paragraph in describe(ruleset):
+        assert paragraph.endswith(".")
+        assert "_" not in paragraph
+        assert "None" not in paragraph
+
+
+@given(rulesets())
+def test_describe_of_any_ruleset_gives_examples_of_the_kinds_they_stand_for(ruleset: Ruleset) -> None:
+    rules = compile_ruleset(ruleset)
+    for kind in ruleset.five_card_order:
+        assert rules.kind(rules.code(rules.parse(example(ruleset, kind)))) == kind
+
+
+AXES: list[tuple[dict[str, Any], str]] = [
+    ({"decks": 2}, "Two packs of 52 cards are shuffled together"),
+    (
+        {"suits": ["C", "S", "H", "D"]},
+        "the suits clubs, spades, hearts and diamonds. So 3C is the lowest card",
+    ),
+    ({"direction": "alternating"}, "clockwise in the first deal, anticlockwise in the second"),
+    ({"players": 5, "hand_size": "all"}, "eleven to the two players after the dealer, ten to the others"),
+    ({"players": 4, "hand_size": "all"}, "All cards are dealt, 13 to each."),
+    ({"players": 3, "hand_size": 17, "leftover": "to_lowest"}, "The card left over is taken unseen by who"),
+    ({"players": 2}, "The 26 cards left over are not used."),
+    (
+        {"players": 2, "leftover": "stock", "draw_on_pass": "as_needed"},
+        "as many cards as the play to beat has",
+    ),
+    (
+        {"players": 2, "leftover": "stock", "draw_on_pass": "one", "restock": True},
+        "at most ten times in a deal",
+    ),
+    ({"dealer": "loser"}, "then the loser of the last deal deals"),
+    ({"dealer": "rotate"}, "passes to the next seat, in the order of play"),
+    ({"redeal_four_twos": True}, "the cards are dealt again by the same dealer"),
+    ({"dragon": "wins"}, "A dragon, a hand with a card of every rank, wins at once"),
+    ({"players": 3, "exchange": "loser_to_winner"}, "gives the highest card to its winner"),
+    ({"lead": "winner", "lowest_lead_every": 10}, "Deals 1, 11, 21 and so on are led by the holder"),
+    ({"lead": "loser"}, "The loser of a deal is who has most cards left"),
+    ({"lead_includes_lowest": False}, "need not play it"),
+    ({"kinds_compete": False}, "Five cards are beaten only by five of the same kind"),
+    ({"flush_order": "ranks_then_suit"}, "by all their ranks from the highest down, then by suit"),
+    ({"straight_suit_of": "highest"}, "the suit of the card of the highest rank decides"),
+    ({"bombs": ["quads"], "bombs_out_of_turn": True}, "any other player may bomb it out of turn"),
+    (
+        {"bombs": ["quads", "flush"], "bomb_order": ["flush", "quads"]},
+        "flush < four of a kind with a fifth card",
+    ),
+    ({"pass_locks": True}, "Who has passed is out until the trick ends."),
+    ({"beat_own": True}, "may go on to beat the own play"),
+    ({"announce_at": 1}, "Who has only one card left must announce it."),
+    ({"guard": "must"}, "It must be taken."),
+    ({"guard": "liable"}, "pays the losses of all"),
+    ({"last_top_card": "cannot_win"}, "2S may not be played as a last, single card"),
+    ({"last_top_card": "loses"}, "Who is left with 2S alone ends the deal"),
+    ({"deal_ends": "last_holder"}, "until only one player holds cards"),
+    ({"multipliers": [{"from": 11, "points": 30}]}, "11 or more cards left cost 30 in all"),
+    ({"multipliers": [{"from": 8, "times": 4}]}, "8 or more cards left count fourfold"),
+    ({"multiplier_for": "leader"}, "This applies only to who led the deal."),
+    ({"double_per_two_left": True}, "Every two left in a hand doubles its points."),
+    ({"final_twos": "double_if_all"}, "A play of nothing but twos that ends the deal doubles"),
+    (
+        {"settle": "fixed", "final_twos": "double_each"},
+        "Every two in the play that ends the deal doubles the winner",
+    ),
+    ({"settle": "difference"}, "2 times d where d is 10 to 12 and 3 times d where d is 13 or more"),
+    (
+        {"settle": "places", "place_points": [5, 3, 1, 0], "deal_ends": "last_holder"},
+        "the players score 5, 3, 1 and 0",
+    ),
+    ({"session": {"deals": 5, "chips": 149}}, "after five deals or when a player has lost 149 chips"),
+    ({"session": {"target": 49}}, "A session ends when a score reaches 49."),
+]
+
+
+@pytest.mark.parametrize(("fields", "words"), AXES)
+def test_describe_says_what_a_field_changes(fields: dict[str, Any], words: str) -> None:
+    assert words in told(fields)
+    assert words not in told("chinese")
+
+
+@pytest.mark.parametrize("name", LADDER_NAMES)
+def test_describe_tells_ladders_apart(name: str) -> None:
+    others = [told({"straights": other}) for other in LADDER_NAMES if other != name]
+    assert told({"straights": name}) not in others
+
+
+def test_describe_shows_the_ladder_with_equals() -> None:
+    ladder = "3 4 5 6 7 < 4 5 6 7 8 < … < T J Q K A < A 2 3 4 5 = 2 3 4 5 6."
+    assert ladder in told("indonesia")
+
+
+def test_describe_tells_presets_apart() -> None:
+    texts = {told(name) for name in preset_names()}
+    assert len(texts) == len(preset_names())

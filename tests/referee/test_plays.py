@@ -1,0 +1,312 @@
+"""The rule book's cases for combinations: what cards are, and what beats what."""
+
+from typing import Any
+
+import pytest
+
+from referee.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+
+PLUS_ROYAL = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]
+ALL = ["single", "pair", "triple", "straight", "flush", "full_house", "quads", "straight_flush"]
+
+
+def rules_of(source: str | dict[str, Any]) -> Rules:
+    return compile_ruleset(load_ruleset(source))
+
+
+def kind(rules: Rules, cards: str) -> str | None:
+    code = rules.code(rules.parse(cards))
+    return rules.kind(code) if code else None
+
+
+def assert_falling(rules: Rules, *plays: str) -> None:
+    """Each play beats all that follow, and none that go before."""
+    codes = [rules.code(rules.parse(cards)) for cards in plays]
+    assert 0 not in codes
+    for place, code in enumerate(codes):
+        for other_place, other in enumerate(codes):
+            assert rules.beats(code, other) == (place < other_place), (plays[place], plays[other_place])
+
+
+# The examples that the descriptions of the rules give
+
+
+def test_pair_of_nines_with_the_spade_beats_the_pair_with_the_heart() -> None:
+    assert_falling(rules_of("chinese"), "9S 9D", "9H 9C")
+
+
+def test_pair_of_queens_beats_a_pair_of_jacks_of_higher_suits() -> None:
+    assert_falling(rules_of("chinese"), "QC QD", "JS JH")
+
+
+def test_pair_of_black_jacks_beats_the_pair_of_red_jacks() -> None:
+    assert_falling(rules_of("only-a-game"), "JC JS", "JD JH")
+
+
+def test_straights_of_the_basic_rules_go_by_rank_then_by_top_suit() -> None:
+    assert_falling(rules_of("chinese"), "KD QC JC TH 9H", "QS JD TD 9D 8D", "QD JS TS 9S 8S")
+
+
+def test_flushes_by_suit_then_top() -> None:
+    assert_falling(rules_of("chinese"), "9H 7H 6H 5H 3H", "2C JC 9C 6C 4C", "AC KC QC TC 7C")
+
+
+def test_flushes_by_top_then_suit() -> None:
+    assert_falling(rules_of("hong-kong"), "2H JH 7H 5H 3H", "AS JS TS 7S 6S", "AC KC JC 9C 8C")
+
+
+def test_flushes_by_all_ranks() -> None:
+    assert_falling(rules_of("hong-kong-relatives"), "AC KC JC 9C 8C", "AS JS TS 7S 6S")
+
+
+@pytest.mark.parametrize("name", ["chinese", "only-a-game", "silicon-valley"])
+def test_full_houses_and_quads_go_by_their_matching_cards(name: str) -> None:
+    rules = rules_of(name)
+    assert_falling(rules, "9D 9C 9H 4D 4C", "8D 8C 8H KD KC")
+    assert_falling(rules, "JD JC JH JS 6D", "4D 4C 4H 4S 8D")
+    assert_falling(rules, "8D 8C 8H 8S 4D", "6D 6C 6H 6S 2D")
+
+
+def test_royal_flush_apart_beats_quads_which_beat_other_straight_flushes() -> None:
+    rules = rules_of({"five_card_order": PLUS_ROYAL})
+    assert_falling(
+        rules, "AD KD QD JD TD", "2S 2H 2C 2D 6H", "3S 3H 3C 3D 8H", "KS QS JS TS 9S", "QS JS TS 9S 8S"
+    )
+
+
+def test_indonesian_straights_with_a_two_go_by_its_suit() -> None:
+    assert_falling(
+        rules_of("indonesia"), "AD 2S 3D 4C 5D", "2H 3S 4D 5S 6H", "AS 2C 3H 4S 5D", "TH JH QS KS AS"
+    )
+
+
+# What cards are
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        ("3D", "single"),
+        ("3D 3S", "pair"),
+        ("3D 4D", None),
+        ("3D 3C 3S", "triple"),
+        ("3D 3C 3H 3S", None),
+        ("3D 3C 4D 4C", None),
+        ("3D 3C 4D 4C 5D", None),
+        ("3D 3C 3H 4D 4C", "full_house"),
+        ("3D 3C 3H 4D 5C", None),
+        ("3D 3C 3H 3S 4C", "quads"),
+        ("3D 4D 5D 6D 8D", "flush"),
+        ("3D 4D 5D 6D 7D", "straight_flush"),
+        ("3D 4D 5D 6D 7C", "straight"),
+        ("3D 4D 5D AC 2D", "straight"),
+        ("JD QD KD AD 2D", "flush"),
+        ("JD QD KD AD 2C", None),
+        ("TD JD QD KD AD", "straight_flush"),
+        ("3D 4D 5D 6D 7D 8D", None),
+        ("3D 4D 5D 6D 7D 8D 9D", None),
+        ("", None),
+    ],
+)
+def test_kind_under_the_basic_rules(cards: str, expected: str | None) -> None:
+    assert kind(rules_of("chinese"), cards) == expected
+
+
+def test_suited_sequence_where_straight_flush_is_off_is_the_stronger_of_straight_and_flush() -> None:
+    plays = ["single", "straight", "flush"]
+    flush_high = rules_of({"plays": plays, "five_card_order": ["straight", "flush"]})
+    straight_high = rules_of({"plays": plays, "five_card_order": ["flush", "straight"]})
+    straight_only = rules_of({"plays": plays[:2], "five_card_order": ["straight"]})
+    assert kind(flush_high, "3D 4D 5D 6D 7D") == "flush"
+    assert kind(straight_high, "3D 4D 5D 6D 7D") == "straight"
+    assert kind(straight_only, "3D 4D 5D 6D 7D") == "straight"
+    assert kind(straight_only, "3D 4D 5D 6D 8D") is None
+
+
+def test_suited_sequence_where_only_straight_flush_is_on_is_no_straight() -> None:
+    rules = rules_of({"plays": ["single", "straight_flush"], "five_card_order": ["straight_flush"]})
+    assert kind(rules, "3D 4D 5D 6D 7D") == "straight_flush"
+    assert kind(rules, "3D 4D 5D 6D 7C") is None
+
+
+def test_royal_flush_is_the_sequence_to_the_ace_though_the_ladder_goes_higher() -> None:
+    rules = rules_of({"straights": "two_high", "five_card_order": PLUS_ROYAL})
+    assert kind(rules, "TD JD QD KD AD") == "royal_flush"
+    assert kind(rules, "JD QD KD AD 2D") == "straight_flush"
+    assert kind(rules_of({"straights": "two_high"}), "TD JD QD KD AD") == "straight_flush"
+
+
+def test_royal_flush_in_lectio_ends_in_the_one() -> None:
+    rules = rules_of({"extends": "lectio", "five_card_order": PLUS_ROYAL})
+    assert kind(rules, "12D 13D 14D 15D 1D") == "royal_flush"
+    assert kind(rules, "11D 12D 13D 14D 15D") == "straight_flush"
+
+
+# Two packs
+
+
+def test_two_packs_equal_cards_do_not_beat_each_other() -> None:
+    rules = rules_of("only-a-game-8")
+    top = rules.code(rules.parse("2S"))
+    assert not rules.beats(top, top)
+    both, mixed = (rules.code(rules.parse(cards)) for cards in ("3S 3S", "3D 3S"))
+    assert not rules.beats(both, mixed)
+    assert not rules.beats(mixed, both)
+
+
+def test_two_packs_matching_cards_of_equal_rank_go_by_their_best_suit() -> None:
+    rules = rules_of("only-a-game-8")
+    assert_falling(rules, "9S 9D 9D", "9H 9H 9C")
+    assert_falling(rules, "9S 9D 9D 4C 4C", "9H 9H 9C 4S 4S")
+    assert_falling(rules, "9S 9D 9D 9C 4C", "9H 9H 9C 9C 2S")
+
+
+def test_two_packs_five_of_one_rank_are_quads_by_the_best_of_all_five() -> None:
+    rules = rules_of("only-a-game-8")
+    assert kind(rules, "9D 9D 9C 9C 9S") == "quads"
+    assert_falling(rules, "9D 9D 9C 9C 9S", "9D 9C 9H 9H 2S")
+
+
+def test_two_packs_flush_may_hold_equal_cards() -> None:
+    rules = rules_of("only-a-game-8")
+    assert kind(rules, "9D 9D 4D 4D 3D") == "flush"
+    ranks = rules_of({"extends": "hong-kong-relatives", "decks": 2})
+    assert_falling(ranks, "AD AD 4D 4D 3D", "AS KS QS 9S 9S", "AS KS QS 9S 8S", "AH KH QH 9H 8H")
+
+
+def test_one_pack_triples_of_one_rank_are_equal() -> None:
+    rules = rules_of("chinese")
+    low, high = (rules.code(rules.parse(cards)) for cards in ("9D 9C 9H", "9C 9H 9S"))
+    assert not rules.beats(high, low)
+
+
+# Kinds that not all play
+
+
+def test_bare_quads_and_a_run_of_two_pairs_never_meet() -> None:
+    rules = rules_of({"plays": [*ALL, "bare_quads", "pair_run"]})
+    quads, run = (rules.code(rules.parse(cards)) for cards in ("3D 3C 3H 3S", "AD AC KD KC"))
+    assert (rules.kind(quads), rules.kind(run)) == ("bare_quads", "pair_run")
+    assert not rules.beats(quads, run)
+    assert not rules.beats(run, quads)
+
+
+@pytest.mark.parametrize(
+    ("cards", "expected"),
+    [
+        ("AD AC 2D 2C", "pair_run"),
+        ("2D 2C 3D 3C", "pair_run"),
+        ("KD KC AD AC", "pair_run"),
+        ("KD KC AD AC 2D 2C", None),
+        ("KD KC 2D 2C", None),
+        ("3D 3C 5D 5C", None),
+        ("3D 3C 4D 4C 5D 5C", "pair_run"),
+        ("3D 3C 3H 3S 4D 4C", None),
+    ],
+)
+def test_pair_runs_are_consecutive_from_ace_two_up_to_king_ace(cards: str, expected: str | None) -> None:
+    assert kind(rules_of({"plays": [*ALL, "pair_run"]}), cards) == expected
+
+
+def test_pair_runs_go_by_last_rank_then_by_its_best_suit() -> None:
+    rules = rules_of({"plays": [*ALL, "pair_run"]})
+    assert_falling(rules, "KD KC AD AC", "3S 3H 4S 4C", "3S 3H 4H 4D", "2H 2S 3S 3H", "AS AH 2S 2H")
+
+
+def test_pair_run_of_all_ranks_ends_in_the_ace() -> None:
+    rules = rules_of({"plays": [*ALL, "pair_run"], "players": 2, "hand_size": 26})
+    low_ace = " ".join(f"{rank}D {rank}C" for rank in "3456789TJQKA2")
+    high_ace = " ".join(f"{rank}D {rank}C" for rank in "3456789TJQK2") + " AH AS"
+    assert_falling(rules, high_ace, low_ace)
+
+
+def test_pair_runs_of_different_length_meet_only_as_bombs() -> None:
+    rules = rules_of({"plays": [*ALL, "pair_run"]})
+    long, short = (rules.code(rules.parse(cards)) for cards in ("3D 3C 4D 4C 5D 5C", "3D 3C 4D 4C"))
+    assert not rules.beats(long, short)
+    assert not rules.beats(short, long)
+
+
+def test_bombs_of_only_a_game_beat_anything_in_their_order() -> None:
+    rules = rules_of("only-a-game-bombs")
+    assert_falling(
+        rules,
+        "3D 3C 4D 4C 5D 5C 6D 6C",
+        "QD QC KD KC AD AC",
+        "3D 3C 4D 4C 5D 5C",
+        "3D 3C 3H 3S 4D",
+        "3D 3C 3H 4D 4C",
+        "9D TD JD QD KD",
+        "3S 4S 5S 6S 8S",
+    )
+    short = rules.code(rules.parse("3D 3C 4D 4C"))
+    assert rules.kind(short) == "pair_run"
+    assert not rules.is_bomb(short)
+    assert rules.beats(rules.code(rules.parse("3D 3C 3H 4D 4C")), short)
+
+
+def test_bomb_order_overrides_the_order_of_bombs() -> None:
+    rules = rules_of({"bombs": ["quads", "straight_flush"], "bomb_order": ["straight_flush", "quads"]})
+    assert_falling(rules, "3D 3C 3H 3S 4D", "9D TD JD QD KD", "2S", "3D")
+
+
+def test_lattas_straight_flush_takes_two_cards_and_beats_quads() -> None:
+    rules = rules_of("taiwan-latta")
+    assert kind(rules, "3D 4D 5D 6D 7D") == "straight"
+    assert kind(rules, "3D 4D 5D 6D 7D 2S") is None
+    assert_falling(
+        rules, "4D 5D 6D 7D 8D 3D 3C", "3C 4C 5C 6C 7C 2S 2H", "3D 4D 5D 6D 7D AS AH", "2D 2C 2H 2S 3D", "2S"
+    )
+
+
+def test_kinds_that_do_not_compete_beat_only_their_own() -> None:
+    rules = rules_of("gamesky")
+    straight, full_house = (rules.code(rules.parse(cards)) for cards in ("3D 4C 5D 6C 7D", "9D 9C 9H 4D 4C"))
+    assert not rules.beats(full_house, straight)
+    assert not rules.beats(straight, full_house)
+    assert rules.beats(rules.code(rules.parse("3D 3C 3H 3S 4D")), full_house)
+
+
+# Listing
+
+
+def test_list_plays_of_a_hand_is_ascending_with_each_play_once() -> None:
+    rules = rules_of("chinese")
+    hand = rules.parse("3D 3C 3H 4D 4C 5H 6S 7S 8S 9S TS AD 2D")
+    plays = rules.list_plays(hand)
+    assert plays == sorted(set(plays))
+    assert len(plays) == 41
+    assert [rules.text(code & rules.full) for code in plays[:3]] == ["3D", "3C", "3H"]
+    assert rules.text(plays[-1] & rules.full) == "6S 7S 8S 9S TS"
+
+
+def test_list_plays_of_no_cards_is_empty() -> None:
+    assert rules_of("only-a-game-8").list_plays(0) == []
+
+
+def test_list_plays_of_a_whole_pack_counts_every_play_of_the_basic_rules() -> None:
+    rules = rules_of("chinese")
+    assert len(rules.list_plays(rules.full)) == 19_898
+
+
+def test_list_plays_of_more_pair_runs_than_can_be_listed_gives_those_of_lowest_suits() -> None:
+    rules = rules_of({"plays": ["single", "pair_run"], "five_card_order": [], "players": 2, "decks": 2})
+    runs = rules.list_plays(rules.full)[52:]
+    assert {rules.kind(code) for code in runs} == {"pair_run"}
+    assert all(rules.code(code & rules.full) == code for code in runs)
+    assert len(runs) < 1_000
+    assert rules.text(runs[0] & rules.full) == "AD AD 2D 2D"
+
+
+def test_following_gives_stronger_plays_and_bombs() -> None:
+    rules = rules_of("taiwan")
+    plays = rules.list_plays(rules.parse("3C 9D 9H KS AD AC AH AS 2C"))
+    texts = [rules.text(code & rules.full) for code in rules.following(plays, rules.code(rules.parse("KD")))]
+    assert texts[:6] == ["KS", "AC", "AD", "AH", "AS", "2C"]
+    assert texts[6:] == [rules.text(code & rules.full) for code in plays if rules.is_bomb(code)]
+    assert len(texts) == 11
+
+
+def test_compile_ruleset_of_equal_rulesets_gives_the_same_rules() -> None:
+    assert compile_ruleset(load_ruleset("gamesky")) is compile_ruleset(load_ruleset({"extends": "gamesky"}))

@@ -1,0 +1,134 @@
+"""Rulesets from presets, objects and files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.cards import LECTIO_RANKS, STANDARD_RANKS
+from referee.errors import RulesetError
+from referee.ruleset import Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
+from referee.ruleset.fields import FIELD_NAMES
+from referee.ruleset.ladders import LADDER_NAMES, ladder
+from tests.referee.strategies import rulesets
+
+LADDERS = {
+    "two_low": "A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
+    "wheel_high": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345",
+    "six_high_wheel_next": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345 23456",
+    "six_high_wheel_low": "A2345 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456",
+    "no_wheel": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
+    "two_high": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA JQKA2",
+    "two_high_wheel_low": "A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA JQKA2",
+    "by_ranks": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456 A2345 JQKA2",
+    "by_ranks_no_wheel": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456 JQKA2",
+    "three_to_two": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA JQKA2",
+    "indonesia": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA A2345=23456",
+    "hong_kong": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456 A2345",
+    "wheel_second": "23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK A2345 TJQKA",
+    "two_ranks_high": "34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA 23456=A2345",
+    "wrap_around": "JQKA2 QKA23 KA234 A2345 23456 34567 45678 56789 6789T 789TJ 89TJQ 9TJQK TJQKA",
+}
+"""Every ladder written out, weakest first."""
+
+
+@pytest.mark.parametrize("name", LADDER_NAMES)
+def test_ladder_in_standard_ranks_is_as_written_out(name: str) -> None:
+    written = [[" ".join(sequence) for sequence in level.split("=")] for level in LADDERS[name].split()]
+    assert [list(level) for level in ladder(name, STANDARD_RANKS)] == written
+
+
+def test_ladder_in_lectio_ranks_follows_the_same_pattern() -> None:
+    levels = ladder("wheel_second", LECTIO_RANKS)
+    assert len(levels) == 12
+    assert levels[0] == ("2 3 4 5 6",)
+    assert levels[-3:] == (("11 12 13 14 15",), ("1 2 3 4 5",), ("12 13 14 15 1",))
+    assert ladder("two_high", LECTIO_RANKS)[-1] == ("13 14 15 1 2",)
+
+
+def test_load_ruleset_by_name_and_by_object_with_only_that_name_are_the_same() -> None:
+    assert load_ruleset({"name": "hong-kong"}) == load_ruleset("hong-kong")
+
+
+def test_load_ruleset_of_nothing_is_the_default_preset() -> None:
+    assert load_ruleset({}) == load_ruleset("chinese")
+    assert load_ruleset({"extends": "gamesky"}) == load_ruleset("gamesky")
+
+
+def test_load_ruleset_with_extends_takes_the_rest_from_that_preset() -> None:
+    ruleset = load_ruleset({"extends": "indonesia", "name": "ours", "version": 3, "players": 3})
+    assert (ruleset.label, ruleset.players, ruleset.pass_locks) == ("ours@3", 3, True)
+    assert ruleset.session == SessionEnd(10, None, None)
+
+
+def test_load_ruleset_with_a_name_and_another_field_extends_the_default() -> None:
+    ruleset = load_ruleset({"name": "hong-kong", "version": 2})
+    assert (ruleset.label, ruleset.dragon) == ("hong-kong@2", "none")
+
+
+def test_to_object_has_every_field_as_json_and_loads_again() -> None:
+    resolved = load_ruleset("indonesia").to_object()
+    assert tuple(resolved) == FIELD_NAMES
+    assert resolved["straights"] == [list(level) for level in ladder("indonesia", STANDARD_RANKS)]
+    assert resolved["multipliers"] == [{"from": 11, "times": 2}, {"from": 13, "times": 3}]
+    assert resolved["session"] == {"deals": 10, "target": None, "chips": None}
+    assert load_ruleset(json.loads(json.dumps(resolved))) == load_ruleset("indonesia")
+
+
+@given(rulesets())
+def test_to_object_of_any_ruleset_loads_as_the_same_ruleset(ruleset: Ruleset) -> None:
+    again = load_ruleset(json.loads(json.dumps(ruleset.to_object())))
+    assert again == ruleset
+    assert again.hash == ruleset.hash
+
+
+def test_hash_differs_when_any_field_differs() -> None:
+    assert load_ruleset({"kinds_compete": False}).hash != load_ruleset("chinese").hash
+    assert load_ruleset({"version": 2}).hash != load_ruleset("chinese").hash
+    assert len(load_ruleset("chinese").hash) == 64
+
+
+def test_brackets_may_hold_fixed_amounts() -> None:
+    ruleset = load_ruleset({"multipliers": [{"from": 8, "times": 2}, {"from": 11, "points": 30}]})
+    assert ruleset.multipliers == (Bracket(8, 2, None), Bracket(11, None, 30))
+
+
+def test_session_that_is_given_replaces_all_of_the_inherited_one() -> None:
+    assert load_ruleset({"session": {"target": 49}}).session == SessionEnd(None, 49, None)
+
+
+def test_bonuses_may_be_switched_off_by_name_since_toml_has_no_null() -> None:
+    assert load_ruleset({"extends": "indonesia", "bonuses": "none"}).bonuses is None
+
+
+def test_load_ruleset_file_extends_a_preset(tmp_path: Path) -> None:
+    file = tmp_path / "my.toml"
+    file.write_text('name = "mine"\nextends = "taiwan"\nplayers = 3\nstraights = "two_high"\n')
+    ruleset = load_ruleset_file(file)
+    assert (ruleset.name, ruleset.players, ruleset.settle) == ("mine", 3, "loser_only")
+    assert ruleset.straights == ladder("two_high", STANDARD_RANKS)
+
+
+@pytest.mark.parametrize("content", [b"name = ", b"\xff\xfe", b"a = 1\na = 2", b"x = " + b"[" * 5000])
+def test_load_ruleset_file_that_is_no_toml_names_the_file(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "my.toml"
+    file.write_bytes(content)
+    with pytest.raises(RulesetError, match=r"my\.toml: is no TOML") as caught:
+        load_ruleset_file(file)
+    assert "\n" not in str(caught.value)
+
+
+def test_load_ruleset_file_that_cannot_be_read_names_the_file(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.toml", tmp_path):
+        with pytest.raises(RulesetError, match="cannot be read") as caught:
+            load_ruleset_file(path)
+        assert caught.value.field == str(path)
+
+
+@given(st.sampled_from(LADDER_NAMES), st.sampled_from([STANDARD_RANKS, LECTIO_RANKS]))
+def test_every_ladder_has_distinct_sequences_of_its_ranks(name: str, ranks: tuple[str, ...]) -> None:
+    sequences = [sequence.split() for level in ladder(name, ranks) for sequence in level]
+    assert all(len(set(sequence)) == 5 and set(sequence) <= set(ranks) for sequence in sequences)
+    assert len({frozenset(sequence) for sequence in sequences}) == len(sequences)

@@ -1,0 +1,196 @@
+"""What a ruleset may not say, and how it is refused."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.cards import LECTIO_RANKS
+from referee.errors import RulesetError
+from referee.ruleset import load_ruleset
+from referee.ruleset.fields import FIELD_NAMES
+
+BONUSES = {
+    "quads": 20,
+    "straight_flush": 40,
+    "four_twos": 80,
+    "final_times": 2,
+    "winner": 5,
+    "winner_per_two": 10,
+}
+FIVE = ["straight", "flush", "full_house", "quads", "straight_flush"]
+LAST = {"deal_ends": "last_holder"}
+
+CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
+    ({"hand_size": 14}, "hand_size", "4 hands of 14 need 56 cards, there are 52"),
+    ({"players": 5}, "hand_size", "5 hands of 13 need 65 cards"),
+    ({"draw_on_pass": "one"}, "draw_on_pass", "needs leftover: stock"),
+    (
+        {"leftover": "to_lowest", "players": 3, "hand_size": 16},
+        "leftover",
+        "fewer cards left over than players",
+    ),
+    ({"leftover": "to_lowest", "players": 2}, "leftover", "not 26 with 2 players"),
+    ({"restock": True}, "restock", "needs draw_on_pass"),
+    ({"exchange": "loser_to_winner"}, "exchange", "three players"),
+    ({"bombs": ["bare_quads"]}, "bombs", "bare_quads, which plays lacks"),
+    ({"bombs": ["royal_flush"]}, "bombs", "royal_flush, which five_card_order lacks"),
+    ({"bombs": ["quads"], "bomb_order": ["straight_flush"]}, "bomb_order", "each once"),
+    ({"bomb_order": ["quads"]}, "bomb_order", "each once"),
+    ({"bombs": ["quads", "flush"], "bomb_order": ["quads"]}, "bomb_order", "each once"),
+    ({"bombs_out_of_turn": True}, "bombs_out_of_turn", "needs bombs"),
+    (
+        {"plays": ["single", *FIVE, "straight_flush_plus_two"]},
+        "plays",
+        "cannot have both straight_flush and straight_flush_plus_two",
+    ),
+    ({"plays": ["single", "pair"]}, "five_card_order", "which plays lacks"),
+    ({"plays": ["single", *FIVE[:4]]}, "five_card_order", "has straight_flush, which plays lacks"),
+    ({"five_card_order": FIVE[:4]}, "five_card_order", "lacks straight_flush, which plays has"),
+    (
+        {"plays": ["single", "flush"], "five_card_order": ["flush", "royal_flush"]},
+        "five_card_order",
+        "royal_flush, which needs straight_flush",
+    ),
+    ({"plays": ["pair", *FIVE]}, "plays", "must have single"),
+    ({"straights": []}, "straights", "has no sequence"),
+    ({"settle": "places", "place_points": [5, 3, 1, 0]}, "settle", "needs deal_ends: last_holder"),
+    ({"settle": "last_loses"}, "settle", "needs deal_ends: last_holder"),
+    (LAST | {"dragon": "wins"}, "dragon", "last_holder"),
+    (LAST | {"last_top_card": "loses"}, "last_top_card", "last_holder"),
+    (LAST | {"guard": "liable"}, "guard", "last_holder"),
+    (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
+    ({"place_points": [1]}, "place_points", "must have 0 numbers"),
+]
+
+
+@pytest.mark.parametrize(("fields", "field", "reason"), CONTRADICTIONS)
+def test_contradiction_is_refused_with_field_and_reason(
+    fields: dict[str, Any], field: str, reason: str
+) -> None:
+    with pytest.raises(RulesetError) as caught:
+        load_ruleset(fields)
+    assert caught.value.field == field
+    assert reason in caught.value.reason
+
+
+BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
+    ({"players": True}, "players", "a whole number from 2 to 8, not True"),
+    ({"players": 4.0}, "players", "not 4.0"),
+    ({"players": 9}, "players", "from 2 to 8"),
+    ({"players": "4"}, "players", "whole number"),
+    ({"decks": 3}, "decks", "from 1 to 2"),
+    ({"version": 0}, "version", "from 1"),
+    ({"hand_size": "ALL"}, "hand_size", "or 'all', not 'ALL'"),
+    ({"hand_size": 0}, "hand_size", "from 1"),
+    ({"hand_size": float("nan")}, "hand_size", "not nan"),
+    ({"announce_at": 3}, "announce_at", "from 0 to 2"),
+    ({"lowest_lead_every": -1}, "lowest_lead_every", "from 0"),
+    ({"bomb_pair_run": 1}, "bomb_pair_run", "from 2"),
+    ({"restock": 1}, "restock", "true or false, not 1"),
+    ({"beat_own": "yes"}, "beat_own", "true or false"),
+    ({"dealer": "winer"}, "dealer", "did you mean 'winner'?"),
+    ({"settle": None}, "settle", "must be one of penalty, pairwise"),
+    ({"name": "", "version": 2}, "name", "1 to 80 printable characters"),
+    ({"name": "a\nb", "version": 2}, "name", "printable"),
+    ({"name": "\ud800", "version": 2}, "name", "printable"),
+    ({"name": 7, "version": 2}, "name", "must be a text"),
+    ({"ranks": ["3", "4"]}, "ranks", "must be a list of texts"),
+    ({"ranks": list(LECTIO_RANKS)}, "straights", "'A', which is none of the ranks"),
+    ({"suits": ["D", "C", "H"]}, "suits", "each of D C H S once"),
+    ({"suits": ["D", "C", "H", "D"]}, "suits", "has 'D' twice"),
+    ({"suits": "DCHS"}, "suits", "must be a list"),
+    ({"plays": ["single", "single"]}, "plays", "has 'single' twice"),
+    ({"plays": ["single", "fulhouse"]}, "plays", "did you mean 'full_house'?"),
+    ({"plays": ["single", "royal_flush"]}, "plays", "must be one of single"),
+    ({"plays": ["single", ["pair"]]}, "plays", "not ['pair']"),
+    ({"five_card_order": [*FIVE, "straight"]}, "five_card_order", "has 'straight' twice"),
+    ({"straights": "two_lo"}, "straights", "did you mean 'two_low'?"),
+    ({"straights": [["3 4 5 6 7"], []]}, "straights", "level without sequences"),
+    ({"straights": [["3 4 5 6"]]}, "straights", "five different ranks"),
+    ({"straights": [["3 4 5 6 6"]]}, "straights", "five different ranks"),
+    ({"straights": [["3 4 5 6 10"]]}, "straights", "'10', which is none of the ranks"),
+    ({"straights": [["3 4 5 6 7"], ["7 6 5 4 3"]]}, "straights", "twice"),
+    ({"straights": ["3 4 5 6 7"]}, "straights", "must be a list"),
+    ({"straights": [[3]]}, "straights", "five different ranks"),
+    ({"straights": {}}, "straights", "must be a list"),
+    ({"card_points": {"3": 1}}, "card_points", "lacks an entry for '4'"),
+    ({"card_points": 1}, "card_points", "must be an object"),
+    ({"multipliers": [{"from": 13, "times": 3}, {"from": 10, "times": 2}]}, "multipliers", "must rise"),
+    ({"multipliers": [{"from": 10, "times": 3}, {"from": 10, "times": 2}]}, "multipliers", "must rise"),
+    ({"multipliers": [{"from": 10}]}, "multipliers[0]", "either 'times' or 'points'"),
+    ({"multipliers": [{"from": 10, "times": 2, "points": 3}]}, "multipliers[0]", "either"),
+    ({"multipliers": [{"from": 10, "tims": 2}]}, "multipliers[0]", "did you mean 'times'?"),
+    ({"multipliers": [{"from": 10, "times": 2.5}]}, "multipliers[0].times", "whole number"),
+    ({"place_points": [True]}, "place_points[0]", "whole number"),
+    ({"bonuses": {"quads": 20}}, "bonuses", "lacks an entry for 'straight_flush'"),
+    ({"bonuses": BONUSES | {"winner": None}}, "bonuses.winner", "whole number"),
+    ({"bonuses": []}, "bonuses", "must be an object"),
+    ({"session": {}}, "session", "at least one of deals, target and chips"),
+    ({"session": {"deals": None}}, "session", "at least one"),
+    ({"session": {"deals": 0}}, "session.deals", "from 1"),
+    ({"session": {"target": 0}}, "session.target", "above or below 0"),
+    ({"session": {"chips": -1}}, "session.chips", "from 1"),
+    ({"session": {"rounds": 3}}, "session", "unknown entry 'rounds'"),
+    ({"session": {"deals": 10**4999}}, "session.deals", "digits"),
+    ({"playrs": 3}, "playrs", "did you mean 'players'?"),
+    ({"": 3}, "", "is no field"),
+    ({"extends": "hong-kongs"}, "extends", "did you mean 'hong-kong'?"),
+    ({"extends": None}, "extends", "must be one of chinese"),
+    ({"name": "hongkong"}, "name", "did you mean 'hong-kong'?"),
+]
+
+
+@pytest.mark.parametrize(("fields", "field", "reason"), BAD_VALUES)
+def test_bad_value_is_refused_with_field_and_reason(fields: dict[str, Any], field: str, reason: str) -> None:
+    with pytest.raises(RulesetError) as caught:
+        load_ruleset(fields)
+    assert caught.value.field == field
+    assert reason in caught.value.reason
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("source", [None, 3, [], ["chinese"], True, 1.5])
+def test_what_is_neither_name_nor_object_is_refused(source: Any) -> None:
+    with pytest.raises(RulesetError, match="ruleset: must be a preset's name or an object"):
+        load_ruleset(source)
+
+
+def test_unknown_preset_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(RulesetError, match="did you mean 'pusoy-dos'"):
+        load_ruleset("pusoydos")
+
+
+def test_ranks_of_lectio_need_straights_and_card_points_in_them() -> None:
+    fields = {"ranks": list(LECTIO_RANKS), "straights": "two_low"}
+    with pytest.raises(RulesetError, match="card_points: has the unknown entry 'T'"):
+        load_ruleset(fields)
+    load_ruleset(fields | {"card_points": dict.fromkeys(LECTIO_RANKS, 1)})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(FIVE),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def refusal(source: Any) -> RulesetError | None:
+    try:
+        load_ruleset(source)
+    except RulesetError as error:
+        return error
+    return None
+
+
+@given(st.dictionaries(st.sampled_from((*FIELD_NAMES, "extends")) | st.text(), json_values))
+def test_any_json_object_is_a_ruleset_or_a_one_line_error(fields: dict[str, Any]) -> None:
+    error = refusal(fields)
+    assert error is None or len(str(error).splitlines()) == 1
+
+
+@given(json_values)
+def test_any_json_value_is_a_ruleset_or_a_one_line_error(value: Any) -> None:
+    error = refusal(value)
+    assert error is None or len(str(error).splitlines()) == 1
