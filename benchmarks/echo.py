@@ -1,0 +1,51 @@
+"""The peer of the referee's benchmark: a bare grpc.aio echo of one-record messages on four streams."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import AsyncIterator
+
+import grpc
+
+SERVICE = "benchmarks.Echo"
+RECORD = b"x" * 138
+"""One message: about the size of a turn with its actions."""
+
+
+async def _echo(requests: AsyncIterator[bytes], context: object) -> AsyncIterator[bytes]:
+    async for request in requests:
+        yield request
+
+
+async def serve() -> None:
+    """Echoes until standard input closes; prints the port, and at the end the CPU seconds used."""
+    server = grpc.aio.server()
+    handler = grpc.stream_stream_rpc_method_handler(_echo)
+    server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, {"Echo": handler})])
+    print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+    await server.start()
+    await asyncio.to_thread(sys.stdin.read)
+    print(time.process_time(), flush=True)
+    await server.stop(0)
+
+
+async def dial(address: str, seconds: float) -> None:
+    """Sends a record, waits for it, and so on; prints the round trips and their times in seconds."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        call = channel.stream_stream(f"/{SERVICE}/Echo", None, None)(None)
+        end, times = time.perf_counter() + seconds, []
+        while (start := time.perf_counter()) < end:
+            await call.write(RECORD)
+            await call.read()
+            times.append(time.perf_counter() - start)
+    times.sort()
+    print(len(times), times[len(times) // 2], times[len(times) * 99 // 100], flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        asyncio.run(serve())
+    else:
+        asyncio.run(dial(sys.argv[1], float(sys.argv[2])))
+    os._exit(0)

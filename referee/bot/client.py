@@ -1,0 +1,262 @@
+"""The bot's side of the Play stream: connects, batches, reconnects and logs."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+import grpc
+
+from referee.bot.view import Play, SessionView, Turn
+from referee.errors import ConnectionRefused, RefereeError
+from referee.v1 import play_pb2, referee_pb2_grpc
+
+PROTOCOL_VERSION = 1
+DEFAULT_REFEREE = "127.0.0.1:8710"
+FLUSH_SECONDS = 0.005
+"""A bot that thinks sends the answers it has at least this often."""
+FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
+"""Seconds between attempts to connect: doubling, each drawn at random from half to the whole."""
+
+_FINAL = {
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.PERMISSION_DENIED,
+}
+"""Refusals that another attempt cannot change."""
+
+_OPTIONS = (
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+)
+
+Answer: TypeAlias = Play | str | Sequence[str] | None
+"""A play: as a ``Play``, as text ("3D 3C") or as a list of cards. None passes."""
+
+
+class Chooser(Protocol):
+    """A bot: an object whose ``choose`` answers turns of kind ``play``.
+
+    It may also have ``exchange``, ``beat_own`` and ``bomb`` for the turns of these kinds; without them it
+    returns its lowest card, ends the trick, and does not bomb.
+    """
+
+    def choose(self, turn: Turn) -> Answer: ...
+
+
+Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
+
+log = logging.getLogger("bot")
+
+
+class _Function:
+    def __init__(self, choose: Callable[[Turn], Answer]) -> None:
+        self.choose = choose
+
+
+class _Seat:
+    """The bot in one session."""
+
+    def __init__(self, bot: Bot, started: play_pb2.SessionStarted) -> None:
+        self.view = SessionView(started)
+        self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
+
+    def answer(self, message: play_pb2.Turn, move: play_pb2.Move) -> None:
+        """Fills in the move that answers a turn."""
+        self.view.happened(message.actions)
+        move.session = message.session
+        move.sequence = message.sequence
+        turn = Turn(self.view, message)
+        try:
+            mask = self._mask(self._decide(turn))
+        except Exception:
+            log.exception("the bot failed, the default action is taken: %s", turn)
+            mask = _default(turn)
+        if mask:
+            move.cards.extend(self.view.numbers(mask))
+        else:
+            move.passes = True
+
+    def _decide(self, turn: Turn) -> Answer:
+        name = "choose" if turn.kind == "play" else turn.kind
+        method: Callable[[Turn], Answer] | None = getattr(self._chooser, name, None)
+        if method is not None:
+            return method(turn)
+        return turn.hand[0] if turn.kind == "exchange" else None
+
+    def _mask(self, answer: Answer) -> int:
+        if answer is None:
+            return 0
+        if isinstance(answer, Play):
+            return answer.code & self.view.rules.full
+        return self.view.rules.parse(answer if isinstance(answer, str) else " ".join(answer))
+
+
+def _default(turn: Turn) -> int:
+    if turn.can_pass:
+        return 0
+    return min(turn.legal_codes, default=0) & turn.rules.full
+
+
+class BotClient:
+    """A bot on all referees of an arena."""
+
+    def __init__(self, bot: Bot, token: str, max_sessions: int = 0) -> None:
+        self._bot = bot
+        self._hello = play_pb2.Hello(
+            token=token,
+            protocol_version=PROTOCOL_VERSION,
+            sdk=f"bigtwo-arena python {version('bigtwo-arena')}",
+            max_sessions=max_sessions,
+        )
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self.leaving = asyncio.Event()
+
+    def leave(self) -> None:
+        """Says goodbye everywhere."""
+        self.leaving.set()
+
+    async def run(self, addresses: Sequence[str]) -> None:
+        """Plays until told to leave. Raises ConnectionRefused when a referee will not have the bot."""
+        self.meet(addresses)
+        try:
+            while pending := [task for task in self._tasks.values() if not task.done()]:
+                done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    task.result()
+        finally:
+            for task in self._tasks.values():
+                task.cancel()
+            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def meet(self, addresses: Sequence[str]) -> None:
+        """Opens a stream to each referee that has none."""
+        for address in addresses:
+            if address not in self._tasks:
+                self._tasks[address] = asyncio.create_task(self._stay_connected(address))
+
+    async def _stay_connected(self, address: str) -> None:
+        backoff = FIRST_BACKOFF
+        while not self.leaving.is_set():
+            stream = _Stream(self._bot, self.leaving)
+            try:
+                await stream.play(address, self._hello, self.meet)
+            except grpc.aio.AioRpcError as error:
+                if error.code() in _FINAL:
+                    raise ConnectionRefused(f"referee {address}: {error.details()}") from None
+                log.info("referee %s: %s", address, error.details())
+            if stream.welcomed:
+                backoff = FIRST_BACKOFF
+            if not self.leaving.is_set():
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(backoff * random.uniform(0.5, 1)):
+                        await self.leaving.wait()
+                backoff = min(2 * backoff, LAST_BACKOFF)
+
+
+class _Stream:
+    """One connection to one referee."""
+
+    def __init__(self, bot: Bot, leaving: asyncio.Event) -> None:
+        self.welcomed = False
+        self._bot = bot
+        self._leaving = leaving
+        self._seats: dict[int, _Seat] = {}
+        self._writing = asyncio.Lock()
+
+    async def play(self, address: str, hello: play_pb2.Hello, meet: Callable[[Sequence[str]], None]) -> None:
+        """Plays until the stream ends. Raises AioRpcError when it breaks."""
+        async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
+            call: Call = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+            await call.write(play_pb2.PlayRequest(hello=hello))
+            farewell = asyncio.create_task(self._say_goodbye(call))
+            try:
+                async for response in call:
+                    if response.HasField("welcome"):
+                        self.welcomed = True
+                        log.info("%s is connected to referee %s", response.welcome.bot, address)
+                        meet(response.welcome.referees)
+                    await self._answer(call, response)
+            finally:
+                farewell.cancel()
+
+    async def _say_goodbye(self, call: "Call") -> None:
+        await self._leaving.wait()
+        async with self._writing:
+            await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()))
+            await call.done_writing()
+
+    async def _answer(self, call: "Call", response: play_pb2.PlayResponse) -> None:
+        """Takes in a batch of events and sends the answers, at the latest when the thinking takes long."""
+        request, flush_at = play_pb2.PlayRequest(), time.monotonic() + FLUSH_SECONDS
+        for event in response.events:
+            self._take(event, request)
+            if request.moves and time.monotonic() > flush_at:
+                await self._send(call, request)
+                request, flush_at = play_pb2.PlayRequest(), time.monotonic() + FLUSH_SECONDS
+        if request.moves:
+            await self._send(call, request)
+
+    async def _send(self, call: "Call", request: play_pb2.PlayRequest) -> None:
+        async with self._writing:
+            if not self._leaving.is_set():
+                await call.write(request)
+
+    def _take(self, event: play_pb2.Event, request: play_pb2.PlayRequest) -> None:
+        match event.WhichOneof("event"):
+            case "turn":
+                self._seats[event.turn.session].answer(event.turn, request.moves.add())
+            case "session_started":
+                started = event.session_started
+                self._seats[started.session] = _Seat(self._bot, started)
+            case "deal_started":
+                self._seats[event.deal_started.session].view.deal_started(event.deal_started)
+            case "deal_ended":
+                self._seats[event.deal_ended.session].view.deal_ended(event.deal_ended)
+            case "session_ended":
+                self._seats.pop(event.session_ended.session, None)
+            case "fault":
+                fault = event.fault
+                log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
+            case "notice":
+                log.info("notice: %s", event.notice.text)
+
+
+Call: TypeAlias = "grpc.aio.StreamStreamCall[play_pb2.PlayRequest, play_pb2.PlayResponse]"
+
+
+def run(bot: Bot, *, token: str, addresses: Sequence[str], max_sessions: int = 0) -> None:
+    """Plays until SIGINT or SIGTERM. Raises ConnectionRefused when a referee will not have the bot."""
+
+    async def play() -> None:
+        client = BotClient(bot, token, max_sessions)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, client.leave)
+        await client.run(addresses)
+
+    asyncio.run(play())
+
+
+def main(bot: Bot) -> NoReturn:
+    """Runs a bot as a program; ARENA_TOKEN and ARENA_REFEREE (addresses, with commas) say where it plays."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    token = os.environ.get("ARENA_TOKEN", "")
+    if not token:
+        sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
+    addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
+    try:
+        run(bot, token=token, addresses=addresses)
+    except RefereeError as error:
+        sys.exit(str(error))
+    sys.exit(0)

@@ -1,0 +1,114 @@
+"""Matches as values: what a worker asks a referee to run, and what comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+MAX_DEALS = 1000
+"""Deals in a session at most, so that a session's result stays one message."""
+
+MAX_SESSIONS = 10_000
+"""Sessions in a match at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotSeat:
+    """A bot version of a match."""
+
+    version_id: int
+    name: str
+    """``owner/bot@version``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSpec:
+    """A session that is to be played."""
+
+    number: int
+    """Counts the sessions of the match from 1."""
+    seating: tuple[int, ...]
+    """For each seat the index of its bot in the match's bots."""
+    seed: bytes
+    """32 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What bots are held to."""
+
+    decision_ms: int = 1000
+    """How long a decision may take."""
+    join_ms: int = 30_000
+    """How long absent bots are waited for when the match starts."""
+    faults: int = 10
+    """Number of faults at which a session is forfeit."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSpec:
+    """A match: the sessions of one table in a round."""
+
+    match_id: str
+    tournament: str
+    round: int
+    table: int
+    ruleset: Mapping[str, object]
+    """The resolved ruleset object."""
+    bots: tuple[BotSeat, ...]
+    sessions: tuple[SessionSpec, ...]
+    deals: int
+    """Deals in a session at most; 0 leaves it to the ruleset."""
+    commitment: str
+    """SHA-256 of the tournament's seed, hexadecimal."""
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResult:
+    """A session that was played to its end."""
+
+    number: int
+    points: tuple[int, ...]
+    """Final score by seat."""
+    forfeit: int | None
+    """Seat that forfeited the session."""
+    records: tuple[str, ...]
+    """Lean deal records, one JSON object a deal."""
+    faults: tuple[int, ...]
+    """Faults by seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A sign of life of a running match."""
+
+    decisions: int
+    """Actions so far."""
+    sessions_open: int
+    waiting_for: tuple[str, ...]
+    """Bots that are not connected while the match waits for them."""
+
+
+def check_match(spec: MatchSpec, players: int) -> str:
+    """Why the match cannot be run with a ruleset for ``players``; empty if it can."""
+    if len(spec.bots) != players:
+        return f"bots: the ruleset is for {players} players, the match has {len(spec.bots)} bots"
+    if len({bot.version_id for bot in spec.bots}) != players:
+        return "bots: a bot version stands twice at the table"
+    if not 1 <= len(spec.sessions) <= MAX_SESSIONS:
+        return f"sessions: {len(spec.sessions)} is not between 1 and {MAX_SESSIONS}"
+    if len({session.number for session in spec.sessions}) != len(spec.sessions):
+        return "sessions: a number stands twice"
+    if not 0 <= spec.deals <= MAX_DEALS:
+        return f"deals: {spec.deals} is not between 0 and {MAX_DEALS}"
+    if spec.limits.decision_ms < 1 or spec.limits.faults < 1 or spec.limits.join_ms < 0:
+        return "limits: decision_ms and faults must be at least 1, join_ms at least 0"
+    return _check_sessions(spec, players)
+
+
+def _check_sessions(spec: MatchSpec, players: int) -> str:
+    for session in spec.sessions:
+        if sorted(session.seating) != list(range(players)):
+            return f"sessions: the seating of session {session.number} is no permutation of the bots"
+        if len(session.seed) != 32:
+            return f"sessions: the seed of session {session.number} has {len(session.seed)} bytes, not 32"
+    return ""

@@ -1,0 +1,55 @@
+"""What waits to be sent to one bot, and when it may go."""
+
+from collections.abc import Callable
+
+from referee.events import Event
+
+HOLD_SECONDS = 0.010
+"""How old a message must be before the next one is sent to a bot that still owes all its answers."""
+
+
+class Outbox:
+    """The events for one stream, gathered into batches by the hold rule.
+
+    The next message is held back while the bot owes answers, has sent nothing since the last message, and
+    that message is younger than ``HOLD_SECONDS``: under load this makes batches grow, as the answers to one
+    message make the turns of the next, and it costs a lone session nothing.
+    """
+
+    __slots__ = ("_events", "_heard", "_sent_at", "_wake", "owed")
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._events: list[Event] = []
+        self._heard = True
+        self._sent_at = 0.0
+        self._wake = wake
+        self.owed: set[int] = set()
+        """Sessions in which the bot was sent a turn that it has not answered."""
+
+    def put(self, event: Event) -> None:
+        """Adds an event and wakes the writer."""
+        self._events.append(event)
+        self._wake()
+
+    def heard(self) -> None:
+        """Notes that the bot has sent something, which lets the next message go."""
+        self._heard = True
+        if self._events:
+            self._wake()
+
+    def hold(self, now: float) -> float:
+        """Seconds for which the next message is to be held back; 0 when it may go."""
+        if self._heard or not self.owed:
+            return 0.0
+        return max(0.0, self._sent_at + HOLD_SECONDS - now)
+
+    def take(self, now: float) -> list[Event]:
+        """The batch that is to be sent now, oldest first; empty when nothing waits."""
+        batch, self._events = self._events, []
+        if batch:
+            self._heard = False
+            self._sent_at = now
+        return batch
+
+    def __bool__(self) -> bool:
+        return bool(self._events)

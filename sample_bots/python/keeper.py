@@ -1,0 +1,23 @@
+"""Keeper: greedy, but keeps its twos and its strongest five cards for the end of the deal."""
+
+from referee.bot import Play, Turn, main
+
+STRONG = {"quads", "straight_flush", "royal_flush", "straight_flush_plus_two", "bare_quads"}
+
+
+def choose(turn: Turn) -> Play | None:
+    endgame = len(turn.hand) <= 6 or min(turn.counts) <= 3
+    plays = turn.legal if endgame else [play for play in turn.legal if not is_kept(turn, play)]
+    if not plays and not turn.can_pass:
+        plays = turn.legal
+    return min(plays, key=lambda play: (-len(play), play.code), default=None)
+
+
+def is_kept(turn: Turn, play: Play) -> bool:
+    """Whether the play would give away a card of the highest rank, or a strong combination."""
+    top = turn.ruleset.ranks[-1]
+    return play.kind in STRONG or any(card[:-1] == top for card in play.cards)
+
+
+if __name__ == "__main__":
+    main(choose)

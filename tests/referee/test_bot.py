@@ -1,0 +1,148 @@
+"""The SDK: what bots see, what their answers may be, what happens when they fail."""
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from referee.bot import Play, Turn
+from referee.bot.client import BotClient
+from referee.client import Limits
+from referee.errors import ConnectionRefused
+from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+OTHERS = dict.fromkeys((1, 2, 3), lowest)
+
+
+async def test_turn_when_a_bot_is_asked_then_it_sees_its_session() -> None:
+    seen: list[Turn] = []
+
+    def curious(turn: Turn) -> Play | None:
+        seen.append(turn)
+        own = sum(turn.counts[seat] for seat in range(4) if seat == turn.seat)
+        assert own == len(turn.hand)
+        assert turn.legal
+        assert all(turn.to_beat is None or play.beats(turn.to_beat) for play in turn.legal)
+        assert set(turn.legal[0].cards) <= set(turn.hand)
+        return lowest(turn)
+
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: curious}):
+        (result,) = await play_match(address, match_spec(deals=1))
+    turn = seen[0]
+    assert turn.kind == "play"
+    assert turn.session == "m/1"
+    assert turn.seats[turn.seat] == "owner/bot4@1"
+    assert turn.ruleset.name == "chinese"
+    assert turn.deal == 1
+    assert not turn.clockwise
+    assert turn.decision_ms == 1000
+    assert turn.can_pass == (turn.to_beat is not None)
+    assert result.faults == (0, 0, 0, 0)
+
+
+async def test_actions_when_a_deal_goes_on_then_they_are_those_of_the_record() -> None:
+    told: list[str] = []
+
+    def watching(turn: Turn) -> Play | None:
+        told[:] = [f"{action.seat}:{' '.join(action.cards) or '-'}" for action in turn.actions]
+        return lowest(turn)
+
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: watching}):
+        (result,) = await play_match(address, match_spec(deals=1))
+    actions = json.loads(result.records[0])["actions"]
+    assert told
+    assert told == actions[: len(told)]
+
+
+@pytest.mark.parametrize("form", [str, lambda play: play.cards, lambda play: list(play.cards)])
+async def test_answer_when_it_is_text_or_cards_then_it_is_played(form: object) -> None:
+    def answer(turn: Turn) -> str | Sequence[str] | None:
+        return form(turn.legal[-1])  # type: ignore[operator, no-any-return]
+
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: answer}):
+        (result,) = await play_match(address, match_spec(deals=1))
+    assert result.faults == (0, 0, 0, 0)
+
+
+async def test_bot_when_it_is_a_class_then_each_session_has_its_own_object() -> None:
+    made: list[object] = []
+
+    class Remembering:
+        def __init__(self) -> None:
+            self.sessions: set[str] = set()
+            made.append(self)
+
+        def choose(self, turn: Turn) -> Play | None:
+            self.sessions.add(turn.session)
+            assert len(self.sessions) == 1
+            return lowest(turn)
+
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: Remembering}):
+        results = await play_match(address, match_spec(sessions=5))
+    assert len(made) == 5
+    assert all(result.faults == (0, 0, 0, 0) for result in results)
+
+
+async def test_bot_when_it_raises_then_the_default_is_played_and_the_failure_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def failing(turn: Turn) -> Play | None:
+        raise ZeroDivisionError("my bug")
+
+    with caplog.at_level(logging.ERROR, logger="bot"):
+        async with referee() as address, sdk_bots(address, {**OTHERS, 4: failing}):
+            (result,) = await play_match(address, match_spec(deals=1))
+    assert result.faults == (0, 0, 0, 0)
+    assert "my bug" in caplog.text
+    assert "m/1 deal 1: holding" in caplog.text
+
+
+async def test_bot_when_it_answers_illegally_then_the_referee_counts_a_fault() -> None:
+    def cheating(turn: Turn) -> str:
+        return "3D 4D"
+
+    limits = Limits(join_ms=5000, faults=2)
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: cheating}):
+        (result,) = await play_match(address, match_spec(deals=1, limits=limits))
+    assert result.forfeit is not None
+    assert result.faults[result.forfeit] == 2
+
+
+async def test_bot_when_its_token_is_wrong_then_it_gives_up_with_the_reason() -> None:
+    async with referee() as address:
+        client = BotClient(lowest, "wrong")
+        async with asyncio.timeout(DEADLINE):
+            with pytest.raises(ConnectionRefused, match="token: unknown or revoked"):
+                await client.run([address])
+
+
+async def test_bot_when_the_referee_restarts_then_it_comes_back_by_itself() -> None:
+    async with referee() as address:
+        clients = [BotClient(lowest, f"bot-{number}") for number in (1, 2, 3, 4)]
+        tasks = [asyncio.create_task(client.run([address])) for client in clients]
+        first = await play_match(address, match_spec())
+    async with referee(address):
+        second = await play_match(address, match_spec())
+        for client in clients:
+            client.leave()
+        async with asyncio.timeout(DEADLINE):
+            await asyncio.gather(*tasks)
+    assert first == second
+
+
+def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libraries_are() -> None:
+    code = (
+        "import sys, referee.bot; "
+        "print([m for m in ('arena', 'celery', 'sqlmodel', 'sqlalchemy', 'pydantic') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

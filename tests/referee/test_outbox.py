@@ -1,0 +1,62 @@
+"""The hold rule, with the clock passed in."""
+
+import pytest
+
+from referee.events import Notice, NoticeCode
+from referee.outbox import HOLD_SECONDS, Outbox
+
+EVENT = Notice(NoticeCode.UNEXPECTED, "text")
+
+
+def sent(outbox: Outbox, now: float, *, owed: bool) -> None:
+    outbox.put(EVENT)
+    outbox.take(now)
+    if owed:
+        outbox.owed.add(1)
+
+
+def test_hold_when_nothing_was_sent_yet_then_there_is_none() -> None:
+    assert Outbox(lambda: None).hold(5.0) == 0
+
+
+def test_hold_when_the_bot_owes_and_was_not_heard_then_it_lasts_ten_milliseconds() -> None:
+    outbox = Outbox(lambda: None)
+    sent(outbox, 5.0, owed=True)
+    assert outbox.hold(5.0) == pytest.approx(HOLD_SECONDS)
+    assert outbox.hold(5.0 + HOLD_SECONDS) == 0
+
+
+def test_hold_when_the_bot_was_heard_then_there_is_none() -> None:
+    outbox = Outbox(lambda: None)
+    sent(outbox, 5.0, owed=True)
+    outbox.heard()
+    assert outbox.hold(5.0) == 0
+
+
+def test_hold_when_the_bot_owes_nothing_then_there_is_none() -> None:
+    outbox = Outbox(lambda: None)
+    sent(outbox, 5.0, owed=False)
+    assert outbox.hold(5.0) == 0
+
+
+def test_take_when_events_wait_then_they_come_once_and_in_order() -> None:
+    woken: list[int] = []
+    outbox = Outbox(lambda: woken.append(1))
+    first, second = EVENT, Notice(NoticeCode.CLOSING, "bye")
+    outbox.put(first)
+    outbox.put(second)
+    assert outbox
+    assert outbox.take(1.0) == [first, second]
+    assert not outbox
+    assert outbox.take(1.0) == []
+    assert len(woken) == 2
+
+
+def test_heard_when_events_are_held_then_the_writer_is_woken() -> None:
+    woken: list[int] = []
+    outbox = Outbox(lambda: woken.append(1))
+    sent(outbox, 5.0, owed=True)
+    outbox.put(EVENT)
+    woken.clear()
+    outbox.heard()
+    assert woken == [1]

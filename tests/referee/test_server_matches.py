@@ -1,0 +1,145 @@
+"""Matches over real sockets: bots of the SDK, a worker's client, the records that come back."""
+
+import asyncio
+import json
+
+import pytest
+
+from referee.bot import Play, Turn
+from referee.client import Limits, Progress, run_match
+from referee.errors import MatchRefused, RefereeUnavailable
+from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, play_match, referee, sdk_bots
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+async def test_match_when_all_bots_play_then_every_session_has_its_records() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        results = await play_match(address, match_spec(sessions=6, deals=3))
+    assert [result.number for result in results] == [1, 2, 3, 4, 5, 6]
+    for result in results:
+        records = [json.loads(record) for record in result.records]
+        assert [record["deal"] for record in records] == [1, 2, 3]
+        assert result.points == tuple(sum(record["points"][seat] for record in records) for seat in range(4))
+        assert result.faults == (0, 0, 0, 0)
+        assert result.forfeit is None
+
+
+async def test_match_when_run_twice_then_the_results_are_the_same() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        first = await play_match(address, match_spec(sessions=3))
+        second = await play_match(address, match_spec(sessions=3))
+    assert first == second
+
+
+async def test_match_when_a_bot_takes_one_session_at_a_time_then_they_run_one_after_another() -> None:
+    open_sessions: set[str] = set()
+
+    class Counting:
+        def choose(self, turn: Turn) -> Play | None:
+            open_sessions.add(turn.session)
+            assert max(turn.scores) <= 0
+            return lowest(turn)
+
+    async with (
+        referee() as address,
+        sdk_bots(address, {1: lowest, 2: lowest, 3: lowest}),
+        sdk_bots(address, {4: Counting}, max_sessions=1),
+    ):
+        results = await play_match(address, match_spec(sessions=4, deals=1))
+    assert len(results) == 4
+    assert len(open_sessions) == 4
+
+
+async def test_match_when_a_bot_is_absent_then_it_forfeits_after_the_wait() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        spec = match_spec(sessions=2, limits=Limits(join_ms=50))
+        results = await play_match(address, spec)
+    for result, session in zip(results, spec.sessions, strict=True):
+        assert result.forfeit == session.seating.index(3)
+        record = json.loads(result.records[-1])
+        assert record["end"] == "forfeit"
+        assert record["forfeit"] == result.forfeit
+
+
+async def test_match_when_it_waits_then_progress_names_who_is_missing() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+
+        def first() -> object:
+            updates = run_match(address, WORKER_TOKEN, match_spec(limits=Limits(join_ms=60_000)))
+            seen: list[object] = []
+            for update in updates:
+                seen.append(update)
+                if isinstance(update, Progress) and update.waiting_for == ("owner/bot4@1",):
+                    break
+            return seen[-1]
+
+        assert await asyncio.to_thread(first) == Progress(0, 0, ("owner/bot4@1",))
+
+
+async def test_match_when_a_late_bot_comes_then_it_plays() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        running = asyncio.create_task(play_match(address, match_spec()))
+        async with sdk_bots(address, {4: lowest}):
+            (result,) = await running
+    assert result.forfeit is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"bots": (1, 2, 3)}, "bots: the ruleset is for 4 players, the match has 3 bots"),
+        ({"bots": (1, 2, 3, 3)}, "bots: a bot version stands twice at the table"),
+        ({"sessions": 0}, "sessions: 0 is not between 1 and 10000"),
+        ({"deals": 5000}, "deals: 5000 is not between 0 and 1000"),
+    ],
+)
+async def test_match_when_it_cannot_be_run_then_it_is_refused(change: dict[str, object], reason: str) -> None:
+    async with referee() as address:
+        with pytest.raises(MatchRefused, match=reason):
+            await play_match(address, match_spec(**change))  # type: ignore[arg-type]
+
+
+async def test_match_when_the_worker_token_is_wrong_then_the_referee_is_unavailable_for_it() -> None:
+    async with referee() as address:
+        with pytest.raises(RefereeUnavailable, match="not a worker's token"):
+            await asyncio.to_thread(lambda: list(run_match(address, "bot-1", match_spec())))
+
+
+async def test_match_when_nobody_listens_then_the_referee_is_unavailable() -> None:
+    with pytest.raises(RefereeUnavailable, match=r"127\.0\.0\.1:1"):
+        await asyncio.to_thread(lambda: list(run_match("127.0.0.1:1", WORKER_TOKEN, match_spec())))
+
+
+async def test_match_when_a_second_call_names_it_then_the_first_is_aborted() -> None:
+    async with referee() as address:
+        spec = match_spec(limits=Limits(join_ms=60_000))
+        started = asyncio.Event()
+        first = asyncio.create_task(play_match(address, spec, started))
+        await started.wait()
+        async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+            second = asyncio.create_task(play_match(address, spec))
+            with pytest.raises(RefereeUnavailable, match="another call took the match over"):
+                await first
+            async with sdk_bots(address, {4: lowest}):
+                assert len(await second) == 1
+
+
+async def test_match_when_the_worker_goes_then_open_sessions_are_void() -> None:
+    async with (
+        referee() as address,
+        WireBot(address, 4) as slow,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+    ):
+
+        def start_and_leave() -> None:
+            for update in run_match(address, WORKER_TOKEN, match_spec(deals=100)):
+                if isinstance(update, Progress) and update.sessions_open:
+                    break
+
+        await asyncio.to_thread(start_and_leave)
+        ended = await slow.next("session_ended")
+        assert ended.reason == 3
+        assert not ended.scores
