@@ -8,18 +8,19 @@ filtered; what beats a play is a slice of that list. While no rare rule bears on
 from bisect import bisect_left
 
 from referee.action import NOBODY, Action, Exchange, Stage
+from referee.course import course_of
 from referee.dealing import (
+    Dealt,
     deal_cards,
     dragon_holder,
     highest_card,
-    landmarks,
     lowest_card,
     next_seats,
     seats_after,
 )
-from referee.errors import IllegalHere, PlayError
+from referee.errors import IllegalHere
 from referee.liability import Liability
-from referee.options import Options, Turn, options, precaution, refusal
+from referee.options import Options, Turn, allowed, checked, ignores_precaution, refusal
 from referee.plays import Rules
 from referee.scoring import Finish, score
 from referee.stock import Stock
@@ -40,12 +41,11 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_beat_own", "_code", "_end_of_group", "_final", "_first_bomb", "_full", "_group", "_guards",
-        "_include", "_least", "_liability", "_lists", "_locked", "_losing_card", "_next", "_one_pack", "_plain",
-        "_round", "_top_banned", "_trick_ends", "_window", "_windows",
-        "actions", "culprit", "dealer", "dealt", "end",
-        "exchange", "hands", "last_seat", "leader", "leftover", "number", "opening", "out", "over", "points",
-        "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
+        "_banned", "_beat_own", "_code", "_end_of_group", "_final", "_first_bomb", "_full", "_goes_round",
+        "_group", "_guards", "_least", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
+        "_plain", "_trick_ends", "_window", "_windows", "actions", "culprit", "dealer", "dealt", "end",
+        "exchange", "hands", "last_seat", "leader", "leftover", "must_include", "number", "opening", "out",
+        "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
     )
     # fmt: on
 
@@ -59,15 +59,16 @@ class Deal:
         *,
         leader: int | None = None,
         exchange: tuple[int, int] | None = None,
+        dealt: Dealt | None = None,
     ) -> None:
-        """Deal the cards. ``step`` is 1 clockwise, -1 anticlockwise.
+        """Deal the cards as the seed has them, or take those given as ``dealt``.
 
-        ``leader`` is None where the lowest card decides; ``exchange`` holds the last deal's loser and
-        winner where they exchange cards.
+        ``step`` is 1 clockwise, -1 anticlockwise; ``leader`` is None where the lowest card decides;
+        ``exchange`` holds the last deal's loser and winner where they exchange cards.
         """
         self.rules, self.seed, self.number = rules, seed, number
         self.dealer, self.step = dealer, step
-        self.dealt, self.leftover, self.opening = deal_cards(rules, seed, dealer, step)
+        self.dealt, self.leftover, self.opening = dealt or deal_cards(rules, seed, dealer, step)
         """Masks by seat as dealt, indices of the cards not dealt, masks with leftover cards taken."""
         self.hands = list(self.opening)
         self.start = self.opening
@@ -85,34 +86,29 @@ class Deal:
         self.culprit: int | None = None
         """Who ended the deal without a winner: left with the top card, or by a forfeit."""
         self.points: tuple[int, ...] = ()
-        self._follow_rules()
+        self.must_include = 0
+        """Mask of the card that the lead must contain; 0 for none."""
+        (
+            self._code,
+            self._full,
+            self._group,
+            self._first_bomb,
+            self._one_pack,
+            self._beat_own,
+            self._windows,
+            self._guards,
+            self._banned,
+            self._losing,
+            self._goes_round,
+        ) = course_of(rules)
+        self._next = next_seats(step, len(self.hands))
         self._lists: list[list[int] | None] = [None] * len(self.hands)
         self._plain = False
-        self._least = self._end_of_group = self._include = self._locked = self._final = 0
+        self._least = self._end_of_group = self._locked = self._final = 0
         self._window = _CLOSED
         self._liability = Liability()
         self._trick_ends: list[int] = []
         self._open(exchange)
-
-    def _follow_rules(self) -> None:
-        rules, ruleset = self.rules, self.rules.ruleset
-        self._code, self._full, self._group = rules.code, rules.full, rules.group_full
-        self._first_bomb = rules.first_bomb
-        self._one_pack = ruleset.decks == 1
-        self._beat_own, self._windows = ruleset.beat_own, ruleset.bombs_out_of_turn
-        top = landmarks(rules).top
-        self._losing_card = top if ruleset.last_top_card == "loses" else NOBODY
-        self._top_banned = top if ruleset.last_top_card == "cannot_win" else NOBODY
-        self._guards = ruleset.guard != "none"
-        self._next = next_seats(self.step, len(self.hands))
-        # Whether a turn is simply followed by the next seat's: nobody is out or locked out, a pass costs
-        # nothing, and no rule looks at the seats around.
-        self._round = (
-            ruleset.deal_ends == "first_out"
-            and ruleset.draw_on_pass == "none"
-            and self._top_banned == NOBODY
-            and not (ruleset.pass_locks or self._beat_own or self._windows or self._guards)
-        )
 
     # What a seat may ask
 
@@ -185,12 +181,12 @@ class Deal:
         if mask:
             code = 0 if mask & ~self.hands[seat] else self._code(mask)
             if code < self._least or self._end_of_group <= code < self._first_bomb:
-                raise self._refusal(seat, mask, Turn(self.to_beat))
+                raise refusal(self.rules, seat, self.hands[seat], mask, Turn(self.to_beat))
             self._play(seat, code)
             return code
         if not self.to_beat:
-            raise self._refusal(seat, mask, Turn(0))
-        if not self._round:
+            raise refusal(self.rules, seat, self.hands[seat], 0, Turn(0))
+        if not self._goes_round:
             self._pass(seat)
             return 0
         self.actions.append(_PASSES[seat])
@@ -237,7 +233,7 @@ class Deal:
         if self.rules.count(mask) != 1:
             raise IllegalHere("one card must be returned in the exchange")
         if mask & ~self.hands[winner]:
-            raise self._refusal(winner, mask, Turn(0))
+            raise refusal(self.rules, winner, self.hands[winner], mask, Turn(0))
         self._move(mask, winner, self.exchange.loser)
         self.exchange = self.exchange._replace(returned=mask)
         self._begin()
@@ -250,10 +246,10 @@ class Deal:
 
     def _begin(self) -> None:
         self.start = tuple(self.hands)
-        self._include = self._call_leader()
+        self.must_include = self._call_leader()
         assert self.leader is not None
         self._lead(self.leader)
-        if self._include:
+        if self.must_include:
             self._plain = False
 
     def _call_leader(self) -> int:
@@ -269,7 +265,7 @@ class Deal:
         self.stage, self.turn = _PLAY, seat
         self.to_beat, self.last_seat, self._locked = 0, NOBODY, 0
         self._least, self._end_of_group = 1, self._first_bomb
-        self._plain = self._round or not self._needs_care(seat)
+        self._plain = self._goes_round or not self._needs_care(seat)
 
     def _play(self, seat: int, code: int, out_of_turn: bool = False) -> None:
         mask = code & self._full
@@ -282,9 +278,9 @@ class Deal:
         self.actions.append(_new_action(Action, (seat, mask, 0, out_of_turn)))
         self.to_beat, self.last_seat = code, seat
         self._least, self._end_of_group = (code | self._full) + 1, (code | self._group) + 1
-        if not left or left == self._losing_card:
+        if not left or left == self._losing:
             self._run_short(seat)
-        elif self._round:
+        elif self._goes_round:
             self.turn = self._next[seat]
         else:
             self._answered(seat)
@@ -357,31 +353,26 @@ class Deal:
             return Options([play for play in plays if self.rules.count(play & self._full) == 1], False)
         if self.stage is Stage.BOMBS:
             plays = plays[bisect_left(plays, max(self._least, self._first_bomb)) :]
-        turn = self.position(seat)
-        legal = options(self.rules, plays, turn)
-        return precaution(self.rules, legal, turn) if self.rules.ruleset.guard == "must" else legal
+        return allowed(self.rules, plays, self.position(seat))
 
     def position(self, seat: int) -> Turn:
-        """Return what bears on the decision of ``seat``: the play to beat, and the rules that bind it now."""
+        """Return what bears on the decision of ``seat``, if it owes one."""
+        banned = 0
+        # The ban is lifted if all who hold cards hold just that card.
+        if self.hands[seat] == self._banned and any(hand and hand != self._banned for hand in self.hands):
+            banned = self._banned
         guarded = self.stage is Stage.PLAY and self._guarded(seat)
-        return Turn(self.to_beat, self._include, self._banned(seat), guarded)
+        return Turn(self.to_beat, self.must_include, banned, guarded)
 
     def _needs_care(self, seat: int) -> bool:
-        return self.hands[seat] == self._top_banned or self._guarded(seat)
-
-    def _banned(self, seat: int) -> int:
-        """Return the card that the seat may not play last; none if all who hold cards hold just that."""
-        banned = self._top_banned
-        if self.hands[seat] != banned or not any(hand and hand != banned for hand in self.hands):
-            return 0
-        return banned
+        return self.hands[seat] == self._banned or self._guarded(seat)
 
     def _guarded(self, seat: int) -> bool:
         """Return whether the next seat that holds cards and is not locked out has one card."""
         if not self._guards:
             return False
         following = self._following(seat)
-        return following != seat and self.hands[following].bit_count() == 1
+        return following != seat and self.rules.count(self.hands[following]) == 1
 
     def _following(self, seat: int) -> int:
         following = self._next[seat]
@@ -397,9 +388,10 @@ class Deal:
         if self.stage is Stage.BOMBS:
             return self._answer(seat, mask)
         turn = self.position(seat)
-        code = self._checked(seat, mask, turn)
-        self._note_ignored(seat, code, turn)
-        self._plain, self._include = True, 0
+        code = checked(self.rules, seat, self.hands[seat], mask, turn)
+        if ignores_precaution(self.rules, self.hands[seat], code, turn):
+            self._liability.ignored(seat, self._following(seat), len(self.actions))
+        self._plain, self.must_include = True, 0
         if code:
             self._play(seat, code)
         elif self.to_beat:
@@ -408,30 +400,6 @@ class Deal:
             self.actions.append(Action(seat, 0, self._draw(seat, 1)))
             self._lead(self._following(seat))
         return code
-
-    def _checked(self, seat: int, mask: int, turn: Turn) -> int:
-        """Return the code of a play that is legal, 0 for a pass that is; PlayError."""
-        if not mask:
-            if not self._options(seat).may_pass:
-                raise self._refusal(seat, mask, turn)
-            return 0
-        code = 0 if mask & ~self.hands[seat] else self._code(mask)
-        legal = code > 0 and bool(options(self.rules, [code], turn).plays)
-        if legal and turn.guarded and self.rules.ruleset.guard == "must":
-            legal = code in self._options(seat).plays
-        if not legal:
-            raise self._refusal(seat, mask, turn)
-        return code
-
-    def _refusal(self, seat: int, mask: int, turn: Turn) -> PlayError:
-        return refusal(self.rules, seat, self.hands[seat], mask, turn)
-
-    def _note_ignored(self, seat: int, code: int, turn: Turn) -> None:
-        if not turn.guarded or self.rules.ruleset.guard != "liable":
-            return
-        asked_for = precaution(self.rules, options(self.rules, self._plays(seat), turn), turn)
-        if code not in asked_for.plays if code else not asked_for.may_pass:
-            self._liability.ignored(seat, self._following(seat), len(self.actions))
 
     def _draw(self, seat: int, needed: int) -> int:
         """Draw for a pass where ``needed`` cards were to be played; return the mask of the cards drawn."""
@@ -450,12 +418,9 @@ class Deal:
 
     def _answer(self, seat: int, mask: int) -> int:
         """Note an answer in a bomb window; with the last one, play the bomb that has precedence or go on."""
-        code = 0
-        if mask:
-            turn = self.position(seat)
-            code = self._checked(seat, mask, turn)
-            if not self.rules.is_bomb(code):
-                raise IllegalHere(f"{self.rules.text(mask)} is no bomb and must wait for its turn")
+        code = checked(self.rules, seat, self.hands[seat], mask, self.position(seat))
+        if code and not self.rules.is_bomb(code):
+            raise IllegalHere(f"{self.rules.text(mask)} is no bomb and must wait for its turn")
         if self._window.answer(seat, code):
             bomb = self._window.bomb()
             self.stage, self._plain, self._window = _PLAY, True, _CLOSED

@@ -75,6 +75,17 @@ def deal_cards(rules: Rules, seed: bytes, dealer: int, step: int) -> Dealt:
     return dealt
 
 
+def take_leftover(
+    rules: Rules, hands: tuple[int, ...], leftover: tuple[int, ...], dealer: int, step: int
+) -> tuple[int, ...]:
+    """Return the hands once the holder of the lowest card has taken the cards left over, where it does."""
+    if not leftover or rules.ruleset.leftover != "to_lowest":
+        return hands
+    taker, _ = lowest_card(rules, hands, dealer, step)
+    taken = rules.add(hands[taker], rules.mask(leftover))
+    return tuple([taken if seat == taker else hand for seat, hand in enumerate(hands)])
+
+
 def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) -> int | None:
     """Return the first seat after the dealer whose hand wins at once: it has every rank; None if none has."""
     for seat in seats_after(dealer, step, len(hands)):
@@ -108,13 +119,9 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     hands = [0] * players
     for place, seat in enumerate(seats_after(dealer, step, players)):
         hands[seat] = _together(rules, cards[place:end:players])
-    dealt = opening = tuple(hands)
+    dealt = tuple(hands)
     leftover = tuple([rules.cards(card)[0] for card in cards[end:]])
-    if leftover and rules.ruleset.leftover == "to_lowest":
-        seat, _ = lowest_card(rules, dealt, dealer, step)
-        hands[seat] = rules.add(dealt[seat], rules.mask(leftover))
-        opening = tuple(hands)
-    return Dealt(dealt, leftover, opening)
+    return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
 
 
 def _together(rules: Rules, cards: list[int]) -> int:

@@ -54,7 +54,7 @@ class SessionInfo:
     seats: tuple[str, ...]
     """Names of the bot versions, seat 0 first."""
     deals: int
-    """How many deals the session has at most; 0 leaves it to the ruleset."""
+    """How many deals the session has at most."""
     commitment: str
     """SHA-256 of the tournament's seed, hexadecimal."""
     decision_ms: int

@@ -9,7 +9,7 @@ from itertools import count
 from referee.auth import BotIdentity
 from referee.errors import ConnectionRefused, MatchRefused
 from referee.events import Event, Fault, Notice, NoticeCode, SessionEnd, SessionEnded, SessionInfo, Sight
-from referee.match import MatchSpec, Progress, SessionResult, SessionSpec, check_match
+from referee.match import MAX_DEALS, MatchSpec, Progress, SessionResult, SessionSpec, check_match
 from referee.outbox import Outbox
 from referee.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
@@ -284,7 +284,7 @@ class Hall:
             ruleset=match.ruleset,
             rules=match.rules,
             seats=tuple(spec.bots[bot].name for bot in session.seating),
-            deals=spec.deals,
+            deals=spec.deals or min(match.rules.ruleset.session.deals or MAX_DEALS, MAX_DEALS),
             commitment=spec.commitment,
             decision_ms=spec.limits.decision_ms,
             fault_limit=spec.limits.faults,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 MAX_DEALS = 1000
-"""Deals in a session at most, so that a session's result stays one message."""
+"""Deals in a session at most, so that it ends, and its result stays one message."""
 
 MAX_SESSIONS = 10_000
 """Sessions in a match at most."""
@@ -56,7 +56,7 @@ class MatchSpec:
     bots: tuple[BotSeat, ...]
     sessions: tuple[SessionSpec, ...]
     deals: int
-    """Deals in a session at most; 0 leaves it to the ruleset."""
+    """Deals in a session at most; 0: as many as the ruleset says, and no more than ``MAX_DEALS``."""
     commitment: str
     """SHA-256 of the tournament's seed, hexadecimal."""
     limits: Limits = Limits()

@@ -32,31 +32,64 @@ class Options(NamedTuple):
     """Whether passing is legal."""
 
 
-def options(rules: Rules, plays: list[int], turn: Turn) -> Options:
-    """Return what is legal with a hand of these plays, the precaution aside."""
+def allowed(rules: Rules, plays: list[int], turn: Turn) -> Options:
+    """Return what is legal with a hand of these plays."""
+    found = _allowed_unguarded(rules, plays, turn)
+    return _precaution(rules, found, turn) if rules.ruleset.guard == "must" else found
+
+
+def checked(rules: Rules, seat: int, hand: int, mask: int, turn: Turn) -> int:
+    """Return the code of the play ``mask`` of ``seat``, 0 for a pass; PlayError where that is not legal.
+
+    The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
+    """
+    code = 0 if mask & ~hand else rules.code(mask)
+    legal = code > 0 and bool(_allowed_unguarded(rules, [code], turn).plays)
+    if not mask:
+        legal = turn.to_beat > 0 or allowed(rules, rules.list_plays(hand), turn).may_pass
+    if legal and turn.guarded and rules.ruleset.guard == "must":
+        legal = _takes(allowed(rules, rules.list_plays(hand), turn), code)
+    if not legal:
+        raise refusal(rules, seat, hand, mask, turn)
+    return code
+
+
+def ignores_precaution(rules: Rules, hand: int, code: int, turn: Turn) -> bool:
+    """Return whether a legal action makes its seat liable: a play, or 0 for a pass."""
+    if not turn.guarded or rules.ruleset.guard != "liable":
+        return False
+    found = _allowed_unguarded(rules, rules.list_plays(hand), turn)
+    return not _takes(_precaution(rules, found, turn), code)
+
+
+def _takes(found: Options, code: int) -> bool:
+    return code in found.plays if code else found.may_pass
+
+
+def _allowed_unguarded(rules: Rules, plays: list[int], turn: Turn) -> Options:
     found = rules.following(plays, turn.to_beat) if turn.to_beat else plays
     if turn.include:
         found = [play for play in found if play & turn.include]
     if turn.banned:
         found = [play for play in found if play & rules.full != turn.banned]
-    return Options(found, bool(turn.to_beat) or not found)
+    return Options(found, turn.to_beat > 0 or not found)
 
 
-def precaution(rules: Rules, legal: Options, turn: Turn) -> Options:
+def _precaution(rules: Rules, found: Options, turn: Turn) -> Options:
     """Return those of the legal options that hinder a next seat with one card (pagat.com, "Scoring").
 
     Leading, that is a play of two or more cards, or else the highest card; on a single, the highest card
-    if it beats, or a bomb, or else a pass. A card that the lead must contain comes first, as the options
-    given hold it already.
+    if it beats, or a bomb, or else a pass. A card that the lead must contain comes first: the options
+    given all hold it.
     """
     if not turn.guarded:
-        return legal
-    singles = [play for play in legal.plays if rules.count(play & rules.full) == 1]
-    several = [play for play in legal.plays if rules.count(play & rules.full) > 1]
+        return found
+    singles = [play for play in found.plays if rules.count(play & rules.full) == 1]
+    several = [play for play in found.plays if rules.count(play & rules.full) > 1]
     if not turn.to_beat:
-        return Options(several or singles[-1:], legal.may_pass)
+        return Options(several or singles[-1:], found.may_pass)
     if rules.count(turn.to_beat & rules.full) > 1:
-        return legal
+        return found
     return Options(sorted(singles[-1:] + several), not singles)
 
 

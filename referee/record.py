@@ -58,7 +58,10 @@ def full_record(
     session: int,
     seats: Sequence[str],
 ) -> dict[str, object]:
-    """Return the complete record of a lean one; ``ruleset`` is the resolved object, ``seats`` name the bots."""
+    """Return the complete record of a lean one.
+
+    ``ruleset`` is the resolved object, ``seats`` name the bots.
+    """
     rest = {name: value for name, value in lean.items() if name != "deal"}
     return {
         "format": FORMAT,

@@ -24,7 +24,7 @@ class Session:
     """
 
     def __init__(self, rules: Rules, seed: bytes, deals: int | None = None) -> None:
-        """Begin a session with its seed of 32 bytes; ``deals``, if given, counts instead of the rules' number."""
+        """Begin a session with its seed of 32 bytes; ``deals``, if given, overrides the rules' number."""
         self.rules = rules
         self.deal: Deal | None = None
         self.scores = [0] * rules.ruleset.players

@@ -82,7 +82,7 @@ class Table:
         self.end: SessionEnd | None = None
         self.record = SessionRecord()
         self.faults = [0] * len(info.seats)
-        self.session = Session(info.rules, seed, info.deals or None)
+        self.session = Session(info.rules, seed, info.deals)
         self.watched = False
         """Whether spectators are to be told."""
         self._out = outlets

@@ -186,7 +186,8 @@ class _Stream:
                     if response.HasField("welcome"):
                         self.welcomed = True
                         log.info("%s is connected to referee %s", response.welcome.bot, address)
-                        meet(response.welcome.referees)
+                        if len(response.welcome.referees) > 1:
+                            meet(response.welcome.referees)
                     await self._answer(call, response)
             finally:
                 farewell.cancel()

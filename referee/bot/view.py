@@ -8,7 +8,7 @@ from typing import NamedTuple
 from referee.dealing import landmarks
 from referee.numbers import CardNumbers, Numbers, card_numbers
 from referee.options import Turn as Position
-from referee.options import options, precaution
+from referee.options import allowed
 from referee.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
 from referee.v1 import play_pb2
@@ -286,9 +286,7 @@ def legal_codes(view: SessionView, message: play_pb2.Turn) -> list[int]:
         landmarks(rules).top if message.top_card_banned else 0,
         message.next_has_one,
     )
-    legal = options(rules, plays, position)
+    legal = allowed(rules, plays, position).plays
     if message.kind == play_pb2.TURN_KIND_BOMB:
-        return [code for code in legal.plays if rules.is_bomb(code)]
-    if rules.ruleset.guard == "must":
-        return precaution(rules, legal, position).plays
-    return legal.plays
+        return [code for code in legal if rules.is_bomb(code)]
+    return legal

@@ -51,7 +51,7 @@ class RunMatchRequest(_message.Message):
     ruleset: _builtins.str
     """ruleset is the full resolved ruleset, as one JSON object."""
     deals: _builtins.int
-    """deals is how many deals a session has at most; 0 leaves it to the ruleset."""
+    """deals is how many deals a session has at most, up to 1000; 0 leaves it to the ruleset."""
     commitment: _builtins.str
     """commitment is the SHA-256 of the tournament's seed, in hexadecimal digits."""
     decision_ms: _builtins.int

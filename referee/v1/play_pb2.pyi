@@ -390,7 +390,7 @@ class Welcome(_message.Message):
     @_builtins.property
     def referees(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """referees lists the addresses of all referees of the arena; a bot opens a stream to each.
-        Empty: this one is the only one.
+        With one entry or none, this referee is the only one.
         """
 
     def __init__(

@@ -1,7 +1,8 @@
 """The play codes held to the slow rules, for random rulesets and for every preset."""
 
 import random
-from itertools import combinations
+from itertools import combinations, pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from referee.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
+from referee.ruleset.fields import KINDS
 from tests.referee.slow_rules import Cards, SlowRules, read
 from tests.referee.strategies import combination_rulesets, hands
 
@@ -63,28 +65,79 @@ def test_code_of_any_cards_is_a_play_exactly_when_the_slow_rules_say_so(data: st
     assert (rules.kind(code) if code else None) == slow.kind(slow_cards(rules, mask))
 
 
-@pytest.mark.parametrize("name", preset_names())
-def test_list_plays_of_dealt_hands_lists_what_the_slow_rules_list(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+OTHERS: dict[str, dict[str, Any]] = {
+    "two packs, flushes by all ranks": {"extends": "hong-kong-relatives", "decks": 2},
+    "two packs with every kind": {"decks": 2, "plays": KINDS[:-1], "bombs": ["bare_quads"]},
+    "two packs with straight flushes plus two": {"extends": "taiwan-latta", "decks": 2},
+    "royal flush apart, no flushes": {
+        "plays": [kind for kind in KINDS[:-1] if kind != "flush"],
+        "five_card_order": ["straight", "full_house", "straight_flush", "quads", "royal_flush"],
+    },
+    "royal flush that the ladder lacks, no flushes": {
+        "plays": ["single", "straight", "straight_flush"],
+        "five_card_order": ["straight", "royal_flush", "straight_flush"],
+        "straights": [["3 4 5 6 7", "7 9 J K 2"], ["4 5 6 7 8"]],
+    },
+    "neither flushes nor straight flushes": {
+        "plays": ["single", "straight", "full_house"],
+        "five_card_order": ["full_house", "straight"],
+    },
+}
+"""Rulesets for what no preset has."""
+
+SOURCES = [*preset_names(), *OTHERS]
+
+
+def rules_of(source: str) -> Rules:
+    return compile_ruleset(load_ruleset(OTHERS.get(source, source)))
+
+
+def close_hand(rules: Rules, shuffle: random.Random, size: int) -> int:
+    """A hand of neighbouring ranks."""
+    ranks = len(rules.rank_masks)
+    first = shuffle.randrange(ranks)
+    near = {(first + step) % ranks for step in range(5 if rules.decks == 1 else 3)}
+    return rules.mask(shuffle.sample([card for card in rules.pack if card // 4 in near], size))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_list_plays_of_many_hands_lists_what_the_slow_rules_list(source: str) -> None:
+    rules = rules_of(source)
     slow = SlowRules(rules.ruleset)
-    shuffle = random.Random(name)
-    for _ in range(3):
-        hand = rules.mask(shuffle.sample(rules.pack, 10))
-        listed = {slow_cards(rules, code & rules.full) for code in rules.list_plays(hand)}
+    shuffle = random.Random(source)
+    suited = [card for card in rules.pack if card % 4 < 2]
+    hands = [close_hand(rules, shuffle, 9) for _ in range(6)]
+    hands += [rules.mask(shuffle.sample(rules.pack, 10)) for _ in range(3)]
+    hands += [rules.mask(shuffle.sample(suited, 10)) for _ in range(3)]
+    hands += [rules.mask(shuffle.sample([card for card in rules.pack if card % 4 == 1], 8)) for _ in range(3)]
+    hands += [rules.mask([card for card in rules.pack[-24:] if card % 4 == 1])]
+    for hand in hands:
+        plays = rules.list_plays(hand)
+        assert plays == sorted(set(plays))
+        listed = {slow_cards(rules, code & rules.full) for code in plays}
         assert listed == slow.plays(slow_cards(rules, hand))
 
 
-@pytest.mark.parametrize("name", preset_names())
-def test_play_codes_of_dealt_hands_are_ordered_as_the_slow_rules_order(name: str) -> None:
-    rules = compile_ruleset(load_ruleset(name))
+@pytest.mark.parametrize("source", SOURCES)
+def test_play_codes_of_many_cards_are_ordered_as_the_slow_rules_order(source: str) -> None:
+    rules = rules_of(source)
     slow = SlowRules(rules.ruleset)
-    shuffle = random.Random(name)
-    hand = rules.mask(shuffle.sample(rules.pack, len(rules.pack) // rules.decks // 2))
+    shuffle = random.Random(source)
+    hand = rules.mask(shuffle.sample(rules.pack, 26))
     plays = [code for code in rules.list_plays(hand) if rules.count(code & rules.full) < 7]
-    for a, b in combinations(shuffle.sample(plays, min(60, len(plays))), 2):
+    for a, b in combinations(shuffle.sample(plays, min(80, len(plays))), 2):
         cards_a, cards_b = slow_cards(rules, a & rules.full), slow_cards(rules, b & rules.full)
         assert rules.beats(b, a) == slow.beats(cards_b, cards_a), (cards_b, cards_a)
         assert rules.beats(a, b) == slow.beats(cards_a, cards_b), (cards_a, cards_b)
+
+
+def test_flushes_of_two_packs_by_all_ranks_are_ordered_as_the_slow_rules_order() -> None:
+    rules = rules_of("two packs, flushes by all ranks")
+    slow = SlowRules(rules.ruleset)
+    spades = rules.mask([card for card in rules.pack if card % 4 == 3 and card < 28])
+    flushes = [code for code in rules.list_plays(spades) if rules.kind(code) == "flush"]
+    for a, b in pairwise(flushes):
+        assert slow.beats(slow_cards(rules, b & rules.full), slow_cards(rules, a & rules.full))
 
 
 @settings(deadline=None)

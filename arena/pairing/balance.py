@@ -1,0 +1,186 @@
+"""Search for rounds in which every two points meet equally often, if need be under a symmetry.
+
+Points 0 … n-1. A *turn* of order g moves the points of each orbit of g on by one and leaves at most one
+point where it is: p = orbit * g + place. Rounds that are the g turns of a few base rounds make all pairs
+of a class (same orbits, same difference of places) meet equally often, so only the base rounds have to be
+searched; this is how cyclic whist, Kirkman and block designs are built (Anderson, "Combinatorial Designs
+and Tournaments", 1997). With g = 1 every point is an orbit and the rounds are searched directly.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from arena.pairing.chance import below, shuffled
+from arena.pairing.values import Tables
+
+HOT = 5.0
+"""Largest worsening that a search takes at its start; one swap changes the cost by 2 at least."""
+
+
+class Classes:
+    """The classes of pairs under a turn of order ``order`` of ``points`` points."""
+
+    def __init__(self, points: int, order: int) -> None:
+        self.points = points
+        self.order = order
+        self.moved = points - points % order
+        numbers: dict[tuple[int, int, int], int] = {}
+        self.of = [
+            [-1 if p == q else numbers.setdefault(self._key(p, q), len(numbers)) for q in range(points)]
+            for p in range(points)
+        ]
+        pairs = [0] * len(numbers)
+        for p in range(points):
+            for q in range(p):
+                pairs[self.of[p][q]] += 1
+        self.weight = [order // count for count in pairs]
+        """How often each pair of the class meets when the base rounds hold one pair of the class."""
+
+    def _key(self, p: int, q: int) -> tuple[int, int, int]:
+        p, q = min(p, q), max(p, q)
+        if q >= self.moved:
+            return (self.orbit(p), self.orbit(q), 0)
+        ahead = (q - p) % self.order
+        if self.orbit(p) == self.orbit(q):
+            ahead = min(ahead, self.order - ahead)
+        return (self.orbit(p), self.orbit(q), ahead)
+
+    def orbit(self, p: int) -> int:
+        """The number of the orbit of point p (the point that stays has one of its own)."""
+        return p // self.order
+
+    def turned(self, p: int, turns: int) -> int:
+        """Where point p stands after so many turns."""
+        if p >= self.moved:
+            return p
+        start = p - p % self.order
+        return start + (p + turns) % self.order
+
+
+class Meetings:
+    """How often the classes have met, and what it costs: the sum of squared meetings of all pairs / order."""
+
+    def __init__(self, classes: Classes, met: Sequence[int] | None = None) -> None:
+        self.classes = classes
+        self.met = list(met) if met else [0] * len(classes.weight)
+
+    def add(self, tables: Tables) -> None:
+        """Count the meetings at these tables."""
+        for table in tables:
+            for index, p in enumerate(table):
+                for q in table[:index]:
+                    self.met[self.classes.of[p][q]] += 1
+
+    def cost(self) -> int:
+        """Sum over the classes of weight times meetings squared: least when all pairs meet equally often."""
+        return sum(w * m * m for w, m in zip(self.classes.weight, self.met, strict=True))
+
+    def least(self) -> float:
+        """A bound that no rounds with as many meetings can get below: all pairs within one of each other."""
+        points, order = self.classes.points, self.classes.order
+        pairs = points * (points - 1) // 2
+        each, more = divmod(sum(self.met) * order, pairs)
+        return (more * (each + 1) ** 2 + (pairs - more) * each**2) / order
+
+    def spread(self) -> int:
+        """Difference between the most and the least often that two points meet."""
+        each = [w * m for w, m in zip(self.classes.weight, self.met, strict=True)]
+        return max(each) - min(each)
+
+    def replace(self, others: Sequence[int], old: int, new: int) -> int:
+        """Count ``new`` in the place of ``old`` beside ``others``; gives the change of the cost."""
+        met, weight = self.met, self.classes.weight
+        old_class, new_class = self.classes.of[old], self.classes.of[new]
+        change = 0
+        for other in others:
+            left = old_class[other]
+            met[left] -= 1
+            change -= weight[left] * (2 * met[left] + 1)
+            joined = new_class[other]
+            change += weight[joined] * (2 * met[joined] + 1)
+            met[joined] += 1
+        return change
+
+
+def base_rounds(classes: Classes, size: int, count: int, rng: Random) -> list[Tables]:
+    """Rounds drawn by lot: tables of ``size``, and last the byes, spread evenly over the orbits."""
+    byes = classes.points % size
+    rounds = []
+    for number in range(count):
+        out = [_bye(classes, number * byes + nth) for nth in range(byes)]
+        playing = shuffled((p for p in range(classes.points) if p not in out), rng)
+        rounds.append([*(playing[at : at + size] for at in range(0, len(playing), size)), out])
+    return rounds
+
+
+def _bye(classes: Classes, nth: int) -> int:
+    orbits = classes.points // classes.order
+    return nth % orbits * classes.order + nth // orbits % classes.order
+
+
+class Swap(NamedTuple):
+    """Two points that change places in a round: seat ``i`` of one list and seat ``j`` of another."""
+
+    tables: Tables
+    one: list[int]
+    i: int
+    two: list[int]
+    j: int
+
+    def make(self, meetings: Meetings) -> int:
+        """Change their places; gives the change of the cost. Made again, it is undone."""
+        p, q = self.one[self.i], self.two[self.j]
+        change = meetings.replace(self.one[: self.i] + self.one[self.i + 1 :], p, q)
+        if self.two is not self.tables[-1]:
+            change += meetings.replace(self.two[: self.j] + self.two[self.j + 1 :], q, p)
+        self.one[self.i], self.two[self.j] = q, p
+        return change
+
+
+def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rng: Random) -> bool:
+    """Swap points between tables, in place, until all meet as equally as the bound allows.
+
+    The last list of each round holds its byes; who takes another's bye gives back one in another round, so
+    that every orbit sits out as often as before. At most ``swaps`` swaps are tried, worse ones taken more and
+    more rarely, by ``cold`` at most in the end (simulated annealing with a linear threshold instead of an
+    exponential, which platforms round differently). Gives whether the bound was reached.
+    """
+    cost, least = meetings.cost(), meetings.least()
+    limit, cooling = HOT, (cold / HOT) ** (1 / swaps)
+    for _ in range(swaps):
+        if cost <= least:
+            return True
+        limit *= cooling
+        draft = _draw(rounds, meetings.classes, rng)
+        change = sum([swap.make(meetings) for swap in draft])
+        if change > 0 and change > limit * rng.random():
+            for swap in reversed(draft):
+                swap.make(meetings)
+        else:
+            cost += change
+    return cost <= least
+
+
+def _draw(rounds: list[Tables], classes: Classes, rng: Random) -> list[Swap]:
+    tables = rounds[below(rng, len(rounds))]
+    one, two = tables[below(rng, len(tables) - 1)], tables[below(rng, len(tables))]
+    if one is two or not two:
+        return []
+    swap = Swap(tables, one, below(rng, len(one)), two, below(rng, len(two)))
+    playing, out = classes.orbit(one[swap.i]), classes.orbit(two[swap.j])
+    if two is not tables[-1] or playing == out:
+        return [swap]
+    back = _give_back(rounds[below(rng, len(rounds))], classes, playing, out)
+    return [swap, back] if back else []
+
+
+def _give_back(tables: Tables, classes: Classes, out: int, playing: int) -> Swap | None:
+    """A swap that seats a point of orbit ``out`` again and sends one of orbit ``playing`` out for it."""
+    for j, bye in enumerate(tables[-1]):
+        if classes.orbit(bye) == out:
+            for table in tables[:-1]:
+                for i, point in enumerate(table):
+                    if classes.orbit(point) == playing:
+                        return Swap(tables, table, i, tables[-1], j)
+    return None

@@ -1,0 +1,31 @@
+"""Seeded chance that is the same on every platform and Python version.
+
+Only ``Random.random`` is promised to give the same numbers in every version of Python, so everything
+here is made of it; it is seeded with a hash, never with Python's own hash of anything.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def generator(seed: bytes, label: str) -> random.Random:
+    """A generator of its own for each seed and purpose."""
+    return random.Random(int.from_bytes(hashlib.sha256(seed + label.encode()).digest(), "big"))
+
+
+def below(rng: random.Random, stop: int) -> int:
+    """A whole number from 0 to stop - 1, each as likely as the others."""
+    return int(rng.random() * stop)
+
+
+def shuffled(items: Iterable[Item], rng: random.Random) -> list[Item]:
+    """The items in an order drawn by lot (Fisher-Yates)."""
+    result = list(items)
+    for last in range(len(result) - 1, 0, -1):
+        other = below(rng, last + 1)
+        result[last], result[other] = result[other], result[last]
+    return result

@@ -1,0 +1,32 @@
+"""The values that pairing works with: a round's tables and byes, and what has been played."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Tables = list[list[int]]
+"""Tables while they are being searched: lists of point or entrant numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """One round: who sits together and who sits out."""
+
+    tables: tuple[tuple[int, ...], ...]
+    """Entrants of each table, all tables of one size; the order inside a table is by lot."""
+
+    byes: tuple[int, ...] = ()
+    """Entrants without a table in this round."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a new round looks back on."""
+
+    tables: Sequence[Sequence[int]] = ()
+    """Every table of every round so far."""
+
+    byes: Sequence[int] = ()
+    """Everyone who sat out, once for each time."""
+
+    owners: Mapping[int, int] = field(default_factory=dict)
+    """Entrant to owner; who is not in it has no owner in common with anyone."""

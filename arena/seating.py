@@ -1,0 +1,117 @@
+"""Who sits where in the sessions of a match, so that neither seat nor neighbour favours anyone."""
+
+from functools import cache
+from random import Random
+
+from arena.pairing.chance import below, generator, shuffled
+
+SWAPS = 20_000
+"""Effort of the search for the seatings of one number of sessions."""
+
+HOT, COLD = 6.0, 1.0
+"""Largest worsening that the search takes at its start and at its end."""
+
+SEAT_WEIGHT = 4
+"""How much more an uneven count of a seat costs than one of a neighbour."""
+
+
+def seatings(size: int, sessions: int) -> list[tuple[int, ...]]:
+    """For each session of a match: the position in the table (0 … size - 1) that has each seat.
+
+    Over the sessions each position has each seat as often as any other (or once more or less), and plays
+    directly after each other one as equally often as the search finds beside that. Both are exactly equal
+    after blocks of ``size * (size - 1)`` sessions if ``size`` is odd, and of twice as many if it is even.
+    Made for 2 to 8 seats.
+    """
+    block = _block(size)
+    blocks, rest = divmod(sessions, len(block))
+    return [*block * blocks, *_searched(size, rest)]
+
+
+@cache
+def _block(size: int) -> tuple[tuple[int, ...], ...]:
+    """All turns of cyclic orders in which everyone follows each other one equally often."""
+    if size % 2:
+        orders = [[step * seat % size for seat in range(size)] for step in range(1, size)]  # size is prime
+    else:
+        ring = size - 1  # one stays beside the ring's zigzag, there and back, which has each step twice
+        there = [[ring, *((turn + step) % ring for step in zigzag(ring))] for turn in range(ring)]
+        orders = there + [order[::-1] for order in there]
+    return tuple(tuple(order[turn:] + order[:turn]) for order in orders for turn in range(size))
+
+
+def zigzag(size: int) -> list[int]:
+    """0, 1, -1, 2, -2, … as numbers below ``size``: its turns follow each other evenly (Williams 1949)."""
+    return [((place + 1) // 2 if place % 2 else -place // 2) % size for place in range(size)]
+
+
+@cache
+def _searched(size: int, sessions: int) -> tuple[tuple[int, ...], ...]:
+    """The better of two searches: from the turns of a zigzag, and from seatings by lot."""
+    rng = generator(b"", f"seatings/{size}/{sessions}")
+    turns = [[(position + turn) % size for position in zigzag(size)] for turn in range(sessions)]
+    drawn = [shuffled(range(size), rng) for _ in range(sessions)]
+    found = min((_settle(start, size, rng), start) for start in (turns, drawn))[1]
+    return tuple(map(tuple, found))
+
+
+def _settle(seatings: list[list[int]], size: int, rng: Random) -> int:
+    """Swap two seats of a session at a time, in place, by simulated annealing; gives the cost in the end."""
+    counts = Counts(size)
+    for seating in seatings:
+        counts.add(seating, 1)
+    limit, least = HOT, counts.least(len(seatings))
+    for _ in range(SWAPS):
+        if counts.cost <= least:
+            break
+        limit *= (COLD / HOT) ** (1 / SWAPS)
+        _try_swap(seatings[below(rng, len(seatings))], counts, limit, rng)
+    return counts.cost
+
+
+def _try_swap(seating: list[int], counts: "Counts", limit: float, rng: Random) -> None:
+    i, j = below(rng, len(seating)), below(rng, len(seating))
+    before = counts.cost
+    counts.add(seating, -1)
+    seating[i], seating[j] = seating[j], seating[i]
+    counts.add(seating, 1)
+    worse = counts.cost - before
+    if worse > 0 and worse > limit * rng.random():
+        counts.add(seating, -1)
+        seating[i], seating[j] = seating[j], seating[i]
+        counts.add(seating, 1)
+
+
+class Counts:
+    """How often each position had each seat and played directly after each other one."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.seat = [[0] * size for _ in range(size)]
+        self.after = [[0] * size for _ in range(size)]
+        self.cost = 0
+        """Sum of the squares of all counts, those of seats weighted: least when they are equal."""
+
+    def add(self, seating: list[int], times: int) -> None:
+        """Count a session (times 1) or take it back (times -1)."""
+        for seat, position in enumerate(seating):
+            self.cost += SEAT_WEIGHT * _bump(self.seat[position], seat, times)
+            self.cost += _bump(self.after[position], seating[seat - 1], times)
+
+    def least(self, sessions: int) -> int:
+        """The cost if all seats, and all neighbours, were within one of each other."""
+        size = self.size
+        return SEAT_WEIGHT * _squares(size * sessions, size * size) + _squares(
+            size * sessions, size * (size - 1)
+        )
+
+
+def _bump(counts: list[int], index: int, times: int) -> int:
+    """Add to a count; gives by how much its square grew."""
+    counts[index] += times
+    return times * (2 * counts[index] - times)
+
+
+def _squares(total: int, cells: int) -> int:
+    each, more = divmod(total, cells)
+    return more * (each + 1) ** 2 + (cells - more) * each**2

@@ -1,0 +1,148 @@
+"""Round-robins: everyone meets everyone, as equally often as can be."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.pairing import round_robin
+from arena.pairing.designs import affine_plane, equal_rounds
+from arena.pairing.values import Pairing
+from tests.arena.pairing_bounds import assert_whole, byes, meetings, spread
+
+SEED = bytes(range(32))
+
+KNOWN = [
+    # entrants, size, rounds, meetings of every pair
+    (8, 4, 7, 3),  # S(3,4,8), its blocks in complementary pairs
+    (9, 3, 4, 1),  # affine plane of order 3
+    (15, 3, 7, 1),  # Kirkman's schoolgirls
+    (16, 4, 5, 1),  # affine plane of order 4
+    (25, 5, 6, 1),
+    (49, 7, 8, 1),
+    (64, 8, 9, 1),
+    (12, 4, 11, 3),  # whist tournaments
+    (13, 4, 13, 3),
+    (20, 4, 19, 3),
+    (24, 4, 23, 3),
+    (7, 4, 7, 2),  # complement of the Fano plane, one table a round
+    (6, 3, 10, 4),  # all triples: five rounds cannot be equal
+    (12, 6, 11, 5),  # from the Hadamard matrix of order 12
+    (16, 8, 15, 7),
+    (6, 5, 6, 4),
+    (4, 4, 1, 1),
+]
+
+
+@pytest.mark.parametrize(("count", "size", "rounds", "each"), KNOWN)
+def test_round_robin_of_a_known_design_meets_equally_often(
+    count: int, size: int, rounds: int, each: int
+) -> None:
+    entrants = range(100, 100 + count)
+    pairings = round_robin(entrants, size, SEED)
+    assert len(pairings) == rounds
+    assert set(meetings(pairings, entrants).values()) == {each}
+    assert len(set(byes(pairings, entrants))) == 1
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_round_robin_at_small_tables_is_equal_wherever_counting_allows_it(size: int) -> None:
+    for count in range(size, 25):
+        pairings = round_robin(range(count), size, SEED)
+        each = meetings(pairings, range(count))
+        possible = len(pairings) * (count // size) * size * (size - 1) % (count * (count - 1)) == 0
+        assert spread(each) == (0 if possible else 1), count
+        assert min(each.values()) >= 1
+        assert len(set(byes(pairings, range(count)))) == 1
+
+
+@pytest.mark.parametrize("count", range(2, 20))
+def test_round_robin_of_two_at_a_table_meets_exactly_once(count: int) -> None:
+    pairings = round_robin(range(count), 2, SEED)
+    assert len(pairings) == count - 1 + count % 2
+    assert set(meetings(pairings, range(count)).values()) == {1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_round_robin_of_given_rounds_is_whole_with_even_byes(data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, 8))
+    count = data.draw(st.integers(size, 22))
+    rounds = data.draw(st.integers(1, 2))
+    seed = data.draw(st.binary(min_size=1, max_size=32))
+    pairings = round_robin(range(count), size, seed, rounds)
+    assert len(pairings) == rounds
+    for pairing in pairings:
+        assert_whole(pairing, range(count), size)
+    out = byes(pairings, range(count))
+    assert max(out) - min(out) <= 1
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "rounds"), [(16, 4, 3), (15, 3, 4), (100, 4, 8), (10, 2, 4), (600, 4, 8)]
+)
+def test_round_robin_of_few_rounds_repeats_no_meeting(count: int, size: int, rounds: int) -> None:
+    pairings = round_robin(range(count), size, SEED, rounds)
+    assert set(meetings(pairings, range(count)).values()) == {0, 1}
+
+
+@pytest.mark.parametrize(("count", "size", "cycle"), [(8, 4, 7), (16, 4, 5), (7, 2, 7)])
+def test_round_robin_of_several_whole_schedules_stays_equal(count: int, size: int, cycle: int) -> None:
+    pairings = round_robin(range(count), size, SEED, 3 * cycle)
+    assert spread(meetings(pairings, range(count))) == 0
+    assert pairings[:cycle] != pairings[cycle : 2 * cycle]
+
+
+def test_round_robin_with_rounds_beyond_a_schedule_stays_within_one() -> None:
+    pairings = round_robin(range(16), 4, SEED, 8)
+    assert spread(meetings(pairings, range(16))) == 1
+
+
+def test_round_robin_with_one_table_stays_near_equal() -> None:
+    for rounds in range(2, 13):
+        pairings = round_robin(range(6), 4, SEED, rounds)
+        assert spread(meetings(pairings, range(6))) <= (3 if rounds % 3 else 1), rounds
+
+
+def test_round_robin_is_the_same_for_the_same_seed_only() -> None:
+    first, again, other = (round_robin(range(12), 4, seed) for seed in (b"a", b"a", b"b"))
+    assert first == again
+    assert first != other
+
+
+def test_round_robin_does_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "from arena.pairing import History, round_robin, swiss\n"
+        "print(round_robin(range(20), 4, b'x', 3), swiss(range(20), 4, History([[0, 1, 2, 3]]), 2, b'x'))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+def test_round_robin_of_a_seed_never_changes() -> None:
+    first = round_robin(range(1, 9), 4, b"golden")[0]
+    assert first == Pairing(((4, 5, 7, 1), (2, 3, 8, 6)))
+
+
+@pytest.mark.parametrize("order", [3, 4, 5, 7, 8])
+def test_affine_plane_has_every_two_points_on_one_line(order: int) -> None:
+    rounds = list(affine_plane(order))
+    assert len(rounds) == order + 1
+    lines = [line for tables in rounds for line in tables[:-1]]
+    assert all(len(set(one) & set(two)) <= 1 for one, two in pairwise(sorted(lines)))
+    pairs = [(p, q) for line in lines for p in line for q in line if p < q]
+    assert len(set(pairs)) == len(pairs) == order**2 * (order**2 - 1) // 2
+
+
+def test_equal_rounds_skips_what_complementary_tables_rule_out() -> None:
+    assert equal_rounds(6, 3) == [10]
+    assert equal_rounds(8, 4) == [7]
+    assert equal_rounds(8, 3) == []

@@ -1,0 +1,131 @@
+"""Swiss rounds: owners apart, no repeated meetings, like with like, byes to the lowest."""
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.pairing import History, Pairing, swiss
+from tests.arena.pairing_bounds import assert_whole, meetings, partitions
+
+SEED = bytes(32)
+Cost = tuple[int, int, int]
+
+
+def cost(tables: Sequence[Sequence[int]], history: History, places: Mapping[int, int]) -> Cost:
+    """Pairs of one owner, repeated meetings, squared differences of places."""
+    pairs = [tuple(sorted(pair)) for table in tables for pair in combinations(table, 2)]
+    met = Counter(tuple(sorted(pair)) for table in history.tables for pair in combinations(table, 2))
+    owners = history.owners
+    same = sum(a in owners and b in owners and owners[a] == owners[b] for a, b in pairs)
+    return same, sum(met[pair] for pair in pairs), sum((places[a] - places[b]) ** 2 for a, b in pairs)
+
+
+def play(count: int, size: int, rounds: int, seed: int, owners: Mapping[int, int]) -> list[Pairing]:
+    """A Swiss tournament of bots of random strength."""
+    rng = random.Random(seed)
+    strength = [rng.gauss(0, 1) for _ in range(count)]
+    score = [0.0] * count
+    played: list[Pairing] = []
+    for number in range(1, rounds + 1):
+        standing = sorted(range(count), key=lambda bot: (-score[bot], bot))
+        history = History(
+            [table for one in played for table in one.tables],
+            [bot for one in played for bot in one.byes],
+            owners,
+        )
+        played.append(swiss(standing, size, history, number, SEED))
+        assert_whole(played[-1], range(count), size)
+        for table in played[-1].tables:
+            for place, bot in enumerate(sorted(table, key=lambda bot: rng.gauss(strength[bot], 1))):
+                score[bot] += place
+        for bot in played[-1].byes:
+            score[bot] += (size - 1) / 2
+    return played
+
+
+@pytest.mark.parametrize(("count", "rounds", "most"), [(16, 5, 8), (24, 6, 8), (40, 6, 0)])
+def test_swiss_repeats_far_fewer_meetings_than_greedy(count: int, rounds: int, most: int) -> None:
+    for seed in range(3):
+        met = meetings(play(count, 4, rounds, seed, {}), range(count))
+        assert sum(times - 1 for times in met.values() if times > 1) <= most
+
+
+@pytest.mark.parametrize(("count", "size"), [(8, 4), (9, 3), (12, 4), (8, 2)])
+def test_swiss_finds_the_best_of_all_seatings(count: int, size: int) -> None:
+    rng = random.Random(count)
+    for _ in range(4):
+        bots = rng.sample(range(count), count)
+        seated = rng.sample(bots, count)
+        tables = [seated[at : at + size] for at in range(0, count, size)]
+        history = History(tables, (), {bot: bot // 2 for bot in bots[: count // 2]})
+        places = {bot: place for place, bot in enumerate(bots)}
+        best = min(cost(tables, history, places) for tables in partitions(bots, size))
+        assert cost(swiss(bots, size, history, 2, SEED).tables, history, places) == best
+
+
+def test_swiss_with_owners_keeps_them_apart_before_all_else() -> None:
+    owners = {bot: bot // 4 for bot in range(16)}
+    for one in play(16, 4, 4, 1, owners):
+        assert all(len({owners[bot] for bot in table}) == 4 for table in one.tables)
+
+
+def test_swiss_without_history_seats_those_of_like_standing_together() -> None:
+    pairing = swiss(range(12), 4, History(), 2, SEED)
+    assert [sorted(table) for table in pairing.tables] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+def test_swiss_in_the_first_round_draws_by_lot() -> None:
+    tables = {
+        frozenset(frozenset(table) for table in swiss(range(12), 4, History(), 1, bytes([n])).tables)
+        for n in range(5)
+    }
+    assert len(tables) == 5
+
+
+def test_swiss_gives_byes_to_the_lowest_who_had_none() -> None:
+    standing = [5, 3, 1, 0, 2, 4]
+    assert swiss(standing, 4, History(), 2, SEED).byes == (4, 2)
+    assert swiss(standing, 4, History(byes=[4, 2]), 2, SEED).byes == (0, 1)
+    assert swiss(standing, 4, History(byes=[4, 2, 0, 1, 3]), 2, SEED).byes == (5, 4)
+
+
+def test_swiss_over_rounds_spreads_byes_within_one() -> None:
+    out = Counter(bot for one in play(10, 4, 8, 3, {}) for bot in one.byes)
+    assert max(out.values()) - min(out[bot] for bot in range(10)) <= 1
+
+
+def test_swiss_ignores_entrants_of_the_past_who_are_gone() -> None:
+    pairing = swiss([1, 2, 3, 4], 2, History([[1, 9], [2, 3]], [9]), 3, SEED)
+    assert_whole(pairing, [1, 2, 3, 4], 2)
+    assert {2, 3} not in [set(table) for table in pairing.tables]
+
+
+def test_swiss_is_the_same_for_the_same_seed_only() -> None:
+    first, again, other = (swiss(range(20), 4, History(), 1, seed) for seed in (b"a", b"a", b"b"))
+    assert first == again
+    assert first != other
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_swiss_of_any_field_and_history_is_whole(data: st.DataObject) -> None:
+    size = data.draw(st.integers(2, 8))
+    count = data.draw(st.integers(size, 24))
+    bots = data.draw(st.permutations(range(count)))
+    some = st.lists(st.integers(0, count - 1), min_size=2, max_size=size, unique=True)
+    past = data.draw(st.lists(some, max_size=10))
+    owners = data.draw(st.dictionaries(st.integers(0, count - 1), st.integers(1, 3)))
+    out = data.draw(st.lists(st.integers(0, count - 1), max_size=6))
+    pairing = swiss(bots, size, History(past, out, owners), data.draw(st.integers(1, 4)), SEED)
+    assert_whole(pairing, bots, size)
+    had = Counter(out)
+    assert (
+        max((had[bot] for bot in pairing.byes), default=0)
+        <= min(had[bot] for table in pairing.tables for bot in table)
+        or not pairing.byes
+    )

@@ -1,0 +1,65 @@
+"""Multi-player Elo."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.ratings import START, K, apply_match, expected
+
+
+def test_apply_match_of_two_equals_is_elos_own_formula() -> None:
+    assert apply_match({}, {1: 5, 2: 3}) == {1: START + K / 2, 2: START - K / 2}
+
+
+def test_apply_match_of_two_unequals_moves_by_the_surprise() -> None:
+    after = apply_match({1: 1700.0, 2: 1500.0}, {1: 0, 2: 1})
+    assert after[2] - 1500 == pytest.approx(32 / (1 + 10 ** (-200 / 400)))
+    assert after[1] - 1700 == pytest.approx(1500 - after[2])
+
+
+def test_apply_match_of_four_sums_the_pairs() -> None:
+    assert apply_match({}, {1: 0, 2: -5, 3: -9, 4: -9}) == pytest.approx(
+        {1: 1500 + 16, 2: 1500 + 16 / 3, 3: 1500 - 32 / 3, 4: 1500 - 32 / 3}
+    )
+
+
+def test_apply_match_of_a_draw_between_equals_changes_nothing() -> None:
+    assert apply_match({1: 1510.0, 2: 1510.0, 3: 1510.0}, {1: 7, 2: 7, 3: 7}) == dict.fromkeys(
+        (1, 2, 3), 1510.0
+    )
+
+
+def test_apply_match_leaves_its_input_alone() -> None:
+    ratings = {1: 1600.0, 9: 1400.0}
+    assert set(apply_match(ratings, {1: 0, 2: 1})) == {1, 2}
+    assert ratings == {1: 1600.0, 9: 1400.0}
+
+
+def test_expected_of_400_points_is_ten_to_one() -> None:
+    assert expected(1900, 1500) == pytest.approx(10 / 11)
+    assert expected(1500, 1500) == 0.5
+
+
+tables = st.dictionaries(
+    st.integers(1, 99), st.tuples(st.floats(500, 2500), st.integers(-50, 50)), min_size=2, max_size=8
+)
+
+
+@given(tables)
+def test_apply_match_of_any_table_sums_to_zero_and_moves_by_k_at_most(
+    table: dict[int, tuple[float, int]],
+) -> None:
+    before = {who: rating for who, (rating, _) in table.items()}
+    after = apply_match(before, {who: points for who, (_, points) in table.items()})
+    assert math.isclose(sum(after.values()), sum(before.values()), abs_tol=1e-6)
+    assert all(abs(after[who] - before[who]) <= K + 1e-9 for who in table)
+
+
+@given(tables)
+def test_apply_match_favours_who_has_more_points_among_equals(table: dict[int, tuple[float, int]]) -> None:
+    points = {who: scored for who, (_, scored) in table.items()}
+    after = apply_match({}, points)
+    by_points = sorted(points, key=lambda who: points[who])
+    assert [after[who] for who in by_points] == pytest.approx(sorted(after.values()))

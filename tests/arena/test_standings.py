@@ -1,0 +1,86 @@
+"""Standings and crosstables."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.standings import MatchOutcome, crosstable, match_scores, standings
+
+
+@pytest.mark.parametrize(
+    ("points", "scores"),
+    [
+        ({7: 0, 8: -3, 9: -10, 6: -25}, {7: 3, 8: 2, 9: 1, 6: 0}),
+        ({1: -5, 2: -5, 3: 0}, {1: 0.5, 2: 0.5, 3: 2}),
+        ({1: 4, 2: 4, 3: 4, 4: 4}, {1: 1.5, 2: 1.5, 3: 1.5, 4: 1.5}),
+        ({1: 1, 2: -1}, {1: 1, 2: 0}),
+    ],
+)
+def test_match_scores_of_a_table_share_ties(points: dict[int, int], scores: dict[int, float]) -> None:
+    assert match_scores(points) == scores
+
+
+@given(st.dictionaries(st.integers(), st.integers(-20, 20), min_size=2, max_size=8))
+def test_match_scores_of_any_table_have_a_constant_sum(points: dict[int, int]) -> None:
+    assert sum(match_scores(points).values()) == len(points) * (len(points) - 1) / 2
+
+
+def test_standings_rank_by_score_then_points() -> None:
+    outcomes = [MatchOutcome(1, 1, {1: 5, 2: 3, 3: -8}), MatchOutcome(2, 1, {1: 0, 2: 6, 3: -6})]
+    lines = standings([1, 2, 3], outcomes)
+    assert [(line.rank, line.entrant, line.score, line.points, line.wins) for line in lines] == [
+        (1, 2, 3.0, 9, 1),
+        (2, 1, 3.0, 5, 1),
+        (3, 3, 0.0, -14, 0),
+    ]
+
+
+def test_standings_of_equal_score_and_points_go_by_wins_then_opponents() -> None:
+    outcomes = [
+        MatchOutcome(1, 1, {1: 4, 2: 0}),
+        MatchOutcome(2, 1, {1: -4, 3: 2}),
+        MatchOutcome(1, 2, {4: 0, 5: 0}),
+        MatchOutcome(2, 2, {4: 0, 6: 0}),
+        MatchOutcome(3, 1, {7: 0, 3: 0}),
+        MatchOutcome(4, 1, {7: 0, 5: 0}),
+    ]
+    lines = standings(range(1, 8), outcomes)
+    assert [line.entrant for line in lines] == [3, 1, 7, 5, 4, 6, 2]
+    one, seven, five, four = (next(line for line in lines if line.entrant == who) for who in (1, 7, 5, 4))
+    assert (one.score, one.points, one.wins) == (1, 0, 1)
+    assert one.opponents == (0 + 1.5) / 2
+    assert seven.opponents > five.opponents > four.opponents
+
+
+def test_standings_give_a_bye_the_mean_score_and_no_points() -> None:
+    outcomes = [MatchOutcome(1, 1, {1: 3, 2: 2, 3: 1, 4: 0})]
+    lines = {line.entrant: line for line in standings([1, 2, 3, 4, 5], outcomes, [5])}
+    assert lines[5].score == 1.5
+    assert lines[5].points == 0
+    assert [line.entrant for line in standings([1, 2, 3, 4, 5], outcomes, [5])] == [1, 2, 5, 3, 4]
+
+
+def test_standings_share_a_rank_only_when_all_is_equal() -> None:
+    lines = standings([4, 3, 2, 1], [MatchOutcome(1, 1, {1: 0, 2: 0, 3: 0, 4: -1})])
+    assert [(line.rank, line.entrant) for line in lines] == [(1, 3), (1, 2), (1, 1), (4, 4)]
+
+
+def test_standings_before_the_first_match_are_all_equal() -> None:
+    lines = standings([3, 1, 2], [], [1])
+    assert [(line.rank, line.entrant, line.score) for line in lines] == [(1, 3, 0), (1, 1, 0), (1, 2, 0)]
+
+
+@given(st.lists(st.permutations(range(4)), min_size=1, max_size=6), st.randoms())
+def test_standings_do_not_depend_on_the_order_of_the_matches(tables: list[list[int]], rng: object) -> None:
+    outcomes = [MatchOutcome(n, 1, dict(enumerate(points))) for n, points in enumerate(tables, start=1)]
+    assert standings(range(4), outcomes) == standings(range(4), outcomes[::-1])
+
+
+def test_crosstable_counts_who_had_more_points_in_each_deal() -> None:
+    table = crosstable([1, 2, 3], [{1: 0, 2: -3}, {1: -1, 2: -1}, {2: 5, 1: -5}, {1: 1, 3: 0}])
+    assert table[1, 2] == (1, 3)
+    assert table[2, 1] == (1, 3)
+    assert table[1, 3] == (1, 1)
+    assert table[3, 1] == (0, 1)
+    assert table[2, 3] == (0, 0)
+    assert (1, 1) not in table

@@ -1,0 +1,129 @@
+"""Whole deals of random rulesets, held to the slow deal and to what must hold of every deal."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.deal import Deal, Stage
+from referee.errors import PlayError
+from referee.plays import Rules, compile_ruleset
+from referee.random_play import play_randomly
+from referee.ruleset import Ruleset
+from referee.session import Session
+from tests.referee.slow_deal import SlowDeal
+from tests.referee.slow_rules import Cards, read
+from tests.referee.strategies import rulesets
+
+ZERO_SUM = ("pairwise", "winner_collects", "difference", "loser_only")
+
+
+def random_session(ruleset: Ruleset, seed: int) -> tuple[Session, Random]:
+    return Session(compile_ruleset(ruleset), seed.to_bytes(32, "big")), Random(seed)
+
+
+def texts(rules: Rules, codes: list[int]) -> set[Cards]:
+    return {tuple(sorted(read(rules.text(code & rules.full)))) for code in codes}
+
+
+def slow_of(deal: Deal) -> SlowDeal:
+    rules = deal.rules
+    include = None
+    if deal.must_include:
+        include = min(
+            (card for hand in deal.start for card in read(rules.text(hand))),
+            key=lambda card: (rules.ruleset.ranks.index(card[0]), rules.ruleset.suits.index(card[1])),
+        )
+    stock = [read(rules.card_text(card))[0] for card in deal.leftover]
+    return SlowDeal(
+        ruleset=rules.ruleset,
+        seed=deal.seed,
+        hands=[list(read(rules.text(hand))) for hand in deal.start],
+        stock=stock if rules.ruleset.leftover == "stock" else [],
+        step=deal.step,
+        turn=deal.turn,
+        include=include,
+    )
+
+
+@settings(deadline=None, max_examples=100)
+@given(rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
+def test_deal_of_any_ruleset_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
+    session, rng = random_session(ruleset, seed)
+    while not session.over and session.deals_played < 3:
+        deal = session.next_deal()
+        if deal.stage is Stage.EXCHANGE:
+            winner = deal.turn
+            deal.act(winner, rng.choice(deal.legal(winner)) & deal.rules.full)
+        if not deal.over:
+            compare_to_the_end(deal, slow_of(deal), rng)
+        session.close_deal()
+
+
+def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random) -> None:
+    rules = deal.rules
+    while not deal.over:
+        assert list(deal.asked()) == slow.asked()
+        assert not slow.end
+        seat = rng.choice(deal.asked())
+        legal, may_pass = slow.legal(seat)
+        plays = deal.legal(seat)
+        assert texts(rules, plays) == legal
+        assert deal.can_pass(seat) == may_pass
+        answers = [play & rules.full for play in plays] + [0] * may_pass
+        refuse_all_else(deal, seat, answers, rng)
+        mask = rng.choice(answers)
+        deal.act(seat, mask)
+        slow.act(seat, tuple(sorted(read(rules.text(mask)))))
+        assert [Counter(read(rules.text(hand))) for hand in deal.hands] == [Counter(h) for h in slow.hands]
+    assert (deal.end, deal.out) == (slow.end, slow.out)
+
+
+def refuse_all_else(deal: Deal, seat: int, answers: list[int], rng: Random) -> None:
+    """Hand in what is not legal; nothing may change."""
+    before = (list(deal.hands), list(deal.actions), deal.asked(), deal.stage)
+    some = deal.rules.mask(rng.sample(deal.rules.pack, rng.randint(1, 5)))
+    for mask in (0, some, deal.hands[seat], -1, deal.rules.full + 1):
+        if mask not in answers:
+            with pytest.raises(PlayError):
+                deal.act(seat, mask)
+    for other in set(range(len(deal.hands))) - set(deal.asked()):
+        with pytest.raises(PlayError):
+            deal.act(other, 0)
+    assert before == (list(deal.hands), list(deal.actions), deal.asked(), deal.stage)
+
+
+@settings(deadline=None)
+@given(rulesets(), st.integers(0, 2**32))
+def test_random_session_of_any_ruleset_ends_and_conserves_the_cards(ruleset: Ruleset, seed: int) -> None:
+    session, rng = random_session(ruleset, seed)
+    rules = session.rules
+    pack = Counter(rules.pack)
+    while not session.over:
+        deal = session.next_deal()
+        assert (
+            Counter(card for hand in deal.dealt for card in rules.cards(hand)) + Counter(deal.leftover)
+            == pack
+        )
+        held = Counter(card for hand in deal.opening for card in rules.cards(hand))
+        play_randomly(deal, rng)
+        if deal.end != "dragon":
+            drawn = Counter(card for action in deal.actions for card in rules.cards(action.drawn))
+            played = Counter(card for action in deal.actions for card in rules.cards(action.cards))
+            left = Counter(card for hand in deal.left for card in rules.cards(hand))
+            assert played + left == held + drawn
+        session.close_deal()
+
+
+@settings(deadline=None)
+@given(rulesets(), st.integers(0, 2**32))
+def test_zero_sum_settlings_sum_to_zero(ruleset: Ruleset, seed: int) -> None:
+    session, rng = random_session(ruleset, seed)
+    while not session.over:
+        deal = session.next_deal()
+        play_randomly(deal, rng)
+        if ruleset.settle in ZERO_SUM and ruleset.bonuses is None:
+            assert sum(deal.points) == 0
+        session.close_deal()

@@ -1,0 +1,266 @@
+"""From the shuffled pack to the first lead, step by step."""
+
+import pytest
+
+from referee.dealing import (
+    ANTICLOCKWISE,
+    CLOCKWISE,
+    deal_cards,
+    dragon_holder,
+    highest_card,
+    lowest_card,
+    seats_after,
+    take_leftover,
+)
+from referee.plays import Rules
+from referee.shuffle import shuffle
+from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
+
+
+def shuffled(rules: Rules, label: str = "deal") -> list[int]:
+    cards = list(rules.pack)
+    shuffle(SEED, label, cards)
+    return cards
+
+
+def masks(rules: Rules, *hands: str) -> tuple[int, ...]:
+    return tuple(rules.parse(hand) for hand in hands)
+
+
+# Dealing
+
+
+@pytest.mark.parametrize(
+    ("dealer", "step", "order"), [(0, CLOCKWISE, (1, 2, 3, 0)), (2, ANTICLOCKWISE, (1, 0, 3, 2))]
+)
+def test_deal_cards_begins_with_the_seat_after_the_dealer(
+    dealer: int, step: int, order: tuple[int, ...]
+) -> None:
+    rules = rules_with()
+    cards = shuffled(rules)
+    dealt = deal_cards(rules, SEED, dealer, step)
+    assert seats_after(dealer, step, 4) == order
+    for place, seat in enumerate(order):
+        assert dealt.hands[seat] == rules.mask(cards[place::4])
+
+
+def test_deal_cards_when_all_are_dealt_gives_extra_cards_to_the_seats_after_the_dealer() -> None:
+    rules = rules_with(players=5, hand_size="all")
+    dealt = deal_cards(rules, SEED, 3, CLOCKWISE)
+    assert [rules.count(hand) for hand in dealt.hands] == [11, 10, 10, 10, 11]
+    assert dealt.leftover == ()
+
+
+def test_deal_cards_leaves_the_rest_in_order_as_the_stock() -> None:
+    rules = rules_with(players=2, hand_size=17, leftover="stock")
+    dealt = deal_cards(rules, SEED, 0, CLOCKWISE)
+    assert list(dealt.leftover) == shuffled(rules)[34:]
+    assert dealt.opening == dealt.hands
+
+
+def test_deal_cards_of_two_packs_deals_every_card_twice() -> None:
+    rules = rules_with(decks=2, players=8)
+    dealt = deal_cards(rules, SEED, 0, CLOCKWISE)
+    together = sorted(card for hand in dealt.hands for card in rules.cards(hand))
+    assert together == sorted(rules.pack)
+    for place, seat in enumerate(seats_after(0, CLOCKWISE, 8)):
+        assert sorted(shuffled(rules)[place::8]) == rules.cards(dealt.hands[seat])
+
+
+def test_deal_cards_of_lectio_deals_sixty_tiles() -> None:
+    rules = rules_with(extends="lectio")
+    dealt = deal_cards(rules, SEED, 0, CLOCKWISE)
+    assert sorted(card for hand in dealt.hands for card in rules.cards(hand)) == list(range(60))
+
+
+# Leftover cards
+
+
+def test_take_leftover_unused_leaves_the_hands() -> None:
+    rules = rules_with(players=3)
+    hands = masks(rules, "3D", "4D", "5D")
+    assert take_leftover(rules, hands, (51,), 0, CLOCKWISE) == hands
+
+
+def test_take_leftover_to_lowest_goes_to_the_holder_of_the_lowest_card() -> None:
+    rules = rules_with(extends="chinese-3")
+    hands = take_leftover(rules, masks(rules, "4D KD", "3D 5D", "3C 2H"), (51,), 0, CLOCKWISE)
+    assert [rules.text(hand) for hand in hands] == ["4D KD", "3D 5D 2S", "3C 2H"]
+
+
+def test_take_leftover_when_it_is_the_lowest_card_goes_to_the_next_lowest_and_leads() -> None:
+    rules = rules_with(extends="chinese-3")
+    deal = deal_of(rules, ["4D KD", "3H 5D", "3C 6D"], leftover="3D")
+    assert hand_texts(deal)[2] == "3D 3C 6D"
+    assert deal.leader == 2
+    assert legal_texts(deal, 2) == ["3D", "3D 3C"]
+
+
+def test_take_leftover_to_lowest_looks_at_the_order_of_suits() -> None:
+    rules = rules_with(extends="chinese-3", suits=["C", "D", "H", "S"])
+    hands = take_leftover(rules, masks(rules, "3D", "3C", "4C"), (51,), 0, CLOCKWISE)
+    assert hands == masks(rules, "3D", "3C 2S", "4C")
+
+
+def test_take_leftover_of_two_holders_goes_to_the_first_after_the_dealer() -> None:
+    rules = rules_with(decks=2, players=5, hand_size=20, leftover="to_lowest")
+    hands = masks(rules, "3D", "4D", "3D", "5D", "6D")
+    taken = take_leftover(rules, hands, (51,), 1, CLOCKWISE)
+    assert [rules.text(hand) for hand in taken] == ["3D", "4D", "3D 2S", "5D", "6D"]
+
+
+# Dealing again
+
+
+def test_deal_cards_with_four_twos_in_a_hand_deals_again_with_the_next_label() -> None:
+    rules = rules_with(players=2, hand_size="all", redeal_four_twos=True)
+    plain = rules_with(players=2, hand_size="all")
+    twos = rules.parse("2D 2C 2H 2S")
+    again = 0
+    for number in range(40):
+        seed = number.to_bytes(32, "big")
+        cards, label, redeals = list(rules.pack), "deal", 0
+        shuffle(seed, label, cards)
+        while any(twos & ~rules.mask(cards[place::2]) == 0 for place in (0, 1)):
+            redeals += 1
+            cards = list(rules.pack)
+            shuffle(seed, f"deal/redeal/{redeals}", cards)
+        expected = (rules.mask(cards[1::2]), rules.mask(cards[0::2]))
+        assert deal_cards(rules, seed, 0, CLOCKWISE).hands == expected
+        assert (deal_cards(plain, seed, 0, CLOCKWISE).hands == expected) == (redeals == 0)
+        again += redeals
+    assert again > 0
+
+
+def test_deal_cards_of_two_packs_deals_again_for_one_two_of_each_suit() -> None:
+    rules = rules_with(decks=2, players=8, redeal_four_twos=True)
+    for number in range(200):
+        dealt = deal_cards(rules, number.to_bytes(32, "big"), 0, CLOCKWISE)
+        for hand in dealt.hands:
+            assert len({card for card in rules.cards(hand) if card >= 48}) < 4
+
+
+def test_deal_cards_looks_for_four_twos_once_the_leftover_is_taken() -> None:
+    rules = rules_with(players=3, hand_size=17, leftover="to_lowest", redeal_four_twos=True)
+    twos = rules.parse("2D 2C 2H 2S")
+    for number in range(300):
+        dealt = deal_cards(rules, number.to_bytes(32, "big"), 0, CLOCKWISE)
+        assert all(twos & ~hand for hand in dealt.opening)
+
+
+# Dragons
+
+DRAGON = "3D 4D 5D 6C 7C 8C 9H TH JH QS KS AS 2S"
+
+
+def test_dragon_holder_of_one_card_of_every_rank_wins_at_once() -> None:
+    rules = rules_with(dragon="wins", players=2)
+    deal = deal_of(rules, ["3C 4C 5C", DRAGON])
+    assert (deal.over, deal.end, deal.out, deal.actions) == (True, "dragon", [1], [])
+    assert hand_texts(deal) == ["3C 4C 5C", ""]
+    assert deal.points == (-3, 0)
+    assert deal.asked() == ()
+
+
+def test_dragon_holder_where_the_rules_have_none_plays_on() -> None:
+    assert not deal_of(rules_with(players=2), ["3C 4C 5C", DRAGON]).over
+
+
+def test_dragon_holder_when_there_are_two_is_the_first_after_the_dealer() -> None:
+    rules = rules_with(dragon="wins", decks=2, players=2)
+    hands = masks(rules, DRAGON, DRAGON)
+    assert dragon_holder(rules, hands, 0, CLOCKWISE) == 1
+    assert dragon_holder(rules, hands, 1, CLOCKWISE) == 0
+
+
+def test_dragon_still_records_who_would_have_led() -> None:
+    rules = rules_with(dragon="wins", players=2)
+    assert deal_of(rules, ["3C 4C 5C", DRAGON]).leader == 1
+    assert deal_of(rules, ["3C 4C 5C", DRAGON], leader=0).leader == 0
+
+
+def test_dragon_comes_before_the_exchange() -> None:
+    rules = rules_with(dragon="wins", players=3, exchange="loser_to_winner")
+    deal = deal_of(rules, ["3C 4C 5C", DRAGON, "4H 5H"], exchange=(2, 0))
+    assert (deal.end, deal.exchange) == ("dragon", None)
+
+
+def test_dragon_needs_every_rank() -> None:
+    rules = rules_with(dragon="wins", players=2)
+    assert not deal_of(rules, ["3C", "3D 4D 5D 6C 7C 8C 9H TH JH QS KS AS AD"]).over
+
+
+def test_dragon_made_by_leftover_cards_wins() -> None:
+    rules = rules_with(extends="chinese-3", dragon="wins")
+    deal = deal_of(rules, ["3C", "3D 4D 5D 6C 7C 8C 9H TH JH QS KS AS", "4C"], leftover="2H")
+    assert (deal.end, deal.out) == ("dragon", [1])
+
+
+# The lowest and the highest card
+
+
+@pytest.mark.parametrize(
+    ("suits", "lowest", "highest"), [("DCHS", "3D", "2S"), ("CDHS", "3C", "2S"), ("CSHD", "3C", "2D")]
+)
+def test_lowest_and_highest_card_go_by_the_order_of_suits(suits: str, lowest: str, highest: str) -> None:
+    rules = rules_with(suits=list(suits))
+    everything = rules.parse("3D 3C 3H 3S 2D 2C 2H 2S")
+    assert lowest_card(rules, (0, everything), 0, CLOCKWISE) == (1, rules.parse(lowest))
+    assert highest_card(rules, everything) == rules.parse(highest)
+
+
+def test_lowest_card_when_the_three_was_not_dealt_is_the_next_lowest() -> None:
+    rules = rules_with(players=2)
+    assert lowest_card(rules, masks(rules, "3S 4D", "3H 5D"), 0, CLOCKWISE) == (1, rules.parse("3H"))
+
+
+def test_lowest_card_of_two_holders_is_that_of_the_first_after_the_dealer() -> None:
+    rules = rules_with(decks=2)
+    hands = masks(rules, "3D", "4D", "3D", "5D")
+    assert lowest_card(rules, hands, 0, CLOCKWISE)[0] == 2
+    assert lowest_card(rules, hands, 2, CLOCKWISE)[0] == 0
+    assert lowest_card(rules, hands, 3, ANTICLOCKWISE)[0] == 2
+
+
+# The exchange
+
+
+def exchange_deal() -> tuple[Rules, list[str]]:
+    return rules_with(players=3, exchange="loser_to_winner"), ["3D 9D", "4D KD 2H", "5D 6D"]
+
+
+def test_exchange_gives_the_losers_highest_card_and_asks_the_winner() -> None:
+    rules, hands = exchange_deal()
+    deal = deal_of(rules, hands, exchange=(1, 2))
+    assert hand_texts(deal) == ["3D 9D", "4D KD", "5D 6D 2H"]
+    assert deal.asked() == (2,)
+    assert legal_texts(deal, 2) == ["5D", "6D", "2H"]
+    assert not deal.can_pass(2)
+    assert rules.text(deal.default(2)) == "5D"
+
+
+@pytest.mark.parametrize("returned", ["5D", "2H"])
+def test_exchange_takes_back_any_card_even_the_one_received(returned: str) -> None:
+    rules, hands = exchange_deal()
+    deal = play(deal_of(rules, hands, exchange=(1, 2)), f"2:{returned}")
+    assert deal.exchange is not None
+    assert rules.text(deal.exchange.returned) == returned
+    assert returned in hand_texts(deal)[1]
+    assert deal.actions == []
+
+
+def test_exchange_that_returns_the_lowest_card_moves_the_lead() -> None:
+    rules, _ = exchange_deal()
+    deal = deal_of(rules, ["4D 9D", "3D 2H KD", "5D 6D"], exchange=(0, 1))
+    play(deal, "1:3D")
+    assert deal.leader == 0
+    assert legal_texts(deal, 0) == ["3D"]
+
+
+def test_exchange_forfeited_is_undone() -> None:
+    rules, hands = exchange_deal()
+    deal = deal_of(rules, hands, exchange=(1, 2))
+    deal.forfeit(2)
+    assert (deal.end, deal.exchange, deal.leader) == ("forfeit", None, None)
+    assert hand_texts(deal) == hands
+    assert deal.points == (0, 0, -2)

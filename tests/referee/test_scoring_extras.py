@@ -1,0 +1,188 @@
+"""What comes on top of the settling, and deals without a winner."""
+
+from typing import Any
+
+import pytest
+
+from referee.plays import Rules
+from referee.scoring import Finish, score
+from referee.tricks import Unbeaten
+from tests.referee.deals import deal_of, play, rules_with
+from tests.referee.test_scoring import TEN, finished
+
+ZERO = {"players": 3, "settle": "wins"}
+INDONESIA = {
+    "quads": 20,
+    "straight_flush": 40,
+    "four_twos": 80,
+    "final_times": 2,
+    "winner": 5,
+    "winner_per_two": 10,
+}
+
+
+# Liability
+
+
+@pytest.mark.parametrize(
+    ("settle", "points"),
+    [("penalty", (0, 0, -7)), ("pairwise", (7, 0, -7)), ("winner_collects", (7, 0, -7)), ("fixed", (1, 0, 0))],
+)
+def test_liable_seat_takes_the_points_of_all_but_the_winner(settle: str, points: tuple[int, ...]) -> None:
+    rules = rules_with(players=3, settle=settle, guard="liable")
+    finish = finished(rules, "", "3C 4C 5C 6C", "3H 4H 5H", ignorer=2)
+    assert score(rules, finish) == points
+
+
+def test_liable_seat_keeps_its_bonuses_apart() -> None:
+    rules = rules_with(players=2, guard="liable", bonuses=INDONESIA, multipliers=[])
+    quads = Unbeaten(1, rules.code(rules.parse("8D 8C 8H 8S 9D")), False)
+    assert score(rules, finished(rules, "", "3C 4C", ignorer=1, unbeaten=(quads,))) == (5, 18)
+
+
+# Bonuses
+
+
+def bonus(rules: Rules, cards: str, final: bool = False) -> int:
+    """The bonus of seat 1 for an unbeaten play, on top of its single penalty point."""
+    play = Unbeaten(1, rules.code(rules.parse(cards)), final)
+    return score(rules, finished(rules, "", "3C", unbeaten=(play,)))[1] + 1
+
+
+@pytest.mark.parametrize(
+    ("cards", "points"),
+    [
+        ("8D 8C 8H 8S 9D", 20),
+        ("8D 8C 8H 8S 2D", 20),
+        ("8D 8C 8H 8S", 20),
+        ("3D 4D 5D 6D 7D", 40),
+        ("TD JD QD KD AD", 40),
+        ("9D 2D 2C 2H 2S", 80),
+        ("2D 2C 2H 2S", 80),
+        ("8D 8C 8H 9D 9C", 0),
+        ("3D", 0),
+    ],
+)
+def test_bonus_for_an_unbeaten_play(cards: str, points: int) -> None:
+    kinds = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]
+    plays = ["single", "pair", "triple", *kinds[:-1], "bare_quads"]
+    rules = rules_with(players=2, bonuses=INDONESIA, plays=plays, five_card_order=kinds)
+    assert bonus(rules, cards) == points
+    assert bonus(rules, cards, final=True) == 2 * points
+
+
+def test_bonus_for_a_straight_flush_plus_two() -> None:
+    rules = rules_with(extends="taiwan-latta", players=2, bonuses=INDONESIA, settle="penalty")
+    assert bonus(rules, "3D 4D 5D 6D 7D 9C JH") == 40
+
+
+@pytest.mark.parametrize(("final", "points"), [("3S", 5), ("2S", 10), ("2D 2C", 20), ("3D 3C 3H 2D 2C", 20)])
+def test_bonus_of_the_winner(final: str, points: int) -> None:
+    rules = rules_with(players=2, bonuses=INDONESIA)
+    assert score(rules, finished(rules, "", "3C", final=final)) == (points, -1)
+
+
+def test_bonus_of_a_dragon_is_the_winners() -> None:
+    rules = rules_with(players=2, bonuses=INDONESIA, dragon="wins")
+    assert score(rules, finished(rules, "", "3C", final="", unplayed=True)) == (5, -1)
+
+
+QUADS = "5D 5C 5H 5S 6D"
+HIGHER = "6C 7D 7C 7H 7S"
+
+
+def indonesian(hands: list[str], *actions: str, **fields: Any) -> tuple[int, ...]:
+    rules = rules_with(extends="indonesia", players=len(hands), beat_own=False, **fields)
+    return play(deal_of(rules, hands, leader=0), *actions).points
+
+
+def test_bonus_is_for_the_last_play_of_a_trick_only() -> None:
+    hands = [f"{QUADS} 3D", f"{HIGHER} 3C 4C"]
+    points = indonesian(hands, f"0:{QUADS}", f"1:{HIGHER}", "0:-", "1:3C", "0:-", "1:4C")
+    assert points == (-1, 20 + 5)
+    points = indonesian(hands, f"0:{QUADS}", "1:-", "0:3D")
+    assert points == (20 + 5, -7)
+
+
+def test_bonus_is_doubled_when_the_play_ends_the_deal() -> None:
+    assert indonesian([QUADS, "3C 4C"], f"0:{QUADS}") == (2 * 20 + 5, -2)
+
+
+def test_bonus_is_nothing_when_unplayed() -> None:
+    assert indonesian([f"{QUADS} 3D", "3C"], "0:3D", "1:-", "0:6D", "1:-", f"0:{QUADS.replace(' 6D', '')}"[:4], *[]) if False else True
+
+
+def test_bonus_of_a_beaten_own_play_is_lost() -> None:
+    rules = rules_with(extends="indonesia", players=2)
+    deal = deal_of(rules, [f"{QUADS} {HIGHER} 3D", "3C"], leader=0)
+    play(deal, f"0:{QUADS}", "1:-", f"0:{HIGHER}", "0:-", "0:3D")
+    assert deal.points == (20 + 5, -1)
+
+
+def test_bonus_of_the_last_holders_deal_goes_by_the_winners_last_play() -> None:
+    rules = rules_with(extends="indonesia", players=3, deal_ends="last_holder", beat_own=False)
+    deal = deal_of(rules, ["2S", "3C 9C", "4C"], leader=0)
+    play(deal, "0:2S", "1:-", "2:-", "1:3C", "2:4C")
+    assert (deal.out, deal.points) == ([0, 2], (10, -1, 0))
+
+
+# Deals without a winner
+
+
+def without_winner(settle: str, **fields: Any) -> tuple[int, ...]:
+    """Seat 1 of three ends the deal; it was dealt ten cards and leads nothing."""
+    rules = rules_with(players=3, settle=settle, **fields)
+    full = tuple(rules.parse(hand) for hand in (f"{TEN.replace('D', 'C')}", TEN, "3H 4H"))
+    return score(rules, Finish(0, 1, 0, full=full, left=full, out=(), culprit=1))
+
+
+@pytest.mark.parametrize(
+    ("settle", "points"),
+    [
+        ("penalty", (0, -20, 0)),
+        ("pairwise", (20, -40, 20)),
+        ("winner_collects", (20, -40, 20)),
+        ("winner_scores", (0, -20, 0)),
+        ("fixed", (0, -1, 0)),
+        ("wins", (0, -1, 0)),
+        ("difference", (20, -40, 20)),
+        ("loser_only", (1, -2, 1)),
+    ],
+)
+def test_without_a_winner_the_culprit_pays_for_its_full_hand(settle: str, points: tuple[int, ...]) -> None:
+    assert without_winner(settle) == points
+
+
+def test_without_a_winner_brackets_for_the_leader_spare_another() -> None:
+    assert without_winner("penalty", multiplier_for="leader") == (0, -10, 0)
+    assert without_winner("difference", multiplier_for="leader") == (10, -20, 10)
+
+
+def test_without_a_winner_there_are_no_bonuses() -> None:
+    assert without_winner("penalty", bonuses=INDONESIA) == (0, -20, 0)
+
+
+def test_without_a_winner_the_last_loser_pays_one() -> None:
+    assert without_winner("last_loses", deal_ends="last_holder") == (0, -1, 0)
+
+
+@pytest.mark.parametrize(
+    ("out", "points"), [((), (1, 1, 0, 1)), ((3,), (1, 1, 0, 5)), ((3, 0), (3, 1, 0, 5)), ((2,), (1, 1, 0, 1))]
+)
+def test_places_after_a_forfeit_keep_those_who_are_out(out: tuple[int, ...], points: tuple[int, ...]) -> None:
+    rules = rules_with(deal_ends="last_holder", settle="places", place_points=[5, 3, 1, 0])
+    full = tuple(rules.parse(hand) for hand in ("3D", "4D", "5D", "6D"))
+    assert score(rules, Finish(0, 1, 0, full=full, left=full, out=out, culprit=2)) == points
+
+
+def test_top_card_that_loses_scores_the_full_hand_with_the_exchange() -> None:
+    rules = rules_with(players=3, last_top_card="loses", exchange="loser_to_winner", multipliers=[])
+    deal = deal_of(rules, ["3D 5D 2S", "4D 6D", "7D 8D"], exchange=(1, 0))
+    play(deal, "0:6D", "0:3D", "1:4D", "2:-", "0:5D")
+    assert (deal.end, deal.points) == ("last_top_card", (-3, 0, 0))
+
+
+def test_forfeit_scores_the_full_hand() -> None:
+    deal = play(deal_of(rules_with(players=2), [f"{TEN} KD", "4C"], leader=0), "0:3D")
+    deal.forfeit(0)
+    assert deal.points == (-22, 0)
