@@ -1,0 +1,68 @@
+"""The exceptions of the arena, all with a one-line message for people.
+
+ArenaError
+ ├─ SettingsError    a setting is wrong (``setting``, ``reason``)
+ ├─ StorageError     the database cannot be reached, read or written
+ │   └─ SchemaError  the database was made by another version of the arena
+ ├─ BrokerError      the message broker cannot be reached
+ ├─ SpecError        a field of what was asked for is wrong (``field``, ``reason``)
+ ├─ UnknownError     there is nothing of that name
+ ├─ TakenError       the name is taken
+ ├─ StateError       not possible in the present state
+ ├─ LeaseLost        the match is no longer this worker's
+ └─ ProcessFailed    a child process ended as soon as it had started
+"""
+
+
+class ArenaError(Exception):
+    """Root of all errors that the arena raises on purpose."""
+
+
+class SettingsError(ArenaError):
+    """A setting is wrong: ``setting`` names it, ``reason`` says what was wrong."""
+
+    def __init__(self, setting: str, reason: str) -> None:
+        super().__init__(f"setting {setting}: {reason}")
+        self.setting = setting
+        self.reason = reason
+
+
+class StorageError(ArenaError):
+    """The database cannot be reached, read or written."""
+
+
+class SchemaError(StorageError):
+    """The database was made by another version of the arena, and this one cannot use it."""
+
+
+class BrokerError(ArenaError):
+    """The message broker cannot be reached."""
+
+
+class SpecError(ArenaError):
+    """A field of what was asked for is wrong: ``field`` names it, ``reason`` says what was wrong."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class UnknownError(ArenaError):
+    """There is no such bot, tournament, match or pool."""
+
+
+class TakenError(ArenaError):
+    """There already is something of that name."""
+
+
+class StateError(ArenaError):
+    """What was asked for is not possible in the present state."""
+
+
+class LeaseLost(ArenaError):
+    """The match was cancelled, or another worker has it: what comes of it must not be stored."""
+
+
+class ProcessFailed(ArenaError):
+    """A child process ended as soon as it had started, so that starting it again would not help."""

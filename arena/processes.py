@@ -1,0 +1,174 @@
+"""Child processes: started, started again when they die, and never outliving their parent.
+
+There is no thread in it: whoever has a supervisor calls ``check`` now and then. Run as a program, this module
+is the child's first moment: it ties the process to the life of its parent and then becomes the command.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.errors import ProcessFailed
+
+SETTLE_SECONDS = 5.0
+"""A child that ends with an error sooner than this after its first start would do so again."""
+
+BACK_OFF = (0.2, 1.0, 2.0, 5.0, 10.0)
+"""Seconds until a child that died is started again; the last one stands for all further ones."""
+
+GRACE_SECONDS = 10.0
+"""How long a child has to end after SIGTERM."""
+
+POLL_SECONDS = 0.05
+
+PR_SET_PDEATHSIG = 1
+"""Of Linux' prctl: which signal a process gets when its parent ends."""
+
+
+@dataclass
+class Child:
+    """A command that is kept running."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    environment: Mapping[str, str]
+    process: subprocess.Popen[bytes] | None = None
+    """None: dead, to be started again at ``start_at``."""
+    started_at: float = 0.0
+    start_at: float = 0.0
+    log_size: int = 0
+    """Size of the log when the process was started."""
+    deaths: int = 0
+    """Deaths since it last ran for long."""
+    settled: bool = field(default=False)
+    """Whether it ever ran for long, or died of a signal."""
+
+
+class Supervisor:
+    """The children of this process; leaving it as a context stops them all."""
+
+    def __init__(
+        self,
+        logs: Path,
+        environment: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._logs = logs
+        self._environment = {**os.environ, **(environment or {})}
+        self._clock = clock
+        self._children: dict[str, Child] = {}
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``. ProcessFailed."""
+        child = Child(name, command, self._logs / f"{name}.log", {**self._environment, **(environment or {})})
+        self._spawn(child)
+        self._children[name] = child
+
+    def check(self) -> None:
+        """Start again what has died, once its time has come.
+
+        Raises ProcessFailed if a child ended with an error as soon as it was first started.
+        """
+        for child in self._children.values():
+            if child.process is None:
+                if self._clock() >= child.start_at:
+                    self._spawn(child)
+            elif child.process.poll() is not None:
+                self._bury(child, child.process.returncode)
+            elif self._clock() - child.started_at > SETTLE_SECONDS:
+                child.settled, child.deaths = True, 0
+
+    def pid(self, name: str) -> int | None:
+        """The process of a child; None while it is dead. KeyError if there is no such child."""
+        process = self._children[name].process
+        return process.pid if process else None
+
+    def stop(self, name: str) -> None:
+        """Stop one child for good."""
+        _stop([self._children.pop(name)])
+
+    def stop_all(self) -> None:
+        """Stop all children for good, all at once."""
+        children, self._children = list(self._children.values()), {}
+        _stop(children)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop_all()
+
+    def _spawn(self, child: Child) -> None:
+        child.log.parent.mkdir(parents=True, exist_ok=True)
+        tied = [sys.executable, "-m", __name__, str(os.getpid()), *child.command]
+        with child.log.open("ab") as log:
+            child.log_size = log.tell()
+            child.process = subprocess.Popen(
+                tied,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=child.environment,
+                start_new_session=True,  # Ctrl-C is for the parent, which then stops its children
+            )
+        child.started_at = self._clock()
+
+    def _bury(self, child: Child, status: int) -> None:
+        child.process = None
+        if status > 0 and not child.settled:
+            raise ProcessFailed(f"{child.name}: {_last_line(child) or f'ended with status {status}'}")
+        child.settled = True
+        child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
+        child.deaths += 1
+
+
+def _stop(children: Sequence[Child]) -> None:
+    running = [child.process for child in children if child.process is not None]
+    for process in running:
+        _signal(process, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < deadline and any(process.poll() is None for process in running):
+        time.sleep(POLL_SECONDS)
+    for process in running:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Signal a child and all that it started: it leads a process group of its own."""
+    if process.poll() is None:
+        os.killpg(process.pid, number)
+
+
+def _last_line(child: Child) -> str:
+    with child.log.open("rb") as log:
+        log.seek(child.log_size)
+        lines = log.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def become(parent: int, command: list[str]) -> None:
+    """Become ``command``, which ends when the process ``parent`` does; only Linux knows how."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before it was tied to
+        sys.exit(1)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.exit(f"cannot run {command[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    become(int(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,77 @@
+"""What has been played in a tournament, read from the rows into plain values.
+
+Entrants are named by their number in the list of entrants, so that the same entrants in the same order are
+paired alike everywhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sqlmodel import col, select
+
+from arena.models import Bot, BotVersion, Entrant, Match, MatchState, Round, Seat, Tournament
+from arena.standings import MatchOutcome, Standing, standings
+from arena.storage import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantInfo:
+    """An entrant and who stands behind it."""
+
+    number: int
+    """Place in the list of entrants, from 1."""
+    entrant_id: int
+    version_id: int
+    name: str
+    """``owner/bot@version``."""
+    owner_id: int
+
+
+def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
+    """The tournament's entrants in the order of seeding."""
+    rows = (
+        select(Entrant, BotVersion, Bot.owner_id)
+        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .where(Entrant.tournament_id == tournament.id)
+        .order_by(col(Entrant.number))
+    )
+    return [
+        EntrantInfo(entrant.number, entrant.id, version.id, version.name, owner_id)
+        for entrant, version, owner_id in tx.exec(rows)
+    ]
+
+
+def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:
+    """How the finished matches ended, of one round or of all, in the order of rounds and tables."""
+    rows = (
+        select(Round.number, Match.table_number, Entrant.number, Seat.points)
+        .select_from(Match)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
+        .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
+    )
+    if round_id is not None:
+        rows = rows.where(Match.round_id == round_id)
+    return [
+        MatchOutcome(*key, {entrant: points for _, _, entrant, points in seats})
+        for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1]))
+    ]
+
+
+def byes(tx: Transaction, tournament: Tournament) -> list[int]:
+    """Everyone who sat out in a round that was opened, once for each time."""
+    opened = (Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
+    rounds = tx.exec(select(Round.byes).where(*opened).order_by(col(Round.number)))
+    return [entrant for sitting_out in rounds for entrant in sitting_out]
+
+
+def current_standings(
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+) -> list[Standing]:
+    """The standings after all matches that are done."""
+    numbers = [entrant.number for entrant in entrants]
+    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament))

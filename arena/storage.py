@@ -1,0 +1,154 @@
+"""The database: engine, transactions, and the schema's version.
+
+Every change is a short transaction; what two of them could do at once is kept apart by conditional updates
+and unique constraints, never by what was read before.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import Connection, Engine, Executable, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
+from sqlmodel import Session as Transaction
+
+from arena.errors import SchemaError, SettingsError, StorageError
+from arena.migrations import HEAD
+from arena.settings import Settings
+
+__all__ = ["Storage", "Transaction", "changed", "migrate", "open_storage"]
+
+BUSY_SECONDS = 30
+"""How long SQLite waits for another writer."""
+
+WRITING = "arena_writing"
+"""Execution option of connections that will write."""
+
+
+class Storage:
+    """A database of the arena."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._writer = self._engine.execution_options(**{WRITING: True})
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A transaction that only reads."""
+        with _in_one_line(), Transaction(self._engine) as tx:
+            yield tx
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A transaction that is committed at the end of the block, or undone if the block raises."""
+        with _in_one_line(), Transaction(self._writer, expire_on_commit=False) as tx, tx.begin():
+            yield tx
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def changed(tx: Transaction, statement: Executable) -> int:
+    """Execute an UPDATE or DELETE and give the number of rows that its conditions let through."""
+    return tx.connection().execute(statement).rowcount
+
+
+def _engine(url: str) -> Engine:
+    try:
+        if make_url(url).get_backend_name() != "sqlite":
+            return create_engine(url, pool_pre_ping=True)
+        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    except ModuleNotFoundError as error:
+        raise SettingsError("database_url", f"needs the Python package {error.name}") from None
+    except SQLAlchemyError as error:
+        raise SettingsError("database_url", _first_line(error)) from None
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver's own BEGIN comes too late; see _begin_sqlite
+    for pragma in ("journal_mode = WAL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later could not wait for another writer: SQLite refuses it.
+    writing = connection.get_execution_options().get(WRITING)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Tells the database's own troubles, which no service can help, in one line."""
+    try:
+        yield
+    except DatabaseError as error:
+        if type(error) not in (DatabaseError, OperationalError):  # the others are answers to what was asked
+            raise
+        raise StorageError(f"database: {_first_line(error)}") from error
+
+
+def _first_line(error: SQLAlchemyError) -> str:
+    return (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
+
+
+def open_storage(settings: Settings) -> Storage:
+    """The database of these settings, brought to the present schema.
+
+    Raises SettingsError (a folder that cannot be written, a wrong URL), StorageError or SchemaError.
+    """
+    settings.prepare()
+    storage = Storage(settings.database_url)
+    try:
+        migrate(storage)
+    except StorageError as error:
+        storage.close()
+        url = make_url(settings.database_url).render_as_string(hide_password=True)
+        raise type(error)(f"{error} ({url})") from error
+    return storage
+
+
+def migrate(storage: Storage) -> None:
+    """Bring the schema to this version's; several processes may do so at once.
+
+    Raises SchemaError if the database is from a newer version of the arena.
+    """
+    if _revision(storage) == HEAD:
+        return
+    try:
+        _upgrade(storage)
+    except DBAPIError as error:
+        if _revision(storage) != HEAD:  # else another process was faster
+            raise StorageError(f"database: cannot be migrated: {_first_line(error)}") from error
+
+
+def _revision(storage: Storage) -> str | None:
+    with storage.read() as tx:
+        if not inspect(tx.connection()).has_table("alembic_version"):
+            return None
+        return tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+def _upgrade(storage: Storage) -> None:
+    from alembic import command  # needed once in a database's life; it takes longer to import than to ask
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    try:
+        with storage.write() as tx:
+            config.attributes["connection"] = tx.connection()
+            command.upgrade(config, "head")
+    except CommandError:
+        raise SchemaError("database: it is from a newer version of the arena; update the arena") from None

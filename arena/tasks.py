@@ -1,0 +1,161 @@
+"""The Celery side: messages wake workers, and what they do is read from the database.
+
+A message may be lost, late or doubled. Nothing is kept in the broker: every task looks at the rows first.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Generator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from celery import Celery, signals
+from kombu.exceptions import KombuError
+
+from arena import broker
+from arena.errors import BrokerError
+from arena.models import utc_now
+from arena.services.advance import advance, running_tournaments, tournament_of
+from arena.services.matches import Run, play
+from arena.settings import Settings
+from arena.storage import Storage, open_storage
+from referee.client import run_match
+from referee.match import MatchSpec, Progress, SessionResult
+
+ADVANCE = "arena.advance"
+ADVANCE_ALL = "arena.advance_all"
+RUN_MATCH = "arena.run_match"
+
+MESSAGES_PER_THREAD = 4
+"""Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
+
+
+class Tasks:
+    """What a worker's tasks do; ``send`` puts a message for another task on its way."""
+
+    def __init__(
+        self, settings: Settings, storage: Storage, run: Run, send: Callable[[str, int], None]
+    ) -> None:
+        self._settings = settings
+        self._storage = storage
+        self._run = run
+        self._send = send
+        self._lease = timedelta(seconds=settings.lease_seconds)
+        self.stopping = threading.Event()
+
+    def advance(self, tournament_id: int) -> None:
+        """Let a tournament go on."""
+        advance(
+            self._storage,
+            tournament_id,
+            utc_now(),
+            lambda match_id: self._send(RUN_MATCH, match_id),
+            at_once=self._settings.worker_threads * MESSAGES_PER_THREAD,
+            again_after=self._lease,
+        )
+
+    def advance_all(self) -> None:
+        """Let all tournaments go on."""
+        for tournament_id in running_tournaments(self._storage):
+            self.advance(tournament_id)
+
+    def run_match(self, match_id: int) -> None:
+        """Have a match played, if it still has to be, and let its tournament go on."""
+        if play(
+            self._storage,
+            match_id,
+            self._run,
+            clock=utc_now,
+            lease=self._lease,
+            stopping=self.stopping.is_set,
+        ):
+            self.advance(tournament_of(self._storage, match_id))
+
+
+def referee_runner(settings: Settings) -> Run:
+    """Has one of the settings' referees play a match."""
+
+    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        address = settings.referees[route % len(settings.referees)]
+        yield from run_match(address, settings.worker_secret(), spec)
+
+    return run
+
+
+def make_app(settings: Settings) -> Celery:
+    """The Celery app of these settings, without tasks: enough to send messages."""
+    app = Celery("arena", set_as_current=False)
+    app.conf.update(_config(settings))
+    return app
+
+
+def make_worker_app(settings: Settings, storage: Storage, run: Run) -> Celery:
+    """The Celery app of these settings with its tasks, for a worker."""
+    app = make_app(settings)
+
+    def send(task: str, number: int) -> None:
+        app.send_task(task, [number])
+
+    tasks = Tasks(settings, storage, run, send)
+    app.task(tasks.advance, name=ADVANCE)
+    app.task(tasks.advance_all, name=ADVANCE_ALL)
+    app.task(tasks.run_match, name=RUN_MATCH)
+    # A worker that is asked to stop waits for its tasks: they give their matches back.
+    signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
+    return app
+
+
+def wake(settings: Settings, tournament_id: int) -> None:
+    """Ask a worker to let a tournament go on; without it the next beat does. BrokerError."""
+    try:
+        with make_app(settings) as app:
+            app.send_task(ADVANCE, [tournament_id])
+    except (KombuError, OSError, ImportError) as error:
+        raise BrokerError(f"setting broker_url: {str(error).splitlines()[0]}") from error
+
+
+def run_worker(settings: Settings, run: Run | None = None) -> None:
+    """Run a worker in this process until it is told to stop; ``run`` stands in for the referees."""
+    logging.getLogger("arena").setLevel(logging.INFO)
+    with open_storage(settings) as storage:
+        app = make_worker_app(settings, storage, run or referee_runner(settings))
+        threads = str(settings.worker_threads)
+        quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
+        app.worker_main(["worker", "--pool", "threads", "--concurrency", threads, *quiet])
+
+
+def run_beat(settings: Settings) -> None:
+    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then."""
+    settings.prepare()
+    make_app(settings).Beat(loglevel="WARNING").run()
+
+
+def _config(settings: Settings) -> dict[str, object]:
+    beat = {
+        "task": ADVANCE_ALL,
+        "schedule": settings.beat_seconds,
+        "options": {"expires": settings.beat_seconds},  # a late one is of no use: the next one is there
+    }
+    return _broker(settings) | {
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_default_queue": "arena",
+        "worker_prefetch_multiplier": 1,
+        "worker_enable_remote_control": False,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "beat_schedule": {"advance": beat},
+        "beat_scheduler": "celery.beat:Scheduler",  # keeps no file: a beat more or less does not matter
+    }
+
+
+def _broker(settings: Settings) -> dict[str, object]:
+    url = urlsplit(settings.broker_url)
+    if url.scheme != "filesystem":
+        return {"broker_url": settings.broker_url}
+    return {
+        "broker_transport": f"{broker.__name__}:{broker.Transport.__name__}",
+        "broker_transport_options": broker.options(Path(url.path)),
+    }

@@ -1,0 +1,134 @@
+"""Crashes at every commit, and everything at once: the results are those of an undisturbed run."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+
+from arena.storage import Storage, Transaction
+from tests.arena.fakes import play_at_once
+from tests.arena.world import LEASE, World, results
+
+
+class Killed(BaseException):
+    """The process ends here: nothing catches it on the way."""
+
+
+class CrashingStorage(Storage):
+    """A database whose user is killed at chosen commits, just before or just after them."""
+
+    def __init__(self, storage: Storage, dies: Callable[[], str]) -> None:
+        self._engine, self._writer = storage._engine, storage._writer
+        self._dies = dies
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        when = self._dies()
+        with super().write() as tx:
+            yield tx
+            if when == "before":
+                raise Killed
+        if when == "after":
+            raise Killed
+
+
+def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
+    """Play a tournament to its end with this storage; after each death the messages are lost. Gives the deaths."""
+    world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
+    deaths = 0
+    while not world.status().ended:
+        try:
+            world.advance(1, storage=storage)
+            while world.messages:
+                world.play(world.messages.pop(draw() % len(world.messages)), play_at_once, storage)
+                world.advance(1, storage=storage)
+        except Killed:
+            deaths += 1
+            world.messages.clear()
+        world.clock.move(LEASE.total_seconds() + 1)
+    return deaths
+
+
+def undisturbed(world: World) -> tuple[dict[str, list[tuple[object, ...]]], int]:
+    """The results that all the others have to have, and how many commits it takes to get them."""
+    commits: list[str] = []
+
+    def count() -> str:
+        commits.append("")
+        return ""
+
+    run(world, CrashingStorage(world.storage, count), lambda: 0)
+    return results(world.storage), len(commits)
+
+
+def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
+    make_world: Callable[[], World],
+) -> None:
+    expected, commits = undisturbed(make_world())
+    assert commits > 20
+    for place in range(commits):
+        for when in ("before", "after"):
+            plan = [""] * place + [when]
+            world = make_world()
+            deaths = run(
+                world,
+                CrashingStorage(world.storage, lambda plan=plan: plan.pop(0) if plan else ""),
+                lambda: 0,
+            )
+            assert deaths == 1
+            assert results(world.storage) == expected, (place, when)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_crash_when_again_and_again_then_the_results_are_the_same(
+    make_world: Callable[[], World], seed: int
+) -> None:
+    expected, _ = undisturbed(make_world())
+    random = Random(seed)
+    world = make_world()
+    storage = CrashingStorage(world.storage, lambda: random.choice(["before", "after", "", "", "", ""]))
+    deaths = run(world, storage, lambda: random.randrange(100))
+    assert deaths > 3
+    assert results(world.storage) == expected
+
+
+def test_advance_when_called_by_several_at_once_then_nothing_is_doubled(
+    make_world: Callable[[], World],
+) -> None:
+    expected, _ = undisturbed(make_world())
+    world = make_world()
+    world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
+    threads = 4
+    together = threading.Barrier(threads)
+
+    def advance() -> None:
+        together.wait()
+        world.advance(1)
+
+    def play(match_id: int) -> None:
+        together.wait()
+        world.play(match_id)
+
+    with ThreadPoolExecutor(threads) as pool:
+        while not world.status().ended:
+            list(pool.map(lambda _: advance(), range(threads)))
+            assert len(world.messages) == len(set(world.messages))
+            twice, world.messages = world.messages * 2, []
+            list(pool.map(play, twice))
+    assert results(world.storage) == expected
+
+
+def test_match_when_all_messages_come_to_all_workers_then_each_session_is_stored_once(
+    world: World,
+) -> None:
+    cup = world.tournament(16, sessions=4)
+    with ThreadPoolExecutor(8) as pool:
+        while not world.status().ended:
+            world.advance(cup.id)
+            messages, world.messages = world.messages * 3, []
+            list(pool.map(world.play, messages))
+    done = world.status()
+    assert done.sessions_done == done.sessions_total == len(results(world.storage)["sessions"])

@@ -1,0 +1,94 @@
+"""An arena without processes: messages in a list, a clock set by hand, a referee that is a function."""
+
+from datetime import timedelta
+
+from sqlmodel import col, select
+
+from arena.models import Match, MatchState, Rating, RatingChange, Seat, Session
+from arena.services import advance, bots, matches, tournaments
+from arena.services.matches import Run
+from arena.services.tournaments import TournamentStatus
+from arena.specs import TournamentSpec, make_spec
+from arena.storage import Storage
+from tests.arena.fakes import Clock, play_at_once
+
+LEASE = timedelta(seconds=30)
+SEED = bytes(range(32))
+
+
+class World:
+    """What the tests of the services work with."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self.storage = storage
+        self.clock = clock
+        self.messages: list[int] = []
+
+    def register(self, count: int, owners: int = 4) -> list[str]:
+        """Register ``count`` bots of so many owners."""
+        names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
+        return [bots.register_version(self.storage, name, self.clock()).name for name in names]
+
+    def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
+        """A small round-robin of these entrants, unless ``fields`` say otherwise."""
+        small = {"name": "cup", "format": "round-robin", "ruleset": "chinese", "sessions": 3, "deals": 2}
+        return make_spec(small | {"entrants": entrants} | fields)
+
+    def tournament(self, count: int = 8, **fields: object) -> TournamentStatus:
+        """A tournament of ``count`` new bots, started."""
+        spec = self.spec(self.register(count), **fields)
+        tournaments.create(self.storage, spec, self.clock(), SEED)
+        return tournaments.start(self.storage, spec.name, self.clock())
+
+    def status(self, name: str = "cup") -> TournamentStatus:
+        return tournaments.status(self.storage, name)
+
+    def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
+        """One call of advance; messages go to the list."""
+        advance.advance(
+            storage or self.storage,
+            tournament_id,
+            self.clock(),
+            self.messages.append,
+            at_once=at_once,
+            again_after=LEASE,
+        )
+
+    def play(self, match_id: int, run: Run = play_at_once, storage: Storage | None = None) -> bool:
+        """What a worker does with a message."""
+        return matches.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
+
+    def finish(self, tournament_id: int, run: Run = play_at_once) -> None:
+        """Advance and play until nothing moves any more."""
+        self.advance(tournament_id)
+        while self.messages:
+            self.play(self.messages.pop(0), run)
+            self.advance(tournament_id)
+
+    def match_ids(self, state: MatchState | None = None) -> list[int]:
+        """Matches in this state, or all."""
+        ids = select(Match.id).order_by(col(Match.id))
+        with self.storage.read() as tx:
+            return list(tx.exec(ids if state is None else ids.where(Match.state == state)))
+
+
+def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
+    """Everything that counts as a result, for comparing two runs."""
+    with storage.read() as tx:
+        return {
+            "sessions": sorted(
+                (row.match_id, row.number, str(row.seating), str(row.points), row.records)
+                for row in tx.exec(select(Session))
+            ),
+            "seats": sorted(
+                (seat.match_id, seat.position, seat.entrant_id, seat.points, seat.faults)
+                for seat in tx.exec(select(Seat))
+            ),
+            "ratings": sorted(
+                (one.version_id, one.value, one.matches, one.deals) for one in tx.exec(select(Rating))
+            ),
+            "changes": [
+                (one.match_id, one.seat_id, one.before, one.after)
+                for one in tx.exec(select(RatingChange).order_by(col(RatingChange.id)))
+            ],
+        }
