@@ -1,0 +1,5 @@
+"""``python -m arena``: the command line."""
+
+from arena.cli import main
+
+main()

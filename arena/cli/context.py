@@ -1,0 +1,34 @@
+"""What every command starts from: the options before it, the settings, the storage."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from arena.settings import Settings, load_settings
+from arena.storage import Storage, open_storage
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options before the command."""
+
+    data: Path | None
+    """Data folder; None: as the settings say."""
+
+
+def settings_of(ctx: typer.Context, **overrides: object) -> Settings:
+    """The settings of this call. SettingsError."""
+    given: Given = ctx.obj
+    if given.data is not None:
+        overrides["data"] = given.data
+    return load_settings(overrides)
+
+
+@contextmanager
+def storage_of(ctx: typer.Context) -> Iterator[Storage]:
+    """The storage of this call, closed again at the end of the block. SettingsError, StorageError."""
+    with open_storage(settings_of(ctx)) as storage:
+        yield storage

@@ -1,0 +1,145 @@
+"""A deal printed for people, from its record (docs/formats.md)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from arena.cli.output import table
+
+PASS = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One entry of a record's ``actions``."""
+
+    seat: int
+    cards: str
+    """What was played, ``-`` for a pass."""
+    note: str
+    """A bomb out of turn, cards drawn; empty for most."""
+
+    @property
+    def text(self) -> str:
+        """As it is shown in a table."""
+        return f"{self.cards} {self.note}".rstrip()
+
+
+def parse_action(text: str) -> Action:
+    """``2:3D 3C``, ``1:-``, ``0!4D 4H 4S 4C 5D`` or ``1:- +7H``."""
+    mark = ":" if ":" in text else "!"
+    seat, _, rest = text.partition(mark)
+    cards, _, drawn = rest.partition(" +")
+    note = "(bomb out of turn)" if mark == "!" else f"(draws {drawn})" if drawn else ""
+    return Action(int(seat), cards, note)
+
+
+def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
+    """The actions of a record, trick by trick.
+
+    A trick is over when everyone else who holds cards has passed since its last play (or, where a pass
+    locks, since its beginning); where the own play may be beaten, when its player has passed then too.
+    """
+    ruleset = record["ruleset"]
+    actions = [parse_action(text) for text in record["actions"]]
+    last_of = {action.seat: at for at, action in enumerate(actions) if action.cards != PASS}
+    found: list[list[Action]] = []
+    passed: set[int] = set()
+    top: int | None = None
+    over = True
+    for at, action in enumerate(actions):
+        if over:
+            found.append([])
+            passed, top = set(), None
+        found[-1].append(action)
+        if action.cards == PASS:
+            passed.add(action.seat)
+        else:
+            passed = passed - {action.seat} if ruleset["pass_locks"] else set()
+            top = action.seat
+        gone = {seat for seat in record["out"] if last_of.get(seat, -1) <= at}
+        waiting = set(range(len(record["seats"]))) - passed - gone
+        last_word = ruleset["beat_own"] and top is not None and top not in gone
+        over = not waiting if last_word else top is not None and not waiting - {top}
+    return found
+
+
+def laps(trick: Sequence[Action], order: Sequence[int]) -> list[dict[int, str]]:
+    """A trick as rows of a table: seat to what it did, a new row whenever play comes round."""
+    rows: list[dict[int, str]] = [{}]
+    last = -1
+    for action in trick:
+        place = order.index(action.seat)
+        if place <= last:
+            rows.append({})
+        rows[-1][action.seat] = action.text
+        last = place
+    return rows
+
+
+def show_deal(record: Mapping[str, Any], out: Console) -> None:
+    """Print a deal: the hands, the tricks with a column for each seat in the order of play, the points."""
+    seats, ruleset = record["seats"], record["ruleset"]
+    out.print(
+        f"session {record['session']}, deal {record['deal']}: {ruleset['name']}@{ruleset['version']}, "
+        f"{record['direction']}, dealer {seats[record['dealer']]}, seed {record['seed']}",
+        soft_wrap=True,
+    )
+    out.print(_hands(record), "")
+    if exchange := record.get("exchange"):
+        loser, winner = seats[exchange["loser"]], seats[exchange["winner"]]
+        out.print(
+            f"{loser} gave {exchange['given']} to {winner} and got {exchange['returned']}\n", soft_wrap=True
+        )
+    if record["actions"]:
+        out.print(_tricks(record), "")
+    out.print(_points(record), "")
+    out.print("\n".join([*_faults(record), f"{_end(record)}.\n"]), soft_wrap=True)
+
+
+def _hands(record: Mapping[str, Any]) -> object:
+    rows = [
+        (name, hand, len(hand.split())) for name, hand in zip(record["seats"], record["hands"], strict=True)
+    ]
+    if record["leftover"]:
+        rows.append(("left over", record["leftover"], len(record["leftover"].split())))
+    return table(["seat", "hand as dealt", ">cards"], rows)
+
+
+def _tricks(record: Mapping[str, Any]) -> object:
+    seats = record["seats"]
+    step = 1 if record["direction"] == "clockwise" else -1
+    first = record["leader"] if record["leader"] is not None else 0
+    order = [(first + step * place) % len(seats) for place in range(len(seats))]
+    rows = []
+    for number, trick in enumerate(tricks(record), start=1):
+        for lap, row in enumerate(laps(trick, order)):
+            rows.append(("" if lap else number, *(row.get(seat, "") for seat in order)))
+    return table([">trick", *(seats[seat] for seat in order)], rows)
+
+
+def _points(record: Mapping[str, Any]) -> object:
+    rows = zip(record["seats"], record["left"], record["points"], strict=True)
+    return table(["seat", "left", ">points"], rows)
+
+
+def _faults(record: Mapping[str, Any]) -> list[str]:
+    return [
+        f"fault of {record['seats'][fault['seat']]} at action {fault['action']}: {fault['kind']}"
+        for fault in record.get("faults", ())
+    ]
+
+
+def _end(record: Mapping[str, Any]) -> str:
+    out = " and ".join(record["seats"][seat] for seat in record["out"])
+    match record["end"]:
+        case "out":
+            return f"{out} went out"
+        case "dragon":
+            return f"{out} held a dragon"
+        case "last_top_card":
+            return "It ended with the highest card as a last card"
+        case _:
+            return f"{record['seats'][record['forfeit']]} forfeited"

@@ -1,0 +1,181 @@
+"""``arena demo``: a whole arena with sample bots, from its start to its end."""
+
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import typer
+
+from arena.cli.context import settings_of
+from arena.cli.local import free_address, start_arena
+from arena.cli.output import console, say
+from arena.cli.results import show_leaderboards
+from arena.cli.tournaments import show_crosstable, show_standings
+from arena.cli.watch import follow
+from arena.errors import SettingsError, StateError
+from arena.models import utc_now
+from arena.processes import Supervisor
+from arena.services import bots, records, results, tournaments
+from arena.settings import Settings, load_settings
+from arena.specs import TournamentSpec
+from arena.storage import Storage, open_storage
+from arena.tasks import wake
+
+app = typer.Typer()
+
+MARK = ".arena-demo"
+"""File that makes a folder a demo's, which the next demo may delete."""
+
+BOTS = {
+    "ann/greedy": "greedy.py",
+    "ann/random": "random_bot.py",
+    "bob/keeper": "keeper.py",
+    "bob/lowest": "lowest.py",
+    "cy/pairs-first": "pairs_first.py",
+    "cy/random": "random_bot.py",
+    "dee/greedy": "greedy.py",
+    "dee/lowest": "lowest.py",
+}
+"""Who takes part: name and sample bot."""
+
+SESSIONS, DEALS, SWISS_ROUNDS = 8, 6, 5
+
+TOURNAMENTS = (
+    ("round-robin", "round-robin", "chinese", None),
+    ("swiss", "swiss", "chinese", SWISS_ROUNDS),
+    ("hong-kong", "round-robin", "hong-kong", None),
+)
+"""Name, format, ruleset, rounds."""
+
+
+@app.command()
+def demo(ctx: typer.Context) -> None:
+    """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
+    sample_bots = find_sample_bots()
+    with demo_folder(settings_of(ctx).data / "demo") as folder:
+        settings = demo_settings(folder)
+        with (
+            open_storage(settings) as storage,
+            Supervisor(settings.logs, settings.environment()) as supervisor,
+        ):
+            _start(supervisor, settings, storage, sample_bots)
+            for name, format, ruleset, rounds in TOURNAMENTS:
+                spec = TournamentSpec(
+                    name, format, ruleset, tuple(BOTS), rounds=rounds, sessions=SESSIONS, deals=DEALS
+                )
+                _play(supervisor, settings, storage, spec)
+            say("")
+            show_leaderboards(results.leaderboard(storage))
+            _verify(storage)
+            say("stopping everything …")
+        _say_what_next(folder)
+
+
+def find_sample_bots() -> Path:
+    """The folder of the sample bots in Python, beside this package. StateError."""
+    folder = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
+    missing = [file for file in BOTS.values() if not (folder / file).is_file()]
+    if missing:
+        raise StateError(f"no {folder / missing[0]}: the demo needs a checkout of the repository (make demo)")
+    return folder
+
+
+@contextmanager
+def demo_folder(folder: Path) -> Iterator[Path]:
+    """A fresh folder in the place of an earlier demo's, kept for itself until the end of the block.
+
+    SettingsError if the folder is something else, cannot be written, or a demo is running in it.
+    """
+    mark = folder / MARK
+    if folder.is_symlink() or (folder.exists() and not mark.is_file() and any(folder.iterdir())):
+        raise SettingsError(
+            "data", f"{folder} is no demo's folder, so it is left alone; choose another --data"
+        )
+    with ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            fcntl.flock(stack.enter_context(mark.open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _empty(folder)
+        except BlockingIOError:
+            raise SettingsError("data", f"another demo is running in {folder}") from None
+        except OSError as error:
+            raise SettingsError("data", f"cannot write in {folder}: {error.strerror}") from None
+        yield folder
+
+
+def _empty(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != MARK:
+            path.unlink()
+
+
+def demo_settings(folder: Path) -> Settings:
+    """Everything in the demo's folder, on a free port, whatever else is set."""
+    listen = free_address()
+    return load_settings(
+        {
+            "data": folder,
+            "database_url": f"sqlite:///{folder}/arena.db",
+            "broker_url": f"filesystem://{folder}/broker",
+            "listen": listen,
+            "referees": listen,
+            "beat_seconds": 1,
+        }
+    )
+
+
+def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_bots: Path) -> None:
+    say(f"An arena in {settings.data}: referee, worker and beat, a process each …")
+    start_arena(supervisor, settings)
+    say(f"Registering {len(BOTS)} bots and starting each as a process of its own …")
+    for bot, file in BOTS.items():
+        registered = bots.register_version(storage, bot, utc_now())
+        environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
+        name = registered.name.replace("/", "-")
+        supervisor.start(name, [sys.executable, str(sample_bots / file)], environment)
+        say(f"  {registered.name}  {file}  (process {supervisor.pid(name)})")
+
+
+def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
+    status = tournaments.create(storage, spec, utc_now())
+    say(
+        "",
+        f"Tournament {spec.name}: {spec.format}, {status.ruleset}",
+        f"commitment to its seed: {status.commitment}",
+    )
+    tournaments.start(storage, spec.name, utc_now())
+    wake(settings, status.id)
+    status = follow(storage, spec.name, console(), tick=supervisor.check)
+    if not status.ended:
+        raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
+    show_standings(results.standings(storage, spec.name))
+    show_crosstable(results.crosstable(storage, spec.name))
+
+
+def _verify(storage: Storage) -> None:
+    for name, *_ in TOURNAMENTS:
+        found = records.verify_deals(storage, name)
+        if found.problem is not None:
+            raise StateError(f"{name}: {found.problem}")
+        seed = tournaments.status(storage, name).seed
+        say(f"{name}: the seed {seed} is revealed, and all {found.deals} deals follow from it")
+
+
+def _say_what_next(folder: Path) -> None:
+    started_as = Path(sys.argv[0])
+    arena = str(started_as) if started_as.name == "arena" else f"{sys.executable} -m arena"
+    here = f"{arena} --data {os.path.relpath(folder)}"
+    say(
+        "",
+        "All stopped. What to try next:",
+        f"  {here} match show swiss 1 1 --session 2 --deal 3    # a deal, trick by trick",
+        f"  {here} export swiss | {arena} rules replay | sort | uniq -c    # every deal, checked again",
+        f"  {arena} rules list    # all rulesets",
+        f"  {arena} up    # an arena of your own: README.md goes on from there",
+    )

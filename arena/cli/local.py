@@ -1,0 +1,73 @@
+"""An arena on this machine: its processes, started together."""
+
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from arena.errors import SettingsError
+from arena.processes import Supervisor
+from arena.settings import Settings
+from referee.errors import ListenError
+
+POLL_SECONDS = 0.1
+
+PROCESSES = ("referee", "worker", "beat")
+
+
+def start_arena(supervisor: Supervisor, settings: Settings) -> None:
+    """Start referee, worker and beat, and wait until the referee listens.
+
+    SettingsError, ListenError, ProcessFailed.
+    """
+    address = _address(settings.listen)
+    _check_free(address)
+    for name in PROCESSES:
+        supervisor.start(name, arena_command(name))
+    while not _listens(address):
+        supervisor.check()
+        time.sleep(POLL_SECONDS)
+
+
+def arena_command(*arguments: str) -> Sequence[str]:
+    """The command line of ``arena`` with these arguments, for a child process."""
+    return [sys.executable, "-m", "arena", *arguments]
+
+
+def free_address() -> str:
+    """An address of this machine on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
+    """Start processes that die again, until ``stopped``. ProcessFailed."""
+    while not stopped():
+        supervisor.check()
+        time.sleep(POLL_SECONDS)
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if int(port) == 0:
+        raise SettingsError("listen", f"{text}: port 0 is any port, and the bots have to know which")
+    return host.strip("[]"), int(port)
+
+
+def _check_free(address: tuple[str, int]) -> None:
+    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+    try:
+        socket.create_server(address, family=family).close()
+    except OSError as error:
+        where = f"{address[0]}:{address[1]}"
+        raise ListenError(
+            f"cannot listen on {where}: {error.strerror}; set ARENA_LISTEN to another port"
+        ) from None
+
+
+def _listens(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=1).close()
+    except OSError:
+        return False
+    return True

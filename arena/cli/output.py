@@ -1,0 +1,76 @@
+"""How results are shown: tables for people, JSON for scripts."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+WIDE = 1_000
+"""Width where no terminal limits it: what goes into a file or a pipe is not cut."""
+
+
+def console() -> Console:
+    """Standard output as it is now; text is shown as it is, brackets too."""
+    width = None if sys.stdout.isatty() else WIDE
+    return Console(width=width, markup=False, highlight=False, emoji=False)
+
+
+def say(*lines: str) -> None:
+    """Print lines for people."""
+    for line in lines:
+        console().print(line, soft_wrap=True)
+
+
+def headline(text: str) -> None:
+    """Print a line that stands above a table."""
+    console().print(text, style="bold", soft_wrap=True)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """A table; columns whose name begins with ``>`` are set to the right, None is shown as nothing."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in columns:
+        made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+    for row in rows:
+        made.add_row(*("" if cell is None else str(cell) for cell in row))
+    return made
+
+
+def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -> None:
+    """Print a table, or the line ``empty`` if there are no rows."""
+    if rows:
+        console().print(table(columns, rows))
+    else:
+        say(empty)
+
+
+def print_json(value: object) -> None:
+    """Print one JSON document; dataclasses are objects, times are in ISO 8601."""
+    print(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def moment(time: datetime | None) -> str:
+    """A time for people, in their own zone."""
+    return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
+
+
+def number(value: float) -> str:
+    """A score without a superfluous fraction: 3, 2.5."""
+    return f"{value:g}"

@@ -1,0 +1,94 @@
+"""The processes of an arena, each a command, and its settings."""
+
+import logging
+import signal
+import sys
+import threading
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import settings_of
+from arena.cli.local import start_arena, watch_over
+from arena.cli.output import AsJson, console, print_json, say, table
+from arena.processes import Supervisor
+from arena.settings import PREFIX
+from arena.storage import open_storage
+from arena.tasks import run_beat, run_worker
+from arena.tokens import DatabaseAuthenticator
+from referee import server
+
+app = typer.Typer()
+
+
+@app.command()
+def up(ctx: typer.Context) -> None:
+    """Run a whole arena in this terminal: referee, worker and beat. Ctrl-C stops it."""
+    settings = settings_of(ctx)
+    open_storage(settings).close()  # so that the children find the database ready
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with Supervisor(settings.logs, settings.environment()) as supervisor:
+        start_arena(supervisor, settings)
+        shown = settings.shown()
+        say(
+            f"referee   {settings.listen}  (process {supervisor.pid('referee')})",
+            f"worker    {settings.worker_threads} matches at once  (process {supervisor.pid('worker')})",
+            f"beat      every {settings.beat_seconds:g} s  (process {supervisor.pid('beat')})",
+            f"database  {shown['database_url']}",
+            f"broker    {shown['broker_url']}",
+            f"logs      {settings.logs}",
+            "Ctrl-C stops it all; what is being played goes on with the next `arena up`.",
+        )
+        watch_over(supervisor, stop.is_set)
+        say("stopping …")
+    say("stopped")
+
+
+@app.command()
+def referee(
+    ctx: typer.Context,
+    listen: Annotated[str | None, typer.Option(help="host:port to listen on; before ARENA_LISTEN.")] = None,
+) -> None:
+    """Run a referee: bots and workers connect to it."""
+    settings = settings_of(ctx, **({"listen": listen} if listen else {}))
+    _log_to_stderr()
+    with open_storage(settings) as storage:
+        server.run(
+            settings.listen,
+            DatabaseAuthenticator(storage, settings.worker_secret()),
+            addresses=settings.referees,
+            on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
+        )
+
+
+@app.command()
+def worker(ctx: typer.Context) -> None:
+    """Run a worker: it has matches played and keeps what comes of them."""
+    _log_to_stderr()
+    run_worker(settings_of(ctx))
+
+
+@app.command()
+def beat(ctx: typer.Context) -> None:
+    """Run the beat: it looks at every tournament now and then. One is enough."""
+    _log_to_stderr()
+    run_beat(settings_of(ctx))
+
+
+@app.command()
+def config(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Show the settings; secrets are hidden."""
+    shown = settings_of(ctx).shown()
+    if as_json:
+        print_json(shown)
+    else:
+        rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
+        console().print(table(["setting", "value", "variable"], rows))
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )

@@ -1,0 +1,212 @@
+"""``arena tournament …``: creating, starting, following and ending tournaments."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import settings_of, storage_of
+from arena.cli.output import AsJson, console, headline, moment, number, print_json, say, show, table
+from arena.cli.watch import follow
+from arena.errors import StateError
+from arena.models import utc_now
+from arena.services import results, tournaments
+from arena.services.results import Crosstable, StandingLine
+from arena.services.tournaments import TournamentStatus
+from arena.specs import TournamentSpec, load_spec, make_spec
+from arena.tasks import wake
+
+app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
+
+Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE.toml", help="What is asked for, as TOML.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Its name.")] = None,
+    format: Annotated[str | None, typer.Option(help="round-robin or swiss.")] = None,
+    ruleset: Annotated[str | None, typer.Option(help="A preset, or a TOML file.")] = None,
+    entrant: Annotated[
+        list[str] | None, typer.Option(help="A bot, as OWNER/BOT or OWNER/BOT@VERSION; once for each.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds; a round-robin knows how many it needs.")] = None,
+    sessions: Annotated[int | None, typer.Option(help="Sessions in a match.")] = None,
+    deals: Annotated[int | None, typer.Option(help="Deals in a session.")] = None,
+    decision_ms: Annotated[int | None, typer.Option(help="How long a decision may take.")] = None,
+    join_seconds: Annotated[int | None, typer.Option(help="How long absent bots are waited for.")] = None,
+    faults: Annotated[int | None, typer.Option(help="Faults at which a session is forfeit.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a tournament from a file or from options."""
+    options = {
+        "name": name,
+        "format": format,
+        "ruleset": ruleset,
+        "entrants": entrant,
+        "rounds": rounds,
+        "sessions": sessions,
+        "deals": deals,
+        "decision_ms": decision_ms,
+        "join_seconds": join_seconds,
+        "faults": faults,
+    }
+    spec = _spec(file, {key: value for key, value in options.items() if value is not None})
+    with storage_of(ctx) as storage:
+        status = tournaments.create(storage, spec, utc_now())
+    _tell(status, as_json, f"start it with: arena tournament start {status.name}")
+
+
+def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
+    if file is None:
+        return make_spec(options, Path())
+    if options:
+        raise typer.BadParameter("a file and options cannot be mixed", param_hint="'FILE.toml'")
+    return load_spec(file)
+
+
+@app.command()
+def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Start a tournament, or go on with one that failed."""
+    settings = settings_of(ctx)
+    with storage_of(ctx) as storage:
+        status = tournaments.start(storage, name, utc_now())
+    wake(settings, status.id)
+    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
+
+
+@app.command()
+def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """End a tournament early; what has been played stays."""
+    with storage_of(ctx) as storage:
+        status = tournaments.cancel(storage, name, utc_now())
+    _tell(status, as_json)
+
+
+@app.command()
+def watch(ctx: typer.Context, name: Name) -> None:
+    """Follow a tournament to its end: sessions done, rate, time left."""
+    with storage_of(ctx) as storage:
+        if tournaments.status(storage, name).state == "created":
+            raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
+        status = follow(storage, name, console())
+    if not status.ended:
+        raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
+    say(f"{name} is {status.state.value}; see: arena tournament standings {name}")
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List tournaments, the newest first."""
+    with storage_of(ctx) as storage:
+        found = tournaments.list_tournaments(storage)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            one.name,
+            one.state.value,
+            one.format,
+            one.ruleset,
+            one.entrants,
+            f"{one.round}/{one.rounds or '?'}",
+            f"{one.sessions_done}/{one.sessions_total}",
+            moment(one.created_at),
+        )
+        for one in found
+    ]
+    columns = ["tournament", "state", "format", "ruleset", ">entrants", ">round", ">sessions", "created"]
+    show(columns, rows, "no tournaments yet: arena tournament create")
+
+
+@app.command()
+def standings(
+    ctx: typer.Context,
+    name: Name,
+    crosstable: Annotated[
+        bool, typer.Option("--crosstable", help="Who finished before whom how often.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a tournament's standings."""
+    with storage_of(ctx) as storage:
+        lines = results.standings(storage, name)
+        crossed = results.crosstable(storage, name) if crosstable else None
+    if as_json:
+        found: dict[str, object] = {
+            "tournament": name,
+            "standings": [standing_object(line) for line in lines],
+        }
+        if crossed:
+            found["crosstable"] = crosstable_object(crossed)
+        print_json(found)
+        return
+    show_standings(lines)
+    if crossed:
+        show_crosstable(crossed)
+
+
+def standing_object(line: StandingLine) -> dict[str, object]:
+    """A line of the standings for scripts."""
+    standing = asdict(line.standing)
+    del standing["entrant"]
+    return {"rank": standing.pop("rank"), "name": line.name, **standing}
+
+
+def crosstable_object(crossed: Crosstable) -> dict[str, object]:
+    """The crosstable for scripts: rows and columns in the order of the names."""
+    places = range(len(crossed.names))
+    before, deals = (
+        [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
+    )
+    return {"names": crossed.names, "before": before, "deals": deals}
+
+
+def show_standings(lines: list[StandingLine]) -> None:
+    """Print standings; what decides stands from left to right."""
+    rows = [
+        (
+            line.standing.rank,
+            line.name,
+            number(line.standing.score),
+            line.standing.points,
+            line.standing.wins,
+            f"{line.standing.opponents:.2f}",
+        )
+        for line in lines
+    ]
+    console().print(table([">", "bot version", ">score", ">points", ">wins", ">opponents"], rows))
+
+
+def show_crosstable(crossed: Crosstable) -> None:
+    """Print in how many of their common deals the one in the row finished before the one in the column."""
+    places = range(len(crossed.names))
+    rows = [
+        (a + 1, crossed.names[a], *("·" if a == b else _cell(*crossed.before[a, b]) for b in places))
+        for a in places
+    ]
+    columns = [">", "finished before", *(f">{place + 1}" for place in places)]
+    headline("\nCrosstable: deals finished before / deals together")
+    console().print(table(columns, rows))
+
+
+def _cell(before: int, deals: int) -> str:
+    return f"{before}/{deals}" if deals else "-"
+
+
+def _tell(status: TournamentStatus, as_json: bool, *next_steps: str) -> None:
+    if as_json:
+        print_json(status)
+        return
+    say(
+        f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
+        f"at tables of {status.table_size}",
+        f"commitment to its seed: {status.commitment}",
+        *([f"its seed: {status.seed}"] if status.seed else []),
+        *next_steps,
+    )

@@ -1,0 +1,50 @@
+"""Real sessions of random legal play, without a referee."""
+
+import json
+from collections.abc import Generator, Iterator
+from random import Random
+
+from referee.deal import Deal, Stage
+from referee.match import MatchSpec, Progress, SessionResult
+from referee.plays import Rules, compile_ruleset
+from referee.record import deal_record
+from referee.ruleset import load_ruleset
+from referee.session import Session
+
+
+def finish_deal(deal: Deal, rng: Random) -> list[int]:
+    """Play a deal to its end; gives the numbers of the actions that opened a trick."""
+    leads: list[int] = []
+    played = True
+    while not deal.over:
+        if deal.stage is Stage.PLAY and deal.to_beat == 0 and played:
+            leads.append(len(deal.actions))
+            played = False
+        before = len(deal.actions)
+        seat = deal.asked()[0]
+        masks = [code & deal.rules.full for code in deal.legal(seat)]
+        choices = masks + [0] * (deal.can_pass(seat) and rng.random() < 0.6)
+        deal.act(seat, rng.choice(choices or [0]))
+        played |= any(action.cards for action in deal.actions[before:])
+    return leads
+
+
+def random_deals(rules: Rules, seed: bytes, deals: int | None = None) -> Iterator[tuple[Deal, list[int]]]:
+    """The deals of a session, each over, with the actions that opened their tricks."""
+    session = Session(rules, seed, deals)
+    rng = Random(seed)
+    while not session.over:
+        deal = session.next_deal()
+        leads = finish_deal(deal, rng)
+        session.close_deal()
+        yield deal, leads
+
+
+def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    """A referee that plays every session at once, at random."""
+    rules = compile_ruleset(load_ruleset(spec.ruleset))
+    for session in spec.sessions:
+        played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals)]
+        totals = tuple(map(sum, zip(*(deal.points for deal in played), strict=True)))
+        records = tuple(json.dumps(deal_record(deal)) for deal in played)
+        yield SessionResult(session.number, totals, None, records, (0,) * len(totals))

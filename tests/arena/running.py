@@ -1,0 +1,101 @@
+"""A whole arena of real processes: ``arena up``, sample bots, a tournament; for the tests that kill them."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from arena.cli.local import free_address
+from arena.models import utc_now
+from arena.services import bots, tournaments
+from arena.services.tournaments import TournamentStatus
+from arena.settings import Settings, load_settings
+from arena.specs import make_spec
+from arena.storage import Storage, open_storage
+from arena.tasks import wake
+
+SAMPLE_BOTS = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
+DEADLINE = 120.0
+"""Seconds after which a test gives up on what it waits for."""
+
+Process = subprocess.Popen[str]
+
+
+class RunningArena:
+    """An arena in one terminal, its bots, and its database."""
+
+    def __init__(self, settings: Settings, storage: Storage, up: Process) -> None:
+        self.settings = settings
+        self.storage = storage
+        self._pids = dict(_read_pids(up))
+
+    def kill(self, name: str) -> None:
+        """Kills the process that ``arena up`` started first under this name, without a warning."""
+        os.kill(self._pids.pop(name), signal.SIGKILL)
+
+    def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
+        """Creates a tournament with this seed and starts it."""
+        now = utc_now()
+        status = tournaments.create(self.storage, make_spec({"name": name} | fields), now, seed)
+        tournaments.start(self.storage, name, now)
+        wake(self.settings, status.id)
+
+    def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
+        """Waits until the tournament is so; fails with how it stands if that takes too long."""
+        end = time.monotonic() + DEADLINE
+        while not condition(status := tournaments.status(self.storage, name)):
+            assert time.monotonic() < end, f"gave up waiting: {status}"
+            time.sleep(0.02)
+        return status
+
+
+def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
+    assert up.stdout is not None
+    for line in up.stdout:
+        if found := re.match(r"(\w+) .*\(process (\d+)\)", line):
+            yield found[1], int(found[2])
+        if line.startswith("Ctrl-C"):
+            return
+    raise AssertionError("arena up ended before it was up")
+
+
+@contextmanager
+def running_arena(folder: Path, sample_bots: dict[str, str]) -> Iterator[RunningArena]:
+    """An arena with these bots: names and files of the sample bots."""
+    address = free_address()
+    settings = load_settings(
+        {
+            "data": folder,
+            "listen": address,
+            "referees": address,
+            "beat_seconds": 1,
+            "lease_seconds": 3,
+        }
+    )
+    with ExitStack() as stack:
+        storage = stack.enter_context(open_storage(settings))
+        environment = os.environ | settings.environment()
+        up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
+        arena = RunningArena(settings, storage, up)
+        for name, file in sample_bots.items():
+            token = bots.register_version(storage, name, utc_now()).token
+            variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": address}
+            stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
+        yield arena
+
+
+@contextmanager
+def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
+    """A process that is asked to stop at the end, and must."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, env=environment, **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.terminate()
+            assert process.wait(DEADLINE) == 0, f"{command} did not stop cleanly"

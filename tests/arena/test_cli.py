@@ -1,0 +1,210 @@
+"""The command line: bots, settings, and what all commands do with wrong input."""
+
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli.app import run
+from arena.cli.bots import load_bot
+from arena.errors import SpecError
+from arena.settings import Settings
+from tests.arena.cli import Arena, assert_one_line, make_arena
+
+
+@pytest.fixture
+def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(settings.data, capsys)
+
+
+def test_register_of_a_new_bot_prints_its_version_and_its_token(arena: Arena) -> None:
+    first, token = arena("bot", "register", "ann/greedy").out.splitlines()
+    assert first.startswith("ann/greedy@1 ")
+    assert re.fullmatch(r"bt_bot_\S{40,}", token)
+
+
+def test_register_again_makes_the_next_version(arena: Arena) -> None:
+    arena("bot", "register", "ann/greedy")
+    again = arena("bot", "register", "ann/greedy", "--json").json
+    assert again["name"] == "ann/greedy@2"
+    assert set(again) == {"name", "token"}
+
+
+def test_list_shows_versions_without_tokens(arena: Arena) -> None:
+    token = arena("bot", "register", "ann/greedy", "--json").json["token"]
+    arena("bot", "register", "bob/lowest")
+    shown = arena("bot", "list").out
+    assert "ann/greedy@1" in shown
+    assert "bob/lowest@1" in shown
+    assert token not in shown
+    listed = arena("bot", "list", "--owner", "ann", "--json").json
+    assert [set(one) for one in listed] == [{"name", "owner", "created_at", "revoked_at"}]
+
+
+def test_list_of_nothing_says_what_to_do(arena: Arena) -> None:
+    assert arena("bot", "list").out == "no bots yet: arena bot register OWNER/BOT\n"
+
+
+def test_revoke_makes_the_version_revoked(arena: Arena) -> None:
+    arena("bot", "register", "ann/greedy")
+    assert arena("bot", "revoke", "ann/greedy@1").status == 0
+    assert arena("bot", "list", "--json").json[0]["revoked_at"] is not None
+    assert_one_line(arena("bot", "revoke", "ann/greedy@1"), 1, "ann/greedy@1", "revoked")
+
+
+@pytest.mark.parametrize("name", ["nobody", "a/b/c", "Ann/greedy", "ann/", "/greedy", "ann/gre edy"])
+def test_register_of_what_is_no_name_is_refused(arena: Arena, name: str) -> None:
+    result = arena("bot", "register", name)
+    assert result.status in (1, 2)
+    assert_one_line(result, result.status)
+    assert arena("bot", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["nonsense"], ["nonsense", "arena --help"]),
+        (["bot", "register"], ["OWNER/BOT", "arena bot register --help"]),
+        (["bot", "list", "--colour"], ["--colour"]),
+        (["tournament", "create", "--rounds", "many"], ["--rounds"]),
+        (["match", "show", "cup", "one", "1"], ["round"]),
+        (["bot", "run", "bot.py"], ["--token", "ARENA_TOKEN"]),
+    ],
+)
+def test_wrong_usage_is_one_line_with_status_2(
+    arena: Arena, arguments: list[str], parts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ARENA_TOKEN", raising=False)
+    assert_one_line(arena(*arguments), 2, *parts)
+
+
+@pytest.mark.parametrize("group", [["bot"], ["tournament"], ["match"], []])
+def test_a_group_alone_shows_its_help(group: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(group) == 2
+    out, err = capsys.readouterr()
+    assert "Usage" in out + err
+    assert "error" not in err
+
+
+def test_config_shows_settings_and_hides_secrets(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_WORKER_TOKEN", "hush-hush")
+    monkeypatch.setenv("ARENA_LISTEN", "127.0.0.1:9999")
+    shown = arena("config", "--json").json
+    assert shown["listen"] == "127.0.0.1:9999"
+    text = arena("config").out
+    assert "127.0.0.1:9999" in text
+    assert "ARENA_LISTEN" in text
+    assert "hush-hush" not in text + str(shown)
+
+
+def test_a_wrong_setting_is_named(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_LISTEN", "nowhere")
+    assert_one_line(arena("config"), 1, "listen", "nowhere")
+
+
+def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    result = make_arena(file, capsys)("bot", "list")
+    assert_one_line(result, 1, "data", str(file))
+    assert file.read_text() == "mine"
+
+
+def test_a_database_from_a_newer_version_is_left_alone(arena: Arena, settings: Settings) -> None:
+    arena("bot", "list")
+    file = settings.data / "arena.db"
+    with sqlite3.connect(file) as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    database.close()
+    before = file.read_bytes()
+    assert_one_line(arena("bot", "register", "ann/greedy"), 1, "newer")
+    assert file.read_bytes() == before
+
+
+def test_referee_on_a_port_that_is_taken_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        assert_one_line(arena("referee", "--listen", address), 1, address)
+        monkeypatch.setenv("ARENA_LISTEN", address)
+        assert_one_line(arena("up"), 1, address)
+
+
+def test_up_on_any_port_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_LISTEN", "127.0.0.1:0")
+    assert_one_line(arena("up"), 1, "listen", "port 0")
+
+
+BOTS = {
+    "function.py": "def choose(turn): return None",
+    "class.py": "class Mine:\n    def choose(self, turn): return None",
+}
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_load_bot_finds_the_function_or_the_class(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(BOTS[name])
+    assert callable(load_bot(str(file)))
+
+
+def test_load_bot_takes_a_module_by_name() -> None:
+    assert load_bot("sample_bots.python.lowest").__name__ == "choose"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x = 1", "no function choose"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("def", "SyntaxError"),
+        ("class A:\n    choose = 1\nclass B:\n    choose = 2", "2 classes"),
+    ],
+)
+def test_load_bot_of_a_file_without_a_bot_says_why(tmp_path: Path, text: str, reason: str) -> None:
+    file = tmp_path / "wrong.py"
+    file.write_text(text)
+    with pytest.raises(SpecError, match=reason):
+        load_bot(str(file))
+
+
+def test_run_of_a_missing_file_is_one_line(arena: Arena) -> None:
+    assert_one_line(arena("bot", "run", "missing.py", "--token", "x"), 1, "missing.py", "no such file")
+
+
+def arena_process(*arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "arena", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_output_into_a_closed_pipe_is_quiet(settings: Settings) -> None:
+    process = arena_process("--data", settings.data, "config")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    with process.stderr:
+        assert process.stderr.read() == ""
+    assert process.wait() in (0, 1)
+
+
+def test_up_runs_until_ctrl_c_and_stops_all_it_started(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    monkeypatch.setenv("ARENA_LISTEN", address)
+    with arena_process("--data", settings.data, "up") as process:
+        assert process.stdout is not None
+        lines = [next(process.stdout) for _ in range(7)]
+        process.send_signal(signal.SIGINT)
+        rest, err = process.communicate()
+    assert process.returncode == 0
+    assert err == ""
+    assert address in lines[0]
+    assert rest.endswith("stopped\n")
+    for pid in re.findall(r"process (\d+)", "".join(lines)):
+        assert not Path(f"/proc/{pid}").exists()

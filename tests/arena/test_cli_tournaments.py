@@ -1,0 +1,163 @@
+"""``arena tournament …`` and ``arena leaderboard``."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.settings import Settings
+from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.world import World
+
+SPEC = """
+name = "autumn"
+format = "swiss"
+ruleset = "chinese"
+rounds = 2
+sessions = 2
+deals = 3
+entrants = ["owner-0/bot-0", "owner-1/bot-1", "owner-2/bot-2", "owner-3/bot-3"]
+"""
+
+
+@pytest.fixture
+def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(settings.data, capsys)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    file = tmp_path / "autumn.toml"
+    file.write_text(SPEC)
+    return file
+
+
+def test_create_from_a_file_shows_the_commitment(arena: Arena, world: World, spec: Path) -> None:
+    world.register(4)
+    result = arena("tournament", "create", spec)
+    assert result.status == 0
+    assert "autumn is created: swiss, chinese@1, 4 bots at tables of 4" in result.out
+    assert world.status("autumn").commitment in result.out
+    assert "arena tournament start autumn" in result.out
+
+
+def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
+    names = world.register(5)
+    entrants = [part for name in names for part in ("--entrant", name)]
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "hong-kong", "--sessions", 2]
+    status = arena("tournament", "create", *options, *entrants, "--json").json
+    assert (status["name"], status["ruleset"], status["entrants"]) == ("cup", "hong-kong@1", 5)
+    assert status["seed"] is None
+
+
+def test_create_takes_a_ruleset_file(arena: Arena, world: World, tmp_path: Path) -> None:
+    (tmp_path / "house.toml").write_text('name = "house"\nextends = "chinese"\nplayers = 3\nhand_size = 17\n')
+    entrants = [part for name in world.register(3) for part in ("--entrant", name)]
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", tmp_path / "house.toml"]
+    assert arena("tournament", "create", *options, *entrants, "--json").json["table_size"] == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("rounds = 2", "round = 2", ["round", "did you mean rounds"]),
+        ('"swiss"', '"swis"', ["format", "swis"]),
+        ('"chinese"', '"chines"', ["ruleset"]),
+        ('"chinese"', '"none.toml"', ["none.toml"]),
+        ("rounds = 2", "", ["rounds"]),
+        ("sessions = 2", "sessions = 0", ["sessions"]),
+        ('"autumn"', '"Autumn Cup"', ["name", "Autumn Cup"]),
+        (', "owner-3/bot-3"', "", ["entrants", "too few"]),
+        ("owner-3/bot-3", "owner-9/nobody", ["owner-9/nobody"]),
+        ("owner-3/bot-3", "owner-0/bot-0", ["entrants", "owner-0/bot-0"]),
+        ("format =", "format", ["autumn.toml"]),
+    ],
+)
+def test_create_from_a_wrong_file_is_one_line_and_creates_nothing(
+    arena: Arena, world: World, spec: Path, old: str, new: str, parts: list[str]
+) -> None:
+    world.register(4)
+    spec.write_text(SPEC.replace(old, new, 1))
+    assert_one_line(arena("tournament", "create", spec), 1, *parts)
+    assert arena("tournament", "list", "--json").json == []
+
+
+def test_create_from_a_file_and_options_is_wrong_usage(arena: Arena, spec: Path) -> None:
+    assert_one_line(arena("tournament", "create", spec, "--rounds", 3), 2, "FILE.toml")
+
+
+def test_create_of_a_name_that_is_taken_is_refused(arena: Arena, world: World, spec: Path) -> None:
+    world.register(4)
+    arena("tournament", "create", spec)
+    assert_one_line(arena("tournament", "create", spec), 1, "autumn")
+
+
+def test_start_then_cancel_shows_the_state_and_the_seed(arena: Arena, world: World, spec: Path) -> None:
+    world.register(4)
+    arena("tournament", "create", spec)
+    assert "autumn is running" in arena("tournament", "start", "autumn").out
+    assert_one_line(arena("tournament", "start", "autumn"), 1, "autumn", "running")
+    cancelled = arena("tournament", "cancel", "autumn", "--json").json
+    assert cancelled["state"] == "cancelled"
+    assert len(cancelled["seed"]) == 64
+    assert_one_line(arena("tournament", "cancel", "autumn"), 1, "autumn", "cancelled")
+
+
+@pytest.mark.parametrize("command", ["start", "cancel", "watch", "standings"])
+def test_a_command_for_an_unknown_tournament_is_one_line(arena: Arena, command: str) -> None:
+    assert_one_line(arena("tournament", command, "nowhere"), 1, "nowhere")
+
+
+def test_watch_before_the_start_says_how_to_start(arena: Arena, world: World, spec: Path) -> None:
+    world.register(4)
+    arena("tournament", "create", spec)
+    assert_one_line(arena("tournament", "watch", "autumn"), 1, "arena tournament start autumn")
+
+
+def test_watch_of_a_finished_tournament_ends_at_once(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(4).id)
+    result = arena("tournament", "watch", "cup")
+    assert result.status == 0
+    assert (
+        result.out
+        == "cup: round 1 of 1, 3 of 3 sessions\ncup is finished; see: arena tournament standings cup\n"
+    )
+
+
+def test_list_shows_all_tournaments(arena: Arena, world: World) -> None:
+    assert arena("tournament", "list").out == "no tournaments yet: arena tournament create\n"
+    world.tournament(4)
+    shown = arena("tournament", "list").out
+    assert "cup" in shown
+    assert "running" in shown
+
+
+def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(8).id)
+    shown = arena("tournament", "standings", "cup").out.splitlines()
+    assert shown[0].split() == ["bot", "version", "score", "points", "wins", "opponents"]
+    assert len(shown) == 2 + 8
+    lines = arena("tournament", "standings", "cup", "--json").json["standings"]
+    assert list(lines[0]) == ["rank", "name", "score", "points", "wins", "opponents"]
+    assert [line["rank"] for line in lines] == list(range(1, 9))
+    assert sum(line["score"] for line in lines) == 14 * 6
+
+
+def test_standings_with_a_crosstable_count_common_deals(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(8).id)
+    crossed = arena("tournament", "standings", "cup", "--crosstable", "--json").json["crosstable"]
+    assert crossed["before"][0][0] is None
+    assert {crossed["deals"][a][b] for a in range(8) for b in range(8) if a != b} == {3 * 3 * 2}
+    shown = arena("tournament", "standings", "cup", "--crosstable").out
+    assert f"{crossed['before'][0][1]}/18" in shown
+
+
+def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
+    assert "no ratings yet" in arena("leaderboard").out
+    world.finish(world.tournament(8).id)
+    shown = arena("leaderboard").out
+    assert "chinese@1, tables of 4" in shown
+    lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json
+    assert [line["rank"] for line in lines] == [1, 2, 3]
+    assert set(lines[0]) == {"ruleset", "table_size", "rank", "name", "rating", "matches", "deals"}
+    assert arena("leaderboard", "--size", 3, "--json").json == []
+    assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")
