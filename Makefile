@@ -2,7 +2,7 @@
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format proto golden bench clean
+.PHONY: help setup demo test check format proto golden sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
@@ -33,6 +33,16 @@ format: setup ## format the code and mend what the linter can
 
 proto: setup ## generate referee/v1 from proto/
 	@.ci/proto
+
+golden: setup ## make the golden deals, the counts and docs/rules.md anew, and show what differs
+	@$(BIN)/python -m tests.golden regenerate
+
+sweep: setup ## compare all five-card sets with slow rules, for every different preset (minutes)
+	@$(BIN)/python -m tests.referee.sweep
+
+bench: setup ## measure the rules engine and the referee beside their peers (minutes)
+	@$(BIN)/python -m benchmarks.engine
+	@$(BIN)/python -m benchmarks.referee
 
 clean: ## remove the virtual environment and all caches
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

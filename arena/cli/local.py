@@ -59,10 +59,8 @@ def _check_free(address: tuple[str, int]) -> None:
     try:
         socket.create_server(address, family=family).close()
     except OSError as error:
-        where = f"{address[0]}:{address[1]}"
-        raise ListenError(
-            f"cannot listen on {where}: {error.strerror}; set ARENA_LISTEN to another port"
-        ) from None
+        where, reason = f"{address[0]}:{address[1]}", str(error.strerror).partition(" (")[0]
+        raise ListenError(f"cannot listen on {where}: {reason}; set ARENA_LISTEN to another port") from None
 
 
 def _listens(address: tuple[str, int]) -> bool:
