@@ -1,11 +1,11 @@
-"""One deal as a state machine: sans-I/O, every rule of docs/rules.md, and the hot path of all local play.
+"""One deal as a state machine: sans-I/O, every rule of docs/rulesets.md, and the hot path of all local play.
 
 Each hand's plays are one ascending list of codes, listed when they are first asked for and then only
 filtered; what beats a play is a slice of that list. While no rare rule bears on the seat in turn
 (``_plain``), its decision is answered from that list alone; for all others see ``referee.options``.
 """
 
-from bisect import bisect_left
+from bisect import bisect, bisect_left
 
 from referee.action import NOBODY, Action, Exchange, Stage
 from referee.course import course_of
@@ -33,7 +33,10 @@ _new_action = tuple.__new__
 _PASSES = tuple(Action(seat, 0) for seat in range(8))
 _ALONE = tuple((seat,) for seat in range(8))
 _CLOSED = Window(())
-_PLAY = Stage.PLAY  # looking up a member of an enum takes longer than most of what an action does
+_DECLINE = Options([], True)
+_NOBODY_LIABLE = Liability()
+# Looking up a member of an enum takes longer than most of what an action does.
+_EXCHANGE, _PLAY, _BOMBS = Stage.EXCHANGE, Stage.PLAY, Stage.BOMBS
 
 
 class Deal:
@@ -41,8 +44,8 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_banned", "_beat_own", "_code", "_end_of_group", "_final", "_first_bomb", "_full", "_goes_round",
-        "_group", "_guards", "_least", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
+        "_banned", "_beat_own", "_beaten", "_code", "_final", "_first_bomb", "_full", "_goes_round",
+        "_group", "_group_end", "_guards", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
         "_plain", "_trick_ends", "_window", "_windows", "actions", "culprit", "dealer", "dealt", "end",
         "exchange", "hands", "last_seat", "leader", "leftover", "must_include", "number", "opening", "out",
         "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
@@ -104,9 +107,11 @@ class Deal:
         self._next = next_seats(step, len(self.hands))
         self._lists: list[list[int] | None] = [None] * len(self.hands)
         self._plain = False
-        self._least = self._end_of_group = self._locked = self._final = 0
+        # Codes that the last play beats or equals in its group, and all codes of that group, end here.
+        self._beaten = self._group_end = 0
+        self._locked = self._final = 0
         self._window = _CLOSED
-        self._liability = Liability()
+        self._liability = Liability() if self._guards else _NOBODY_LIABLE
         self._trick_ends: list[int] = []
         self._open(exchange)
 
@@ -122,16 +127,16 @@ class Deal:
         In an exchange these are single cards to return; in a bomb window, bombs.
         """
         if seat != self.turn or not self._plain:
-            return self._options(seat).plays if seat in self.asked() else []
+            return self._options(seat).plays[:] if seat in self.asked() else []
         plays = self._lists[seat]
         if plays is None:
             plays = self._plays(seat)
         if not self.to_beat:
             return plays[:]
-        low = bisect_left(plays, self._least)
+        low = bisect(plays, self._beaten)
         if low == len(plays):
             return []
-        high = bisect_left(plays, self._end_of_group, low)
+        high = bisect(plays, self._group_end, low)
         found = plays[low:high]
         if plays[-1] >= self._first_bomb and high < len(plays):
             found += plays[bisect_left(plays, self._first_bomb, high) :]
@@ -141,14 +146,14 @@ class Deal:
         """Return whether ``seat`` may pass now (decline, in a bomb window)."""
         if seat == self.turn and self._plain:
             return self.to_beat != 0
-        return seat in self.asked() and self._options(seat).may_pass
+        return seat in self.asked() and (self.stage is _BOMBS or self._options(seat).may_pass)
 
     def forced(self, seat: int) -> bool:
         """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
 
         So a window takes the same course whoever holds a bomb.
         """
-        return self.stage is not Stage.BOMBS and len(self.legal(seat)) + self.can_pass(seat) == 1
+        return self.stage is not _BOMBS and len(self.legal(seat)) + self.can_pass(seat) == 1
 
     def default(self, seat: int) -> int:
         """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
@@ -180,7 +185,7 @@ class Deal:
             return self._act_with_care(seat, mask)
         if mask:
             code = 0 if mask & ~self.hands[seat] else self._code(mask)
-            if code < self._least or self._end_of_group <= code < self._first_bomb:
+            if code <= self._beaten or self._group_end < code < self._first_bomb:
                 raise refusal(self.rules, seat, self.hands[seat], mask, Turn(self.to_beat))
             self._play(seat, code)
             return code
@@ -201,7 +206,7 @@ class Deal:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
         if self.over:
             raise IllegalHere("the deal is over")
-        if self.stage is Stage.EXCHANGE:
+        if self.stage is _EXCHANGE:
             self.exchange, self.leader = None, None
             self.hands = list(self.opening)
         self._finish("forfeit", seat)
@@ -264,7 +269,7 @@ class Deal:
     def _lead(self, seat: int) -> None:
         self.stage, self.turn = _PLAY, seat
         self.to_beat, self.last_seat, self._locked = 0, NOBODY, 0
-        self._least, self._end_of_group = 1, self._first_bomb
+        self._beaten, self._group_end = 0, self._first_bomb
         self._plain = self._goes_round or not self._needs_care(seat)
 
     def _play(self, seat: int, code: int, out_of_turn: bool = False) -> None:
@@ -272,12 +277,12 @@ class Deal:
         hand = self.hands[seat]
         left = self.hands[seat] = hand ^ mask if self._one_pack else self.rules.remove(hand, mask)
         plays = self._lists[seat]
-        if plays:
-            gone = hand ^ left
+        if plays and left:
+            gone = mask if self._one_pack else hand ^ left
             self._lists[seat] = [play for play in plays if not play & gone]
         self.actions.append(_new_action(Action, (seat, mask, 0, out_of_turn)))
         self.to_beat, self.last_seat = code, seat
-        self._least, self._end_of_group = (code | self._full) + 1, (code | self._group) + 1
+        self._beaten, self._group_end = code | self._full, code | self._group
         if not left or left == self._losing:
             self._run_short(seat)
         elif self._goes_round:
@@ -303,7 +308,7 @@ class Deal:
         asked = self._who_may_bomb(seat) if self._windows else []
         if asked:
             self._window = Window(asked)
-            self.stage, self.turn, self._plain = Stage.BOMBS, NOBODY, False
+            self.stage, self.turn, self._plain = _BOMBS, NOBODY, False
         else:
             self._advance(seat)
 
@@ -349,10 +354,12 @@ class Deal:
 
     def _options(self, seat: int) -> Options:
         plays = self._plays(seat)
-        if self.stage is Stage.EXCHANGE:
+        if self.stage is _EXCHANGE:
             return Options([play for play in plays if self.rules.count(play & self._full) == 1], False)
-        if self.stage is Stage.BOMBS:
-            plays = plays[bisect_left(plays, max(self._least, self._first_bomb)) :]
+        if self.stage is _BOMBS:
+            plays = plays[bisect(plays, max(self._beaten, self._first_bomb - 1)) :]
+            if not plays:
+                return _DECLINE
         return allowed(self.rules, plays, self.position(seat))
 
     def position(self, seat: int) -> Turn:
@@ -361,7 +368,7 @@ class Deal:
         # The ban is lifted if all who hold cards hold just that card.
         if self.hands[seat] == self._banned and any(hand and hand != self._banned for hand in self.hands):
             banned = self._banned
-        guarded = self.stage is Stage.PLAY and self._guarded(seat)
+        guarded = self.stage is _PLAY and self._guarded(seat)
         return Turn(self.to_beat, self.must_include, banned, guarded)
 
     def _needs_care(self, seat: int) -> bool:
@@ -383,9 +390,9 @@ class Deal:
     def _act_with_care(self, seat: int, mask: int) -> int:
         if seat not in self.asked():
             raise IllegalHere("the deal is over" if self.over else f"seat {seat} has no decision to make now")
-        if self.stage is Stage.EXCHANGE:
+        if self.stage is _EXCHANGE:
             return self._return(seat, mask)
-        if self.stage is Stage.BOMBS:
+        if self.stage is _BOMBS:
             return self._answer(seat, mask)
         turn = self.position(seat)
         code = checked(self.rules, seat, self.hands[seat], mask, turn)
@@ -406,10 +413,11 @@ class Deal:
         rule = self.rules.ruleset.draw_on_pass
         if rule == "none":
             return 0
-        finished = self.actions[: self._trick_ends[-1]] if self._trick_ends else []
-        drawn = self.stock.draw(1 if rule == "one" else needed, finished)
-        self.hands[seat] = self.rules.add(self.hands[seat], drawn)
-        self._lists[seat] = None
+        finished = self._trick_ends[-1] if self._trick_ends else 0
+        drawn = self.stock.draw(1 if rule == "one" else needed, self.actions, finished)
+        if drawn:
+            self.hands[seat] = self.rules.add(self.hands[seat], drawn)
+            self._lists[seat] = None
         return drawn
 
     def _who_may_bomb(self, seat: int) -> list[int]:
@@ -418,7 +426,7 @@ class Deal:
 
     def _answer(self, seat: int, mask: int) -> int:
         """Note an answer in a bomb window; with the last one, play the bomb that has precedence or go on."""
-        code = checked(self.rules, seat, self.hands[seat], mask, self.position(seat))
+        code = checked(self.rules, seat, self.hands[seat], mask, self.position(seat)) if mask else 0
         if code and not self.rules.is_bomb(code):
             raise IllegalHere(f"{self.rules.text(mask)} is no bomb and must wait for its turn")
         if self._window.answer(seat, code):

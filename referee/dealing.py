@@ -1,6 +1,6 @@
 """What happens to the cards before the first lead: dealing (again), leftover cards, dragons, the lowest card.
 
-Pure functions of rules and seed, in the order of docs/rules.md ("The deal").
+Pure functions of rules and seed.
 """
 
 from functools import lru_cache

@@ -44,15 +44,13 @@ class Rules(Pack):
         self.ruleset = ruleset
         strength = Strength(ruleset, self.width)
         self._codes = Codes(Classifier(self, strength).code)
+        self.code: Callable[[int], int] = self._codes.__getitem__
+        """Gives the play code of the cards of a mask, 0 where they are no combination."""
         self._group_shift = self.width + strength.bits
         self.group_full = (1 << self._group_shift) - 1
         self.first_bomb = strength.first_bomb
         self.kind = strength.kind
         self.list_plays = Lister(ruleset, self, strength, self._codes).plays
-
-    def code(self, mask: int) -> int:
-        """Return the play code of these cards, 0 where they are no combination."""
-        return self._codes[mask]
 
     def is_bomb(self, code: int) -> bool:
         """Return whether the play beats any play of another kind and size."""

@@ -20,8 +20,9 @@ def play_randomly(deal: Deal, rng: Random) -> int:
         if seat < 0:
             seat = deal.asked()[0]
         plays = legal(seat)
-        chosen = int(draw() * (len(plays) + can_pass(seat)))
-        act(seat, plays[chosen] & full if chosen < len(plays) else 0)
+        count = len(plays)
+        chosen = int(draw() * (count + can_pass(seat)))
+        act(seat, plays[chosen] & full if chosen < count else 0)
         decisions += 1
     return decisions
 

@@ -1,4 +1,4 @@
-"""What a finished deal scores: points by seat, higher is better (docs/rules.md, "Scoring").
+"""What a finished deal scores: points by seat, higher is better.
 
 Sources: pagat.com "Scoring" and "Scoring variations", the rules of Only a Game, Choi Dai Di and
 Silicon Valley. All functions are pure; ``score`` is the way in.

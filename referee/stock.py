@@ -26,25 +26,26 @@ class Stock:
     def __len__(self) -> int:
         return len(self._cards)
 
-    def draw(self, wanted: int, finished: Sequence[Action]) -> int:
+    def draw(self, wanted: int, actions: Sequence[Action], finished: int) -> int:
         """Take up to ``wanted`` cards; return their mask.
 
-        ``finished`` are the actions of all finished tricks: where the rules say so, their cards, shuffled,
-        become the stock whenever a card is due and there is none.
+        The first ``finished`` of the deal's actions belong to finished tricks: where the rules say so, their
+        cards, shuffled, become the stock whenever a card is due and there is none.
         """
         drawn: list[int] = []
-        while len(drawn) < wanted and (self._cards or self._restock(finished)):
+        while len(drawn) < wanted and (self._cards or self._restock(actions, finished)):
             drawn.append(self._cards.pop())
         return self._rules.mask(drawn)
 
-    def _restock(self, finished: Sequence[Action]) -> bool:
+    def _restock(self, actions: Sequence[Action], finished: int) -> bool:
         if not self._rules.ruleset.restock or self._restocks == MOST_RESTOCKS:
             return False
-        cards = [card for action in finished[self._used :] for card in self._rules.cards(action.cards)]
+        aside = actions[self._used : finished]
+        cards = [card for action in aside for card in self._rules.cards(action.cards)]
         if not cards:
             return False
         shuffle(self._seed, f"restock/{self._restocks}", cards)
         self._cards = cards[::-1]
         self._restocks += 1
-        self._used = len(finished)
+        self._used = finished
         return True

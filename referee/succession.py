@@ -1,6 +1,6 @@
 """What one deal leaves to the next of its session: dealer, direction, leader, exchange.
 
-Pure functions, used to play a session and to check its records (docs/rules.md, "The deal").
+Pure functions, used to play a session and to check its records (docs/rulesets.md).
 """
 
 from typing import NamedTuple

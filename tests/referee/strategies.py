@@ -41,11 +41,14 @@ def combination_rulesets(draw: st.DrawFn) -> Ruleset:
 
 @st.composite
 def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
-    """Hands as masks, of few ranks or few suits, so that they hold combinations."""
-    ranks = draw(st.lists(st.sampled_from(rules.rank_masks), min_size=2, max_size=7, unique=True))
-    suits = draw(st.lists(st.sampled_from(rules.suit_masks), min_size=1, unique=True))
-    bits = [bit for bit in range(rules.width) if sum(ranks) & sum(suits) & 1 << bit]
-    chosen = draw(st.lists(st.sampled_from(bits), min_size=1, max_size=most, unique=True))
+    """Hands as masks: of neighbouring ranks and of few suits, so that they hold combinations."""
+    total = len(rules.rank_masks)
+    first, length = draw(st.integers(0, total - 1)), draw(st.integers(2, 7))
+    ranks = sum(rules.rank_masks[(first + step) % total] for step in range(length))
+    suits = sum(draw(st.lists(st.sampled_from(rules.suit_masks), min_size=1, unique=True)))
+    bits = [bit for bit in range(rules.width) if ranks & suits & 1 << bit]
+    size = draw(st.integers(min(most, len(bits)) // 2, min(most, len(bits))))
+    chosen = draw(st.lists(st.sampled_from(bits), min_size=size, max_size=size, unique=True))
     return rules.mask([bit // rules.decks for bit in chosen])
 
 
@@ -88,7 +91,8 @@ def _ladders(draw: st.DrawFn, ranks: tuple[str, ...]) -> list[list[str]]:
 
 @st.composite
 def _combinations(draw: st.DrawFn) -> Fields:
-    plays = ["single", *draw(_some(KINDS[1:]))]
+    off = draw(_some(KINDS[1:]))
+    plays = [kind for kind in KINDS if kind not in off]
     if {"straight_flush", "straight_flush_plus_two"} <= set(plays):
         plays.remove(draw(st.sampled_from(["straight_flush", "straight_flush_plus_two"])))
     royal = ["royal_flush"] if "straight_flush" in plays and draw(st.booleans()) else []

@@ -164,7 +164,11 @@ def test_beat_own_declined_ends_the_trick_and_leads() -> None:
 def test_beat_own_turn_is_taken_even_when_nothing_can_be_played() -> None:
     deal = deal_of(rules_with(players=2, beat_own=True), ["3D 8D", "2D 2C 4C"])
     play(deal, "0:3D", "1:2D", "0:-")
-    assert (deal.stage, deal.turn, deal.legal(1)) == (Stage.BEAT_OWN, 1, [deal.rules.code(deal.rules.parse("2C"))])
+    assert (deal.stage, deal.turn, deal.legal(1)) == (
+        Stage.BEAT_OWN,
+        1,
+        [deal.rules.code(deal.rules.parse("2C"))],
+    )
     play(deal, "1:2C")
     assert (deal.stage, deal.legal(1), deal.forced(1)) == (Stage.BEAT_OWN, [], True)
     play(deal, "1:-")

@@ -27,7 +27,14 @@ def finished(rules: Rules, *left: str, final: str = "3S", **fields: Any) -> Fini
     hands = tuple(rules.parse(hand) for hand in left)
     out = tuple(seat for seat, hand in enumerate(hands) if not hand)
     full = tuple(hand or rules.parse("3S") for hand in hands)
-    given: dict[str, Any] = {"dealer": 0, "step": CLOCKWISE, "leader": 0, "full": full, "left": hands, "out": out}
+    given: dict[str, Any] = {
+        "dealer": 0,
+        "step": CLOCKWISE,
+        "leader": 0,
+        "full": full,
+        "left": hands,
+        "out": out,
+    }
     return Finish(**given | {"final": rules.code(rules.parse(final))} | fields)
 
 
@@ -65,7 +72,11 @@ def test_penalty_goes_through_the_highest_bracket_that_applies(
 
 @pytest.mark.parametrize(
     ("card_points", "points"),
-    [(BY_RANK, 1 + 1 + 2 + 3 + 4), (CLIMBING, 1 + 8 + 9 + 12 + 13), (dict.fromkeys(BY_RANK, 1) | {"2": 5}, 9)],
+    [
+        (BY_RANK, 1 + 1 + 2 + 3 + 4),
+        (CLIMBING, 1 + 8 + 9 + 12 + 13),
+        (dict.fromkeys(BY_RANK, 1) | {"2": 5}, 9),
+    ],
 )
 def test_penalty_counts_cards_by_rank(card_points: dict[str, int], points: int) -> None:
     rules = rules_with(card_points=card_points)

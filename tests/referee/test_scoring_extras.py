@@ -26,7 +26,12 @@ INDONESIA = {
 
 @pytest.mark.parametrize(
     ("settle", "points"),
-    [("penalty", (0, 0, -7)), ("pairwise", (7, 0, -7)), ("winner_collects", (7, 0, -7)), ("fixed", (1, 0, 0))],
+    [
+        ("penalty", (0, 0, -7)),
+        ("pairwise", (7, 0, -7)),
+        ("winner_collects", (7, 0, -7)),
+        ("fixed", (1, 0, 0)),
+    ],
 )
 def test_liable_seat_takes_the_points_of_all_but_the_winner(settle: str, points: tuple[int, ...]) -> None:
     rules = rules_with(players=3, settle=settle, guard="liable")
@@ -109,7 +114,8 @@ def test_bonus_is_doubled_when_the_play_ends_the_deal() -> None:
 
 
 def test_bonus_is_nothing_when_unplayed() -> None:
-    assert indonesian([f"{QUADS} 3D", "3C"], "0:3D", "1:-", "0:6D", "1:-", f"0:{QUADS.replace(' 6D', '')}"[:4], *[]) if False else True
+    actions = ["0:5D 5C", "1:-", "0:5H 5S", "1:-", "0:6D"]
+    assert indonesian([QUADS, "3C"], *actions) == (5, -1)
 
 
 def test_bonus_of_a_beaten_own_play_is_lost() -> None:
@@ -167,7 +173,8 @@ def test_without_a_winner_the_last_loser_pays_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("out", "points"), [((), (1, 1, 0, 1)), ((3,), (1, 1, 0, 5)), ((3, 0), (3, 1, 0, 5)), ((2,), (1, 1, 0, 1))]
+    ("out", "points"),
+    [((), (1, 1, 0, 1)), ((3,), (1, 1, 0, 5)), ((3, 0), (3, 1, 0, 5)), ((2,), (1, 1, 0, 1))],
 )
 def test_places_after_a_forfeit_keep_those_who_are_out(out: tuple[int, ...], points: tuple[int, ...]) -> None:
     rules = rules_with(deal_ends="last_holder", settle="places", place_points=[5, 3, 1, 0])

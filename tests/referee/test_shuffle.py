@@ -76,9 +76,7 @@ def test_commitment_is_the_hash_of_the_seed() -> None:
     assert commitment(SEED) == sha256(SEED).hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("table", "name"), [(3, b"round/2/table/3/session/4"), (None, b"round/2/session/4")]
-)
+@pytest.mark.parametrize(("table", "name"), [(3, b"round/2/table/3/session/4"), (None, b"round/2/session/4")])
 def test_session_seed_is_the_keyed_hash_of_its_place(table: int | None, name: bytes) -> None:
     assert session_seed(SEED, 2, table, 4) == hmac.new(SEED, name, sha256).digest()
 

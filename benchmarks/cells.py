@@ -1,0 +1,101 @@
+"""One cell of the engine's benchmark in a process of its own: ``python -m benchmarks.cells NAME SECONDS``.
+
+NAME is a preset, whose random play is measured with all legal plays listed at every decision, or ``micro``.
+Prints one JSON object.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from random import Random
+from typing import TypeVar
+
+from benchmarks.peers import measure
+from referee.deal import Deal
+from referee.plays import Rules, compile_ruleset
+from referee.random_play import play_randomly
+from referee.ruleset import load_ruleset
+from referee.shuffle import shuffle
+
+T = TypeVar("T")
+
+WARM_UP = 3_000
+"""Deals played before measuring: the tables of plays fill themselves as hands come."""
+
+
+def random_play(name: str, seconds: float) -> dict[str, float]:
+    """Whole deals under a preset, dealt, played and scored."""
+    rules = compile_ruleset(load_ruleset(name))
+    rng = Random(1)
+    step = 1 if rules.ruleset.direction == "clockwise" else -1
+    number = 0
+
+    def deal() -> int:
+        nonlocal number
+        number += 1
+        return play_randomly(Deal(rules, number.to_bytes(32, "big"), number, 0, step), rng)
+
+    for _ in range(WARM_UP):
+        deal()
+    return measure(deal, seconds)
+
+
+def micro() -> dict[str, float]:
+    """Single steps under ``chinese``, in microseconds each; compiling in milliseconds."""
+    rules, compiling = _compiled("chinese")
+    hands = _hands(rules, 4_000)
+    for hand in hands:
+        rules.list_plays(hand)
+    fresh = _hands(rules, 4_000)
+    checks = [(hand, Random(hand).choice(rules.list_plays(hand)) & rules.full) for hand in fresh]
+    to_beat = rules.code(rules.parse("9D 9C"))
+    pack = list(rules.pack)
+    return {
+        "compile, one pack (ms)": compiling,
+        "compile, two packs (ms)": _compiled("only-a-game-8")[1],
+        "compile and first hand listed (ms)": _first_list("hong-kong"),
+        "shuffle 52 cards (us)": _each(lambda seed: shuffle(seed, "deal", pack), _seeds(2_000)),
+        "list a hand's plays (us)": _each(rules.list_plays, fresh),
+        "check one play (us)": _each(lambda case: _check(rules, *case, to_beat), checks),
+    }
+
+
+def _check(rules: Rules, hand: int, mask: int, to_beat: int) -> bool:
+    return not mask & ~hand and rules.beats(rules.code(mask), to_beat)
+
+
+def _compiled(name: str) -> tuple[Rules, float]:
+    ruleset = load_ruleset(name)
+    start = time.perf_counter()
+    rules = compile_ruleset(ruleset)
+    return rules, (time.perf_counter() - start) * 1e3
+
+
+def _first_list(name: str) -> float:
+    ruleset = load_ruleset(name)
+    start = time.perf_counter()
+    rules = compile_ruleset(ruleset)
+    rules.list_plays(_hands(rules, 1)[0])
+    return (time.perf_counter() - start) * 1e3
+
+
+def _hands(rules: Rules, count: int) -> list[int]:
+    rng = Random(count)
+    return [rules.mask(rng.sample(rules.pack, 13)) for _ in range(count)]
+
+
+def _seeds(count: int) -> list[bytes]:
+    return [number.to_bytes(32, "big") for number in range(count)]
+
+
+def _each(step: Callable[[T], object], cases: list[T]) -> float:
+    start = time.perf_counter()
+    for case in cases:
+        step(case)
+    return (time.perf_counter() - start) / len(cases) * 1e6
+
+
+if __name__ == "__main__":
+    name, seconds = sys.argv[1], float(sys.argv[2])
+    print(json.dumps(micro() if name == "micro" else random_play(name, seconds)))

@@ -1,0 +1,76 @@
+"""What the golden files must hold: records, counts of legal plays, and the page of all presets."""
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from referee.deal import Deal
+from referee.describe import describe
+from referee.plays import Rules, compile_ruleset
+from referee.random_play import random_records
+from referee.record import DIRECTIONS
+from referee.ruleset import load_ruleset, preset_names
+from referee.shuffle import deal_seed
+from referee.succession import setup
+from referee.tools import play_texts
+
+ROOT = Path(__file__).parents[2]
+RECORDS = Path("tests/golden/records")
+COUNTS = Path("tests/golden/counts")
+PAGE = Path("docs/rules.md")
+
+DEALS = 5
+"""Deals of each preset, in the records and in the counts."""
+
+SEED = sha256(b"bigtwo-arena/golden").digest()
+"""The published seed: of the tournament for the records, of the session for the counts."""
+
+LINE = (
+    "Every seat takes the first legal play as `arena rules legal` lists them, by number of cards and then "
+    "by code point; it passes, or declines to bomb, if there is none. `legal` counts the legal plays at "
+    "each decision."
+)
+
+
+def golden_files() -> Iterator[tuple[Path, str]]:
+    """Yield every golden file, its path from the root of the repository and its text."""
+    for name in preset_names():
+        rules = compile_ruleset(load_ruleset(name))
+        yield RECORDS / f"{name}.jsonl", records(rules)
+        yield COUNTS / f"{name}.json", counts(rules)
+    yield PAGE, page()
+
+
+def records(rules: Rules) -> str:
+    """Return complete records of random play, one a line, in two sessions."""
+    deals = random_records(rules, SEED, DEALS, session_deals=3)
+    return "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in deals)
+
+
+def counts(rules: Rules) -> str:
+    """Return the number of legal plays at each decision of first deals, played along the line."""
+    lines = [_counted(rules, deal_seed(SEED, number)) for number in range(1, DEALS + 1)]
+    head = json.dumps({"ruleset": rules.ruleset.label, "line": LINE})
+    return head[:-1] + ', "deals": [\n ' + ",\n ".join(lines) + "\n]}\n"
+
+
+def _counted(rules: Rules, seed: bytes) -> str:
+    dealer, step, _, _ = setup(rules.ruleset, 1, None)
+    deal = Deal(rules, seed, 1, dealer, step)
+    legal = []
+    while not deal.over:
+        seat = deal.asked()[0]
+        plays = play_texts(rules, deal.legal(seat))
+        deal.act(seat, rules.parse(plays[0]) if plays else 0)
+        legal.append(len(plays))
+    return json.dumps({"seed": seed.hex(), "dealer": dealer, "direction": DIRECTIONS[step], "legal": legal})
+
+
+def page() -> str:
+    """Return the page that tells the rules of all presets."""
+    parts = ["# The presets", "", "Made from the rulesets by `make golden`; do not edit it by hand.", ""]
+    for name in preset_names():
+        ruleset = load_ruleset(name)
+        parts += [f"## {ruleset.label}", "", *[f"- {line}" for line in describe(ruleset)], ""]
+    return "\n".join(parts)

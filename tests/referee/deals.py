@@ -1,0 +1,66 @@
+"""Deals of chosen cards, for tests."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from referee.action import Stage
+from referee.deal import Deal
+from referee.dealing import Dealt, take_leftover
+from referee.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+
+SEED = bytes(range(32))
+
+
+def rules_with(**fields: Any) -> Rules:
+    """Rules that differ from ``chinese`` (or the preset named as ``extends``) in some fields."""
+    return compile_ruleset(load_ruleset({"name": "test", "version": 1, **fields}))
+
+
+def deal_of(
+    rules: Rules,
+    hands: Sequence[str],
+    *,
+    leftover: str = "",
+    dealer: int = 0,
+    step: int = 1,
+    leader: int | None = None,
+    exchange: tuple[int, int] | None = None,
+) -> Deal:
+    """A deal of these hands, whatever the ruleset's hand size."""
+    masks = tuple(rules.parse(hand) for hand in hands)
+    cards = tuple(rules.cards(rules.parse(card))[0] for card in leftover.split())
+    dealt = Dealt(masks, cards, take_leftover(rules, masks, cards, dealer, step))
+    return Deal(rules, SEED, 1, dealer, step, leader=leader, exchange=exchange, dealt=dealt)
+
+
+def play(deal: Deal, *actions: str) -> Deal:
+    """Carry out actions written as in records; in a bomb window all others decline."""
+    for text in actions:
+        mark = "!" if "!" in text else ":"
+        seat, cards = text.split(mark)
+        mask = 0 if cards == "-" else deal.rules.parse(cards)
+        if mark == ":" and deal.stage is Stage.BOMBS:
+            decline(deal)
+        others = [other for other in deal.asked() if other != int(seat)]
+        deal.act(int(seat), mask)
+        if mark == "!":
+            for other in others:
+                deal.act(other, 0)
+    return deal
+
+
+def decline(deal: Deal) -> None:
+    """Close a bomb window without a bomb."""
+    for seat in deal.asked():
+        deal.act(seat, 0)
+
+
+def legal_texts(deal: Deal, seat: int) -> list[str]:
+    """What the seat may play, weakest first."""
+    return [deal.rules.text(code & deal.rules.full) for code in deal.legal(seat)]
+
+
+def hand_texts(deal: Deal) -> list[str]:
+    """The hands as they are now."""
+    return [deal.rules.text(hand) for hand in deal.hands]
