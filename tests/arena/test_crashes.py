@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from random import Random
 
 import pytest
@@ -36,7 +37,7 @@ class CrashingStorage(Storage):
 
 
 def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
-    """Play a tournament to its end with this storage; after each death the messages are lost. Gives the deaths."""
+    """Play a tournament to its end with this storage; after a death the messages are lost. Gives the deaths."""
     world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
     deaths = 0
     while not world.status().ended:
@@ -64,6 +65,12 @@ def undisturbed(world: World) -> tuple[dict[str, list[tuple[object, ...]]], int]
     return results(world.storage), len(commits)
 
 
+def dying_at(place: int, when: str) -> Callable[[], str]:
+    """Death at one commit, counted from 0."""
+    plan = [""] * place + [when]
+    return lambda: plan.pop(0) if plan else ""
+
+
 def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
     make_world: Callable[[], World],
 ) -> None:
@@ -71,13 +78,8 @@ def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
     assert commits > 20
     for place in range(commits):
         for when in ("before", "after"):
-            plan = [""] * place + [when]
             world = make_world()
-            deaths = run(
-                world,
-                CrashingStorage(world.storage, lambda plan=plan: plan.pop(0) if plan else ""),
-                lambda: 0,
-            )
+            deaths = run(world, CrashingStorage(world.storage, dying_at(place, when)), lambda: 0)
             assert deaths == 1
             assert results(world.storage) == expected, (place, when)
 
