@@ -15,7 +15,7 @@ draw = random.Random(1).random
 
 
 def spiel_example() -> Callable[[], int]:
-    """OpenSpiel's dou_dizhu as its Python examples drive it: chance drawn from ``chance_outcomes``."""
+    """OpenSpiel's dou_dizhu driven from Python: chance drawn from ``chance_outcomes``, all alike likely."""
     import pyspiel  # type: ignore[import-not-found]
 
     dou_dizhu = pyspiel.load_game("dou_dizhu")
@@ -25,11 +25,9 @@ def spiel_example() -> Callable[[], int]:
         decisions = 0
         while not state.is_terminal():
             if state.is_chance_node():
-                actions, weights = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(random.choices(actions, weights)[0])
+                state.apply_action(random.choice(state.chance_outcomes())[0])
             else:
-                legal = state.legal_actions()
-                state.apply_action(legal[int(draw() * len(legal))])
+                state.apply_action(random.choice(state.legal_actions()))
                 decisions += 1
         return decisions
 

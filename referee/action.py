@@ -35,6 +35,10 @@ class Action(NamedTuple):
     """Whether it is a bomb out of turn."""
 
 
+Entry = tuple[int, int, int, bool]
+"""An action as a plain tuple: seat, cards, drawn, out of turn."""
+
+
 class Exchange(NamedTuple):
     """The loser's highest card against one of the winner's choice."""
 

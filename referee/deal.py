@@ -7,7 +7,7 @@ filtered; what beats a play is a slice of that list. While no rare rule bears on
 
 from bisect import bisect, bisect_left
 
-from referee.action import NOBODY, Action, Exchange, Stage
+from referee.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.course import course_of
 from referee.dealing import (
     Dealt,
@@ -29,8 +29,7 @@ from referee.window import Window
 
 __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
 
-_new_action = tuple.__new__
-_PASSES = tuple(Action(seat, 0) for seat in range(8))
+_PASSES: tuple[Entry, ...] = tuple((seat, 0, 0, False) for seat in range(8))
 _ALONE = tuple((seat,) for seat in range(8))
 _CLOSED = Window(())
 _DECLINE = Options([], True)
@@ -46,8 +45,8 @@ class Deal:
     __slots__ = (
         "_banned", "_beat_own", "_beaten", "_code", "_final", "_first_bomb", "_full", "_goes_round",
         "_group", "_group_end", "_guards", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
-        "_plain", "_trick_ends", "_window", "_windows", "actions", "culprit", "dealer", "dealt", "end",
-        "exchange", "hands", "last_seat", "leader", "leftover", "must_include", "number", "opening", "out",
+        "_plain", "_trick_ends", "_window", "_windows", "culprit", "dealer", "dealt", "end",
+        "exchange", "hands", "last_seat", "leader", "leftover", "log", "must_include", "number", "opening", "out",
         "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
     )
     # fmt: on
@@ -82,7 +81,8 @@ class Deal:
         """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
         self.stage, self.turn = _PLAY, NOBODY
         self.to_beat, self.last_seat = 0, NOBODY
-        self.actions: list[Action] = []
+        self.log: list[Entry] = []
+        """What the seats did, as plain tuples: making an ``Action`` of each takes longer than the rest of a pass."""
         self.out: list[int] = []
         self.over, self.end = False, ""
         """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
@@ -126,20 +126,28 @@ class Deal:
 
         In an exchange these are single cards to return; in a bomb window, bombs.
         """
+        found = self.choices(seat)
+        if found and not found[-1]:
+            found.pop()
+        return found
+
+    def choices(self, seat: int) -> list[int]:
+        """Return all that ``seat`` may do now: the codes of ``legal``, and last a 0 where it may pass."""
         if seat != self.turn or not self._plain:
-            return self._options(seat).plays[:] if seat in self.asked() else []
+            return self._careful_choices(seat)
         plays = self._lists[seat]
         if plays is None:
             plays = self._plays(seat)
         if not self.to_beat:
             return plays[:]
         low = bisect(plays, self._beaten)
-        if low == len(plays):
-            return []
         high = bisect(plays, self._group_end, low)
+        if plays[-1] >= self._first_bomb:
+            return [*plays[low:high], *plays[bisect_left(plays, self._first_bomb, high) :], 0]
+        if low == high:
+            return [0]
         found = plays[low:high]
-        if plays[-1] >= self._first_bomb and high < len(plays):
-            found += plays[bisect_left(plays, self._first_bomb, high) :]
+        found.append(0)
         return found
 
     def can_pass(self, seat: int) -> bool:
@@ -153,7 +161,7 @@ class Deal:
 
         So a window takes the same course whoever holds a bomb.
         """
-        return self.stage is not _BOMBS and len(self.legal(seat)) + self.can_pass(seat) == 1
+        return self.stage is not _BOMBS and len(self.choices(seat)) == 1
 
     def default(self, seat: int) -> int:
         """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
@@ -173,6 +181,11 @@ class Deal:
     def left(self) -> tuple[int, ...]:
         """The hands as they are now, as masks; once the deal is over, the cards left."""
         return tuple(self.hands)
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the seats did so far; ``log`` has the same without making values of it."""
+        return [Action(*entry) for entry in self.log]
 
     # What a seat may do
 
@@ -194,7 +207,7 @@ class Deal:
         if not self._goes_round:
             self._pass(seat)
             return 0
-        self.actions.append(_PASSES[seat])
+        self.log.append(_PASSES[seat])
         following = self._next[seat]
         if following != self.last_seat:
             self.turn = following
@@ -273,14 +286,17 @@ class Deal:
         self._plain = self._goes_round or not self._needs_care(seat)
 
     def _play(self, seat: int, code: int, out_of_turn: bool = False) -> None:
-        mask = code & self._full
+        mask = gone = code & self._full
         hand = self.hands[seat]
-        left = self.hands[seat] = hand ^ mask if self._one_pack else self.rules.remove(hand, mask)
+        left = hand ^ mask
+        if not self._one_pack:
+            left = self.rules.remove(hand, mask)
+            gone = hand ^ left
+        self.hands[seat] = left
         plays = self._lists[seat]
         if plays and left:
-            gone = mask if self._one_pack else hand ^ left
             self._lists[seat] = [play for play in plays if not play & gone]
-        self.actions.append(_new_action(Action, (seat, mask, 0, out_of_turn)))
+        self.log.append((seat, mask, 0, out_of_turn))
         self.to_beat, self.last_seat = code, seat
         self._beaten, self._group_end = code | self._full, code | self._group
         if not left or left == self._losing:
@@ -314,13 +330,13 @@ class Deal:
 
     def _pass(self, seat: int) -> None:
         if seat == self.last_seat:
-            self.actions.append(_PASSES[seat])
+            self.log.append(_PASSES[seat])
             self._end_trick()
             return
         drawn = self._draw(seat, self.rules.count(self.to_beat & self._full))
         if self.rules.ruleset.pass_locks:
             self._locked |= 1 << seat
-        self.actions.append(Action(seat, 0, drawn) if drawn else _PASSES[seat])
+        self.log.append((seat, 0, drawn, False) if drawn else _PASSES[seat])
         self._advance(seat)
 
     def _advance(self, seat: int) -> None:
@@ -338,13 +354,19 @@ class Deal:
         self._plain = not self._needs_care(seat)
 
     def _end_trick(self) -> None:
-        self._trick_ends.append(len(self.actions))
+        self._trick_ends.append(len(self.log))
         seat = self.last_seat
         while not self.hands[seat]:
             seat = self._next[seat]
         self._lead(seat)
 
     # Turns that a rare rule bears on
+
+    def _careful_choices(self, seat: int) -> list[int]:
+        if seat not in self.asked():
+            return []
+        plays, may_pass = self._options(seat)
+        return [*plays, 0] if may_pass or self.stage is _BOMBS else plays[:]
 
     def _plays(self, seat: int) -> list[int]:
         plays = self._lists[seat]
@@ -397,14 +419,14 @@ class Deal:
         turn = self.position(seat)
         code = checked(self.rules, seat, self.hands[seat], mask, turn)
         if ignores_precaution(self.rules, self.hands[seat], code, turn):
-            self._liability.ignored(seat, self._following(seat), len(self.actions))
+            self._liability.ignored(seat, self._following(seat), len(self.log))
         self._plain, self.must_include = True, 0
         if code:
             self._play(seat, code)
         elif self.to_beat:
             self._pass(seat)
         else:
-            self.actions.append(Action(seat, 0, self._draw(seat, 1)))
+            self.log.append((seat, 0, self._draw(seat, 1), False))
             self._lead(self._following(seat))
         return code
 
@@ -414,7 +436,7 @@ class Deal:
         if rule == "none":
             return 0
         finished = self._trick_ends[-1] if self._trick_ends else 0
-        drawn = self.stock.draw(1 if rule == "one" else needed, self.actions, finished)
+        drawn = self.stock.draw(1 if rule == "one" else needed, self.log, finished)
         if drawn:
             self.hands[seat] = self.rules.add(self.hands[seat], drawn)
             self._lists[seat] = None
@@ -454,7 +476,9 @@ class Deal:
             culprit=culprit,
             unplayed=end == "dragon",
             final=self._final,
-            ignorer=self._liability.payer(self.rules, self.actions) if end == "out" else None,
+            ignorer=self._liability.payer(self.rules, self.actions)
+            if self._guards and end == "out"
+            else None,
             unbeaten=unbeaten(self.rules, self.actions, self._trick_ends) if bonuses else (),
         )
         self.points = score(self.rules, finish)

@@ -64,7 +64,7 @@ class SessionInfo:
 def log_length(deal: Deal) -> int:
     """Length of a deal's log: its actions, and before them the two steps of an exchange."""
     exchange = deal.exchange
-    return len(deal.actions) + (0 if exchange is None else 1 + (exchange.returned != 0))
+    return len(deal.log) + (0 if exchange is None else 1 + (exchange.returned != 0))
 
 
 class SessionStarted(NamedTuple):

@@ -12,19 +12,19 @@ from referee.shuffle import commitment, session_seed
 
 def play_randomly(deal: Deal, rng: Random) -> int:
     """Play a deal to its end, every legal option alike likely; return the number of decisions."""
-    legal, can_pass, act, draw = deal.legal, deal.can_pass, deal.act, rng.random
+    choices, act, draw = deal.choices, deal.act, rng.random
     full = deal.rules.full
     decisions = 0
-    while not deal.over:
+    while True:
         seat = deal.turn
         if seat < 0:
+            if deal.over:
+                return decisions
             seat = deal.asked()[0]
-        plays = legal(seat)
-        count = len(plays)
-        chosen = int(draw() * (count + can_pass(seat)))
-        act(seat, plays[chosen] & full if chosen < count else 0)
+        found = choices(seat)
+        code = found[0] if len(found) == 1 else found[int(draw() * len(found))]
+        act(seat, code & full)
         decisions += 1
-    return decisions
 
 
 def random_records(

@@ -8,9 +8,12 @@ from referee.errors import RecordError, RulesetError
 from referee.plays import Rules
 from referee.record import DIRECTIONS, FORMAT
 from referee.rulebook import rules_of
+from referee.ruleset import DEFAULT, load_ruleset
 from referee.ruleset.values import shown
 
 T = TypeVar("T")
+
+_RULESET_FIELDS = tuple(load_ruleset(DEFAULT).to_object())
 
 _ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
@@ -121,6 +124,9 @@ class _Fields:
         return self._given[name]
 
     def optional(self, name: str) -> object:
+        """Return the field's value, None where it is absent; null is refused."""
+        if name in self._given and self._given[name] is None:
+            self._refuse(name, "absent where there is none")
         return self._given.get(name)
 
     def number(self, name: str, low: int | None = None, high: int | None = None) -> int:
@@ -167,9 +173,22 @@ def _rules(source: object) -> Rules:
     if not isinstance(source, Mapping):
         raise RecordError(None, f"ruleset: must be a ruleset object, not {shown(source)}")
     try:
-        return rules_of(source)
+        rules = rules_of(source)
     except RulesetError as error:
         raise RecordError(None, f"ruleset: {error}") from error
+    _check_resolved(source)
+    return rules
+
+
+def _check_resolved(ruleset: Mapping[str, object]) -> None:
+    """A record must not mean something else where other presets are installed."""
+    if "extends" in ruleset:
+        raise RecordError(None, "ruleset.extends: a record holds a resolved ruleset, which extends nothing")
+    for name in _RULESET_FIELDS:
+        if name not in ruleset:
+            raise RecordError(None, f"ruleset.{name}: is missing; a record holds a resolved ruleset")
+    if isinstance(ruleset["straights"], str):
+        raise RecordError(None, "ruleset.straights: must be written out in a record")
 
 
 def _seed(text: str) -> bytes:

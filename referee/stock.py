@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from referee.action import Action
+from referee.action import Entry
 from referee.plays import Rules
 from referee.shuffle import shuffle
 
@@ -26,22 +26,22 @@ class Stock:
     def __len__(self) -> int:
         return len(self._cards)
 
-    def draw(self, wanted: int, actions: Sequence[Action], finished: int) -> int:
+    def draw(self, wanted: int, log: Sequence[Entry], finished: int) -> int:
         """Take up to ``wanted`` cards; return their mask.
 
-        The first ``finished`` of the deal's actions belong to finished tricks: where the rules say so, their
+        The first ``finished`` of the deal's log belong to finished tricks: where the rules say so, their
         cards, shuffled, become the stock whenever a card is due and there is none.
         """
         drawn: list[int] = []
-        while len(drawn) < wanted and (self._cards or self._restock(actions, finished)):
+        while len(drawn) < wanted and (self._cards or self._restock(log, finished)):
             drawn.append(self._cards.pop())
         return self._rules.mask(drawn)
 
-    def _restock(self, actions: Sequence[Action], finished: int) -> bool:
+    def _restock(self, log: Sequence[Entry], finished: int) -> bool:
         if not self._rules.ruleset.restock or self._restocks == MOST_RESTOCKS:
             return False
-        aside = actions[self._used : finished]
-        cards = [card for action in aside for card in self._rules.cards(action.cards)]
+        aside = log[self._used : finished]
+        cards = [card for entry in aside for card in self._rules.cards(entry[1])]
         if not cards:
             return False
         shuffle(self._seed, f"restock/{self._restocks}", cards)

@@ -191,7 +191,7 @@ class Table:
     @property
     def actions(self) -> int:
         """Actions of the session so far."""
-        return self.record.actions + (len(self._deal.actions) if self._deal is not None else 0)
+        return self.record.actions + (len(self._deal.log) if self._deal is not None else 0)
 
     def sights(self) -> list[Sight]:
         """What a spectator who comes now must be shown first."""
@@ -205,7 +205,7 @@ class Table:
 
     def _shown_now(self) -> int:
         if not self.watched and self._deal is not None:
-            self._shown = len(self._deal.actions)
+            self._shown = len(self._deal.log)
         return self._shown
 
     def _open_deal(self) -> None:
@@ -253,7 +253,7 @@ class Table:
         deal = self._deal
         assert deal is not None
         self.faults[seat] += 1
-        fault: dict[str, object] = {"action": len(deal.actions), "seat": seat, "kind": kind.value}
+        fault: dict[str, object] = {"action": len(deal.log), "seat": seat, "kind": kind.value}
         if ask.stage in (Stage.EXCHANGE, Stage.BOMBS):
             fault["turn"] = "exchange" if ask.stage is Stage.EXCHANGE else "bomb"
         self._deal_faults.append(fault)
@@ -289,7 +289,7 @@ class Table:
         self.record.records.append(
             json.dumps(deal_record(deal, faults=self._deal_faults), separators=(",", ":"))
         )
-        self.record.actions += len(deal.actions)
+        self.record.actions += len(deal.log)
         scores = tuple(self.session.scores)
         for seat in range(len(self.info.seats)):
             self._out.send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores))
@@ -306,7 +306,7 @@ class Table:
     def _show_actions(self) -> None:
         deal = self._deal
         assert deal is not None
-        while self._shown < len(deal.actions):
+        while self._shown < len(deal.log):
             self._out.show(Seen(self.info, deal, self._shown))
             self._shown += 1
 

@@ -133,7 +133,7 @@ def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, se
     for step in exchange_steps(deal)[since:]:
         add_exchange(actions.add(), cards, step, seat)
     told = since - len(exchange_steps(deal))
-    for actor, played, drawn, out_of_turn in deal.actions[max(told, 0) :]:
+    for actor, played, drawn, out_of_turn in deal.log[max(told, 0) :]:
         action = actions.add()
         action.seat = actor
         if played:
@@ -273,7 +273,7 @@ def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
 
 def write_seen(message: match_pb2.WatchAction, seen: Seen) -> None:
     """Fills in an action as everyone may see it."""
-    actor, played, drawn, out_of_turn = seen.deal.actions[seen.at]
+    actor, played, drawn, out_of_turn = seen.deal.log[seen.at]
     message.session = seen.info.handle
     message.seat = actor
     message.drawn = drawn.bit_count()

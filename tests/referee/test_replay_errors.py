@@ -238,3 +238,30 @@ def test_any_text_as_an_action_gets_an_answer(index: int, text: str) -> None:
     changed["actions"][index % len(changed["actions"])] = text
     result = replay(Replayer(), changed)
     assert result == OK or result["action"] is not None or result["error"]
+
+
+# The ruleset of a record is resolved
+
+
+def test_ruleset_without_a_field_is_wrong() -> None:
+    changed = record()
+    del changed["ruleset"]["suits"]
+    assert answer(changed) == (None, "ruleset.suits: is missing; a record holds a resolved ruleset")
+
+
+@pytest.mark.parametrize("ruleset", [{}, {"name": "chinese"}, {"extends": "chinese"}])
+def test_ruleset_that_leaves_things_to_a_preset_is_wrong(ruleset: dict[str, object]) -> None:
+    action, error = error_of(ruleset=ruleset)
+    assert action is None
+    assert "a record holds a resolved ruleset" in str(error)
+
+
+def test_ruleset_with_the_name_of_a_ladder_is_wrong() -> None:
+    changed = record()
+    changed["ruleset"]["straights"] = "two_low"
+    assert answer(changed) == (None, "ruleset.straights: must be written out in a record")
+
+
+@pytest.mark.parametrize("field", ["exchange", "forfeit", "faults"])
+def test_field_that_is_null_instead_of_absent_is_wrong(field: str) -> None:
+    assert error_of(**{field: None}) == (None, f"{field}: must be absent where there is none, not None")
