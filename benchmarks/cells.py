@@ -20,7 +20,7 @@ from referee.shuffle import shuffle
 
 T = TypeVar("T")
 
-WARM_UP = 3_000
+WARM_UP = 10_000
 """Deals played before measuring: the tables of plays fill themselves as hands come."""
 
 

@@ -19,6 +19,8 @@ class Course(NamedTuple):
     """The bits of a code below its group."""
     first_bomb: int
     """The least code of a bomb."""
+    bombs: bool
+    """Whether any play is a bomb."""
     one_pack: bool
     beat_own: bool
     windows: bool
@@ -47,6 +49,7 @@ def course_of(rules: Rules) -> Course:
         full=rules.full,
         group=rules.group_full,
         first_bomb=rules.first_bomb,
+        bombs=bool(ruleset.bombs),
         one_pack=ruleset.decks == 1,
         beat_own=ruleset.beat_own,
         windows=ruleset.bombs_out_of_turn,

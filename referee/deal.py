@@ -43,7 +43,7 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_banned", "_beat_own", "_beaten", "_code", "_final", "_first_bomb", "_full", "_goes_round",
+        "_banned", "_beat_own", "_beaten", "_bombs", "_code", "_final", "_first_bomb", "_full", "_goes_round",
         "_group", "_group_end", "_guards", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
         "_plain", "_trick_ends", "_window", "_windows", "culprit", "dealer", "dealt", "end",
         "exchange", "hands", "last_seat", "leader", "leftover", "log", "must_include", "number", "opening", "out",
@@ -96,6 +96,7 @@ class Deal:
             self._full,
             self._group,
             self._first_bomb,
+            self._bombs,
             self._one_pack,
             self._beat_own,
             self._windows,
@@ -142,7 +143,7 @@ class Deal:
             return plays[:]
         low = bisect(plays, self._beaten)
         high = bisect(plays, self._group_end, low)
-        if plays[-1] >= self._first_bomb:
+        if self._bombs and plays[-1] >= self._first_bomb:
             return [*plays[low:high], *plays[bisect_left(plays, self._first_bomb, high) :], 0]
         if low == high:
             return [0]
@@ -200,7 +201,7 @@ class Deal:
             code = 0 if mask & ~self.hands[seat] else self._code(mask)
             if code <= self._beaten or self._group_end < code < self._first_bomb:
                 raise refusal(self.rules, seat, self.hands[seat], mask, Turn(self.to_beat))
-            self._play(seat, code)
+            self._play(seat, code, mask)
             return code
         if not self.to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Turn(0))
@@ -285,8 +286,8 @@ class Deal:
         self._beaten, self._group_end = 0, self._first_bomb
         self._plain = self._goes_round or not self._needs_care(seat)
 
-    def _play(self, seat: int, code: int, out_of_turn: bool = False) -> None:
-        mask = gone = code & self._full
+    def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
+        gone = mask
         hand = self.hands[seat]
         left = hand ^ mask
         if not self._one_pack:
@@ -422,7 +423,7 @@ class Deal:
             self._liability.ignored(seat, self._following(seat), len(self.log))
         self._plain, self.must_include = True, 0
         if code:
-            self._play(seat, code)
+            self._play(seat, code, mask)
         elif self.to_beat:
             self._pass(seat)
         else:
@@ -455,7 +456,7 @@ class Deal:
             bomb = self._window.bomb()
             self.stage, self._plain, self._window = _PLAY, True, _CLOSED
             if bomb is not None:
-                self._play(*bomb, out_of_turn=True)
+                self._play(*bomb, bomb[1] & self._full, out_of_turn=True)
             else:
                 self._advance(self.last_seat)
         return code

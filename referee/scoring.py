@@ -76,7 +76,10 @@ def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> 
     count = rules.count(hand)
     if not count:
         return 0
-    points = sum([(hand & cards).bit_count() * worth for cards, worth in _price_list(rules)])
+    prices = _price_list(rules)
+    points = count * prices[0][1]
+    if len(prices) > 1:
+        points = sum([(hand & cards).bit_count() * worth for cards, worth in prices])
     if brackets:
         points = _through_bracket(rules, count, points)
     if rules.ruleset.double_per_two_left:
@@ -91,6 +94,8 @@ def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
 
 def final_factor(rules: Rules, final: int) -> int:
     """Return what the winning play, a code, multiplies by; 0 stands for no play and gives 1."""
+    if rules.ruleset.final_twos == "none":
+        return 1
     cards = final & rules.full
     twos = rules.count(cards & landmarks(rules).all_twos)
     match rules.ruleset.final_twos:
