@@ -46,8 +46,8 @@ class Deal:
         "_banned", "_beat_own", "_beaten", "_bombs", "_code", "_final", "_first_bomb", "_full", "_goes_round",
         "_group", "_group_end", "_guards", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
         "_plain", "_trick_ends", "_window", "_windows", "culprit", "dealer", "dealt", "end",
-        "exchange", "hands", "last_seat", "leader", "leftover", "log", "must_include", "number", "opening", "out",
-        "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
+        "exchange", "hands", "last_seat", "leader", "leftover", "log", "must_include", "number", "opening",
+        "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
     )
     # fmt: on
 
@@ -82,7 +82,7 @@ class Deal:
         self.stage, self.turn = _PLAY, NOBODY
         self.to_beat, self.last_seat = 0, NOBODY
         self.log: list[Entry] = []
-        """What the seats did, as plain tuples: making an ``Action`` of each takes longer than the rest of a pass."""
+        """What the seats did, as plain tuples: an ``Action`` of each would take longer than the rest of a pass."""
         self.out: list[int] = []
         self.over, self.end = False, ""
         """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
@@ -366,6 +366,8 @@ class Deal:
     def _careful_choices(self, seat: int) -> list[int]:
         if seat not in self.asked():
             return []
+        if self.must_include and not self._needs_care(seat):  # the first lead of most deals
+            return [play for play in self._plays(seat) if play & self.must_include]
         plays, may_pass = self._options(seat)
         return [*plays, 0] if may_pass or self.stage is _BOMBS else plays[:]
 

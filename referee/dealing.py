@@ -3,6 +3,7 @@
 Pure functions of rules and seed.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -102,13 +103,24 @@ def lowest_card(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) ->
     held = 0
     for hand in hands:
         held |= hand
-    lowest = next(card for card in landmarks(rules).rising if card & held)
-    return next(seat for seat in seats_after(dealer, step, len(hands)) if hands[seat] & lowest), lowest
+    lowest = first_of(landmarks(rules).rising, held)
+    for seat in seats_after(dealer, step, len(hands)):
+        if hands[seat] & lowest:
+            return seat, lowest
+    raise AssertionError("somebody holds the lowest card of all hands")
+
+
+def first_of(cards: Iterable[int], held: int) -> int:
+    """Return the first of ``cards`` (masks) that is among ``held``; one of them must be."""
+    for card in cards:
+        if card & held:
+            return card
+    raise AssertionError("none of the cards is held")
 
 
 def highest_card(rules: Rules, hand: int) -> int:
     """Return the highest card of a hand, as a mask; the hand must not be empty."""
-    return next(card for card in reversed(landmarks(rules).rising) if card & hand)
+    return first_of(reversed(landmarks(rules).rising), hand)
 
 
 def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) -> Dealt:
@@ -120,7 +132,7 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     for place, seat in enumerate(seats_after(dealer, step, players)):
         hands[seat] = _together(rules, cards[place:end:players])
     dealt = tuple(hands)
-    leftover = tuple([rules.cards(card)[0] for card in cards[end:]])
+    leftover = tuple([(card.bit_length() - 1) // rules.decks for card in cards[end:]])
     return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
 
 

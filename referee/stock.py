@@ -35,6 +35,8 @@ class Stock:
         drawn: list[int] = []
         while len(drawn) < wanted and (self._cards or self._restock(log, finished)):
             drawn.append(self._cards.pop())
+        if len(drawn) == 1:  # by far the most frequent draw
+            return 1 << drawn[0] * self._rules.decks
         return self._rules.mask(drawn)
 
     def _restock(self, log: Sequence[Entry], finished: int) -> bool:
