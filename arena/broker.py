@@ -11,7 +11,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import Any, ClassVar
 
 from kombu.transport import filesystem
 from kombu.utils import json
@@ -32,6 +32,10 @@ def options(folder: Path) -> dict[str, object]:
         "processed_folder": str(folder / "drafts"),
         "polling_interval": POLL_SECONDS,
     }
+
+
+WAIT_SECONDS = 0.2
+"""How long a reader waits for a message at a time."""
 
 
 class Channel(filesystem.Channel):
@@ -68,3 +72,9 @@ class Transport(filesystem.Transport):
     """Kombu's filesystem transport with this channel."""
 
     Channel = Channel
+    default_connection_params: ClassVar[dict[str, object]] = {}  # there is no host to name
+
+    def drain_events(self, connection: Any, timeout: float | None = None, **_: object) -> None:
+        """Deliver a message; a worker that is told to stop has to look up from waiting for one."""
+        wait = None if timeout is None else min(timeout, WAIT_SECONDS)
+        super().drain_events(connection, timeout=wait)  # type: ignore[no-untyped-call]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -49,7 +49,7 @@ class Child:
     """Size of the log when the process was started."""
     deaths: int = 0
     """Deaths since it last ran for long."""
-    settled: bool = field(default=False)
+    settled: bool = False
     """Whether it ever ran for long, or died of a signal."""
 
 
@@ -60,15 +60,18 @@ class Supervisor:
         self,
         logs: Path,
         environment: Mapping[str, str] | None = None,
+        *,
         clock: Callable[[], float] = time.monotonic,
+        grace: float = GRACE_SECONDS,
     ) -> None:
         self._logs = logs
+        self._grace = grace
         self._environment = {**os.environ, **(environment or {})}
         self._clock = clock
         self._children: dict[str, Child] = {}
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``. ProcessFailed."""
+        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``."""
         child = Child(name, command, self._logs / f"{name}.log", {**self._environment, **(environment or {})})
         self._spawn(child)
         self._children[name] = child
@@ -94,12 +97,12 @@ class Supervisor:
 
     def stop(self, name: str) -> None:
         """Stop one child for good."""
-        _stop([self._children.pop(name)])
+        _stop([self._children.pop(name)], self._grace)
 
     def stop_all(self) -> None:
         """Stop all children for good, all at once."""
         children, self._children = list(self._children.values()), {}
-        _stop(children)
+        _stop(children, self._grace)
 
     def __enter__(self) -> Self:
         return self
@@ -133,11 +136,11 @@ class Supervisor:
         child.deaths += 1
 
 
-def _stop(children: Sequence[Child]) -> None:
+def _stop(children: Sequence[Child], grace: float) -> None:
     running = [child.process for child in children if child.process is not None]
     for process in running:
         _signal(process, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE_SECONDS
+    deadline = time.monotonic() + grace
     while time.monotonic() < deadline and any(process.poll() is None for process in running):
         time.sleep(POLL_SECONDS)
     for process in running:

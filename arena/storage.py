@@ -4,6 +4,7 @@ Every change is a short transaction; what two of them could do at once is kept a
 and unique constraints, never by what was read before.
 """
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,9 @@ BUSY_SECONDS = 30
 
 WRITING = "arena_writing"
 """Execution option of connections that will write."""
+
+_one_upgrade = threading.Lock()
+"""Alembic works with globals, so two threads cannot use it at once."""
 
 
 class Storage:
@@ -147,7 +151,7 @@ def _upgrade(storage: Storage) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     try:
-        with storage.write() as tx:
+        with _one_upgrade, storage.write() as tx:
             config.attributes["connection"] = tx.connection()
             command.upgrade(config, "head")
     except CommandError:

@@ -122,13 +122,13 @@ def run_worker(settings: Settings, run: Run | None = None) -> None:
         app = make_worker_app(settings, storage, run or referee_runner(settings))
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
-        app.worker_main(["worker", "--pool", "threads", "--concurrency", threads, *quiet])
+        app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])
 
 
 def run_beat(settings: Settings) -> None:
     """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then."""
     settings.prepare()
-    make_app(settings).Beat(loglevel="WARNING").run()
+    make_app(settings).Beat(loglevel="WARNING", quiet=True).run()
 
 
 def _config(settings: Settings) -> dict[str, object]:

@@ -82,7 +82,7 @@ class Deal:
         self.stage, self.turn = _PLAY, NOBODY
         self.to_beat, self.last_seat = 0, NOBODY
         self.log: list[Entry] = []
-        """What the seats did, as plain tuples: an ``Action`` of each would take longer than the rest of a pass."""
+        """What the seats did, as plain tuples: making an ``Action`` of each would take too long."""
         self.out: list[int] = []
         self.over, self.end = False, ""
         """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""

@@ -1,6 +1,7 @@
 """Owners, bots and their versions."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,6 +14,9 @@ from arena.models import Bot, BotVersion, Owner
 from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import hash_token, new_token
+
+ATTEMPTS = 10
+"""How often a number is tried that somebody else may be faster to take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +46,16 @@ class VersionInfo:
 def register_version(storage: Storage, bot: str, now: datetime) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
-    Raises SpecError for what is no name, TakenError if somebody else registers a version at the same moment.
+    Raises SpecError for what is no name, TakenError if others keep registering versions at the same moment.
     """
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
     check_name("bot", bot_name)
     token = new_token()
-    try:
-        with storage.write() as tx:
-            name = _add_version(tx, owner_name, bot_name, hash_token(token), now)
-    except IntegrityError:
-        raise TakenError(f"{bot} was registered by somebody else at the same moment; try again") from None
-    return Registered(name, token)
+    for _ in range(ATTEMPTS):
+        with suppress(IntegrityError), storage.write() as tx:
+            return Registered(_add_version(tx, owner_name, bot_name, hash_token(token), now), token)
+    raise TakenError(f"others are registering versions of {bot} at this moment; try again")
 
 
 def _add_version(tx: Transaction, owner_name: str, bot_name: str, token_hash: str, now: datetime) -> str:

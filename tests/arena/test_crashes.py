@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from random import Random
 
 import pytest
@@ -37,7 +36,7 @@ class CrashingStorage(Storage):
 
 
 def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
-    """Play a tournament to its end with this storage; after a death the messages are lost. Gives the deaths."""
+    """Play a tournament to its end; after a death the messages are lost. Gives the number of deaths."""
     world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
     deaths = 0
     while not world.status().ended:

@@ -36,7 +36,11 @@ class World:
 
     def tournament(self, count: int = 8, **fields: object) -> TournamentStatus:
         """A tournament of ``count`` new bots, started."""
-        spec = self.spec(self.register(count), **fields)
+        return self.tournament_of(self.register(count), **fields)
+
+    def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
+        """A tournament of these bots, started."""
+        spec = self.spec(entrants, **fields)
         tournaments.create(self.storage, spec, self.clock(), SEED)
         return tournaments.start(self.storage, spec.name, self.clock())
 

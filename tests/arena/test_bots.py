@@ -1,0 +1,108 @@
+"""Owners, bots, versions and their tokens."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlmodel import select
+
+from arena.errors import SpecError, StateError, UnknownError
+from arena.models import BotVersion
+from arena.services import bots
+from arena.storage import Storage
+from arena.tokens import DatabaseAuthenticator, hash_token, new_token
+from referee.auth import BotIdentity
+from tests.arena.fakes import Clock
+
+NOW = Clock()()
+
+
+def test_version_when_registered_again_then_it_has_the_next_number(storage: Storage) -> None:
+    names = [bots.register_version(storage, bot, NOW).name for bot in ("ann/a", "ann/a", "ann/b", "bob/a")]
+    assert names == ["ann/a@1", "ann/a@2", "ann/b@1", "bob/a@1"]
+    assert [version.name for version in bots.list_versions(storage)] == names
+    assert [version.name for version in bots.list_versions(storage, "bob")] == ["bob/a@1"]
+
+
+def test_versions_when_many_are_registered_at_once_then_all_have_their_own_number(storage: Storage) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: bots.register_version(storage, "ann/a", NOW).name, range(12))
+        assert sorted(found) == sorted(f"ann/a@{number}" for number in range(1, 13))
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("ann", "bot"),
+        ("Ann/a", "owner"),
+        ("ann/", "bot"),
+        ("/a", "owner"),
+        ("ann/a@1", "bot"),
+        ("ann/a/b", "bot"),
+    ],
+)
+def test_bot_when_its_name_is_none_then_nothing_is_registered(
+    storage: Storage, name: str, field: str
+) -> None:
+    with pytest.raises(SpecError, match=f"^{field}: .* is no name"):
+        bots.register_version(storage, name, NOW)
+    assert bots.list_versions(storage) == []
+
+
+def test_list_when_the_owner_is_unknown_then_that_is_said(storage: Storage) -> None:
+    with pytest.raises(UnknownError, match="no owner 'ann'"):
+        bots.list_versions(storage, "ann")
+
+
+def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
+    token = bots.register_version(storage, "ann/a", NOW).token
+    assert token.startswith("bt_bot_")
+    with storage.read() as tx:
+        row = tx.exec(select(BotVersion)).one()
+    assert row.token_hash == hash_token(token)
+    assert token not in str(row)
+
+
+def test_token_when_new_then_it_is_another_one() -> None:
+    assert len({new_token() for _ in range(100)}) == 100
+
+
+def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storage) -> None:
+    registered = bots.register_version(storage, "ann/a", NOW)
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    assert authenticator.bot(registered.token) == BotIdentity(1, "ann/a@1")
+    assert authenticator.bot("bt_bot_wrong") is None
+    assert authenticator.bot("") is None
+    assert authenticator.bot("\ud800") is None
+    assert authenticator.worker("hush")
+    assert not authenticator.worker(registered.token)
+    assert not authenticator.worker("\ud800")
+    assert authenticator.bot("hush") is None
+
+
+def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) -> None:
+    registered = bots.register_version(storage, "ann/a", NOW)
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    assert authenticator.bot(registered.token)
+    bots.revoke_version(storage, "ann/a@1", NOW)
+    assert authenticator.bot(registered.token) is None
+    assert [version.revoked_at for version in bots.list_versions(storage)] == [NOW]
+    with pytest.raises(StateError, match="the token of ann/a@1 is revoked already"):
+        bots.revoke_version(storage, "ann/a@1", NOW)
+
+
+def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: Storage) -> None:
+    for _ in range(3):
+        bots.register_version(storage, "ann/a", NOW)
+    bots.revoke_version(storage, "ann/a@3", NOW)
+    with storage.read() as tx:
+        assert [version.name for version in bots.find_versions(tx, ["ann/a", "ann/a@3"])] == [
+            "ann/a@2",
+            "ann/a@3",
+        ]
+
+
+@pytest.mark.parametrize("name", ["ann/b", "ann/a@2", "zoe/a@1"])
+def test_name_when_unknown_then_it_is_quoted(storage: Storage, name: str) -> None:
+    bots.register_version(storage, "ann/a", NOW)
+    with storage.read() as tx, pytest.raises(UnknownError, match=f"no bot '{name}'"):
+        bots.find_versions(tx, [name])

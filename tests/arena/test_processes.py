@@ -1,0 +1,182 @@
+"""Child processes: started again, stopped, and never left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.errors import ProcessFailed
+from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor
+
+DEADLINE = 30.0
+
+WAITS = "import time; print('up', flush=True); time.sleep(1000)"
+STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
+
+
+class Seconds:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "gave up waiting"
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    """Whether the process has ended, reaped by its parent or not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.fixture
+def seconds() -> Seconds:
+    return Seconds()
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path, seconds: Seconds) -> Iterator[Supervisor]:
+    with Supervisor(tmp_path, {"COLOUR": "blue"}, clock=seconds, grace=0.5) as supervisor:
+        yield supervisor
+
+
+def pid_of(supervisor: Supervisor, name: str) -> int:
+    pid = supervisor.pid(name)
+    assert pid is not None
+    return pid
+
+
+def found_dead(supervisor: Supervisor) -> bool:
+    """Whether the supervisor has noticed that its child is dead."""
+    supervisor.check()
+    return supervisor.pid("child") is None
+
+
+def start(supervisor: Supervisor, log: Path, code: str) -> int:
+    """Start a child and wait until it says that it is up."""
+    supervisor.start("child", python(code))
+    wait_for(lambda: log.read_text().endswith("up\n"))
+    return pid_of(supervisor, "child")
+
+
+def test_child_when_killed_then_it_is_started_again_after_a_while(
+    supervisor: Supervisor, seconds: Seconds, tmp_path: Path
+) -> None:
+    first = start(supervisor, tmp_path / "child.log", WAITS)
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: found_dead(supervisor))
+    supervisor.check()
+    assert supervisor.pid("child") is None
+    seconds.now += BACK_OFF[0]
+    supervisor.check()
+    assert pid_of(supervisor, "child") != first
+    wait_for(lambda: (tmp_path / "child.log").read_text() == "up\nup\n")
+
+
+def test_child_when_it_dies_again_and_again_then_the_waits_grow(
+    supervisor: Supervisor, seconds: Seconds
+) -> None:
+    supervisor.start("child", python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+    for wait in (*BACK_OFF, BACK_OFF[-1]):
+        wait_for(lambda: found_dead(supervisor))
+        seconds.now += wait * 0.99
+        supervisor.check()
+        assert supervisor.pid("child") is None
+        seconds.now += wait * 0.02
+        supervisor.check()
+        assert supervisor.pid("child") is not None
+
+
+def test_child_when_it_fails_at_once_then_its_last_line_is_the_error(supervisor: Supervisor) -> None:
+    supervisor.start("child", python("import sys; print('hello'); sys.exit('error: the port is taken')"))
+    with pytest.raises(ProcessFailed, match=r"^child: error: the port is taken$"):
+        wait_for(lambda: found_dead(supervisor))
+
+
+def test_child_when_it_fails_after_it_ran_for_long_then_it_is_started_again(
+    supervisor: Supervisor, seconds: Seconds, tmp_path: Path
+) -> None:
+    stop = tmp_path / "stop"
+    code = (
+        "import pathlib, sys, time; print('up', flush=True)\n"
+        f"while not pathlib.Path({str(stop)!r}).exists(): time.sleep(0.01)\n"
+        "sys.exit('error')"
+    )
+    start(supervisor, tmp_path / "child.log", code)
+    seconds.now += SETTLE_SECONDS + 1
+    supervisor.check()
+    stop.touch()
+    wait_for(lambda: found_dead(supervisor))
+
+
+def test_child_when_its_command_does_not_exist_then_that_is_the_error(supervisor: Supervisor) -> None:
+    supervisor.start("child", ["no-such-command"])
+    with pytest.raises(ProcessFailed, match=r"^child: cannot run no-such-command: No such file"):
+        wait_for(lambda: found_dead(supervisor))
+
+
+def test_child_when_started_then_it_has_the_environment(supervisor: Supervisor, tmp_path: Path) -> None:
+    code = "import os, time; print(os.environ['COLOUR'], os.environ['SIZE'], flush=True); time.sleep(1000)"
+    supervisor.start("child", python(code), {"SIZE": "small"})
+    wait_for(lambda: (tmp_path / "child.log").read_text() == "blue small\n")
+
+
+def test_stop_when_asked_then_the_child_ends_and_stays_dead(supervisor: Supervisor, tmp_path: Path) -> None:
+    pid = start(supervisor, tmp_path / "child.log", WAITS)
+    supervisor.stop("child")
+    assert is_gone(pid)
+    supervisor.check()
+    with pytest.raises(KeyError):
+        supervisor.pid("child")
+
+
+def test_stop_when_the_child_does_not_listen_then_it_is_killed(
+    supervisor: Supervisor, tmp_path: Path
+) -> None:
+    pid = start(supervisor, tmp_path / "child.log", STUBBORN)
+    supervisor.stop("child")
+    assert is_gone(pid)
+
+
+def test_leaving_when_children_run_then_all_are_stopped(tmp_path: Path) -> None:
+    with Supervisor(tmp_path) as supervisor:
+        for name in ("one", "two"):
+            supervisor.start(name, python(WAITS))
+        pids = [pid_of(supervisor, name) for name in ("one", "two")]
+    assert all(map(is_gone, pids))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a process to its parent")
+def test_parent_when_killed_without_a_warning_then_its_children_end_too(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from arena.processes import Supervisor\n"
+        "supervisor = Supervisor(Path(sys.argv[1]))\n"
+        f"supervisor.start('child', [sys.executable, '-c', {STUBBORN!r}])\n"
+        "print(supervisor.pid('child'), flush=True); time.sleep(1000)"
+    )
+    with subprocess.Popen([*python(code), str(tmp_path)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        wait_for(lambda: (tmp_path / "child.log").read_text() == "up\n")
+        assert not is_gone(child)
+        parent.kill()
+    wait_for(lambda: is_gone(child))

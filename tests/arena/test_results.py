@@ -1,0 +1,81 @@
+"""Standings, crosstables and leaderboards from what is stored."""
+
+from itertools import permutations
+
+import pytest
+
+from arena.errors import UnknownError
+from arena.services import results
+from tests.arena.world import World
+
+
+def test_standings_when_the_tournament_is_finished_then_everyone_is_ranked(world: World) -> None:
+    world.finish(world.tournament(9, format="swiss", rounds=3).id)
+    lines = results.standings(world.storage, "cup")
+    assert [line.standing.rank for line in lines] == sorted(line.standing.rank for line in lines)
+    assert len({line.name for line in lines}) == 9
+    # Each round: two tables of four (3 + 2 + 1 + 0) and a bye (the mean, 1.5).
+    assert sum(line.standing.score for line in lines) == 3 * (2 * 6 + 1.5)
+
+
+def test_standings_when_nothing_is_played_then_all_are_equal(world: World) -> None:
+    world.tournament(5)
+    lines = results.standings(world.storage, "cup")
+    assert [(line.standing.rank, line.standing.score) for line in lines] == [(1, 0.0)] * 5
+
+
+def test_standings_when_a_match_is_not_done_then_its_sessions_do_not_count_yet(world: World) -> None:
+    cup = world.tournament(8)
+    world.advance(cup.id)
+    world.play(world.messages[1])
+    lines = results.standings(world.storage, "cup")
+    assert sum(line.standing.score for line in lines) == 6
+
+
+def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(world: World) -> None:
+    cup = world.tournament(8)
+    world.finish(cup.id)
+    table = results.crosstable(world.storage, "cup")
+    assert table.names == tuple(line.name for line in results.standings(world.storage, "cup"))
+    assert table.before.keys() == set(permutations(range(8), 2))
+    for (a, b), (before, together) in table.before.items():
+        assert before + table.before[b, a][0] <= together == table.before[b, a][1]
+    # 14 matches of 3 sessions of 2 deals, each with 4 * 3 ordered pairs.
+    assert sum(together for _, together in table.before.values()) == 14 * 6 * 12
+
+
+def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: World) -> None:
+    world.finish(world.tournament(4, name="one").id)
+    world.finish(world.tournament(8, name="two", ruleset="hong-kong").id)
+    found = results.pools(world.storage)
+    assert [(pool.ruleset, pool.table_size, pool.bots, pool.matches) for pool in found] == [
+        ("chinese@1", 4, 4, 1),
+        ("hong-kong@1", 4, 8, 14),
+    ]
+    for name in ("hong-kong", "hong-kong@1", found[1].hash[:8]):
+        lines = results.leaderboard(world.storage, name)
+        assert [line.rank for line in lines] == list(range(1, 9))
+        assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
+        assert {(line.matches, line.deals) for line in lines} == {(7, 42)}
+    assert len(results.leaderboard(world.storage)) == 12
+
+
+def test_leaderboard_when_read_in_pages_then_they_make_up_the_whole(world: World) -> None:
+    world.finish(world.tournament(8).id)
+    whole = results.leaderboard(world.storage, "chinese")
+    pages = [results.leaderboard(world.storage, "chinese", limit=3, offset=offset) for offset in (0, 3, 6)]
+    assert [line for page in pages for line in page] == whole
+
+
+def test_leaderboard_when_a_tournament_follows_then_ratings_go_on_from_where_they_were(world: World) -> None:
+    names = world.register(4)
+    for name in ("one", "two"):
+        world.finish(world.tournament_of(names, name=name).id)
+    assert {line.matches for line in results.leaderboard(world.storage)} == {2}
+    assert sum(line.rating for line in results.leaderboard(world.storage)) == pytest.approx(6000)
+
+
+def test_leaderboard_when_the_pool_is_unknown_then_it_is_quoted(world: World) -> None:
+    with pytest.raises(UnknownError, match="no ratings under 'chinese'"):
+        results.leaderboard(world.storage, "chinese")
+    assert results.leaderboard(world.storage) == []

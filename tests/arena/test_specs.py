@@ -1,0 +1,105 @@
+"""Tournament specs: what is taken, and what is refused by name."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.errors import SpecError
+from arena.specs import TournamentSpec, load_spec, make_spec
+from referee.errors import RulesetError
+
+BOTS = ["ann/greedy", "bob/greedy@2", "cy/random", "dee/random"]
+CUP = {"name": "cup", "format": "swiss", "rounds": 3, "ruleset": "chinese", "entrants": BOTS}
+
+FILE = """
+name = "cup"
+format = "round-robin"
+ruleset = "house.toml"
+entrants = ["ann/greedy", "bob/greedy@2", "cy/random", "dee/random"]
+sessions = 2
+"""
+
+
+def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
+    spec = make_spec(CUP)
+    assert spec == TournamentSpec("cup", "swiss", "chinese", tuple(BOTS), rounds=3)
+    assert (spec.sessions, spec.deals, spec.decision_ms, spec.join_seconds, spec.faults) == (
+        4,
+        None,
+        1000,
+        30,
+        10,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "The Cup"}, "name: 'The Cup' is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
+        ({"name": 7}, "name: 7 is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
+        ({"format": "knockout"}, "format: 'knockout' is none of round-robin, swiss"),
+        ({"rounds": None}, "rounds: a Swiss tournament needs a number of rounds"),
+        ({"rounds": 0}, "rounds: 0 is no whole number from 1 to 10000"),
+        ({"sessions": True}, "sessions: True is no whole number from 1 to 10000"),
+        ({"deals": "ten"}, "deals: 'ten' is no whole number from 1 to 1000"),
+        ({"sessions": None}, "sessions: None is no whole number from 1 to 10000"),
+        ({"entrants": "ann/greedy"}, "entrants: not a list of names"),
+        ({"entrants": ["ann/greedy", 3]}, "entrants: not a list of names"),
+        ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy stands there 2 times"),
+        ({"ruleset": 5}, "ruleset: neither a preset's name, nor a file, nor a ruleset"),
+        ({"sesions": 5}, "sesions: no such field; did you mean sessions?"),
+    ],
+)
+def test_field_when_it_is_wrong_then_one_line_names_it(change: dict[str, object], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        make_spec(CUP | change)
+    assert str(caught.value) == message
+
+
+def test_field_when_nothing_is_like_it_then_all_are_named() -> None:
+    with pytest.raises(SpecError, match="zzz: no such field; there is only name, format, ruleset, entrants"):
+        make_spec(CUP | {"zzz": 1})
+
+
+@pytest.mark.parametrize("field", ["name", "format", "ruleset", "entrants"])
+def test_field_when_it_is_missing_then_it_is_named(field: str) -> None:
+    with pytest.raises(SpecError, match=f"{field}: missing"):
+        make_spec({name: value for name, value in CUP.items() if name != field})
+
+
+def test_file_when_it_names_a_ruleset_file_then_that_is_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "house.toml").write_text('name = "house"\nextends = "hong-kong"\nhand_size = 12')
+    (tmp_path / "cup.toml").write_text(FILE)
+    spec = load_spec(tmp_path / "cup.toml")
+    assert spec.sessions == 2
+    assert isinstance(spec.ruleset, dict)
+    assert (spec.ruleset["name"], spec.ruleset["hand_size"]) == ("house", 12)
+
+
+def test_file_when_its_ruleset_file_is_missing_or_wrong_then_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(FILE)
+    with pytest.raises(RulesetError, match=r"house.toml: cannot be read"):
+        load_spec(tmp_path / "cup.toml")
+    (tmp_path / "house.toml").write_text('name = "house"\nhand_sizes = 12')
+    with pytest.raises(RulesetError, match="hand_sizes"):
+        load_spec(tmp_path / "cup.toml")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"name = ", "is no TOML"),
+        (b"\xff", "is no TOML"),
+        (b'name = "cup"', "cup.toml: format: missing"),
+    ],
+)
+def test_file_when_it_is_wrong_then_one_line_names_it(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "cup.toml").write_bytes(content)
+    with pytest.raises(SpecError, match=message) as caught:
+        load_spec(tmp_path / "cup.toml")
+    assert "\n" not in str(caught.value)
+
+
+def test_file_when_it_is_not_there_then_one_line_names_it(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"cup.toml: cannot be read: No such file"):
+        load_spec(tmp_path / "cup.toml")

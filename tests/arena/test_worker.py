@@ -1,0 +1,145 @@
+"""A real Celery worker and beat, with the folder as their broker; only the referee is a function."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlmodel import select
+
+from arena.errors import BrokerError
+from arena.models import Match, MatchState
+from arena.processes import Supervisor
+from arena.services import tournaments
+from arena.settings import Settings, load_settings
+from arena.storage import open_storage
+from arena.tasks import make_app, wake
+from tests.arena.fakes import Clock
+from tests.arena.world import World, results
+
+DEADLINE = 60.0
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    quick = {"data": tmp_path / "arena", "beat_seconds": 0.3, "lease_seconds": 2, "worker_threads": 4}
+    return load_settings(quick)
+
+
+@pytest.fixture
+def supervisor(settings: Settings, world: World) -> Iterator[Supervisor]:
+    with Supervisor(settings.logs, settings.environment()) as supervisor:
+        yield supervisor
+
+
+def run(supervisor: Supervisor, *kinds: str) -> None:
+    """Start a process of each kind, under its last word."""
+    for kind in kinds:
+        name = kind.rpartition("-")[2]
+        supervisor.start(name, [sys.executable, "-m", "tests.arena.fake_worker", kind])
+
+
+def wait(supervisor: Supervisor, condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "gave up waiting"
+        supervisor.check()
+        time.sleep(0.02)
+
+
+def kill(supervisor: Supervisor, name: str, number: signal.Signals) -> None:
+    pid = supervisor.pid(name)
+    assert pid is not None
+    os.kill(pid, number)
+
+
+def calm_results(make_world: Callable[[], World]) -> dict[str, list[tuple[object, ...]]]:
+    """What a tournament of eight comes to when nothing happens to it."""
+    world = make_world()
+    world.finish(world.tournament(8).id)
+    return results(world.storage)
+
+
+def test_worker_when_woken_then_it_plays_the_tournament_without_a_beat(
+    settings: Settings, world: World, supervisor: Supervisor, make_world: Callable[[], World]
+) -> None:
+    cup = world.tournament(8)
+    run(supervisor, "worker")
+    wake(settings, cup.id)
+    wait(supervisor, lambda: world.status().ended)
+    assert results(world.storage) == calm_results(make_world)
+
+
+def test_beat_when_no_message_came_then_it_wakes_the_worker(world: World, supervisor: Supervisor) -> None:
+    world.tournament(4)
+    run(supervisor, "worker", "beat")
+    wait(supervisor, lambda: world.status().ended)
+
+
+def test_tournament_when_its_worker_is_killed_and_messages_vanish_then_it_goes_on_by_itself(
+    settings: Settings, world: World, supervisor: Supervisor, make_world: Callable[[], World]
+) -> None:
+    world.tournament(8)
+    run(supervisor, "slow-worker", "beat")
+    wait(supervisor, lambda: world.status().sessions_done >= 3)
+    kill(supervisor, "worker", signal.SIGKILL)
+    for message in (settings.data / "broker" / "queue").iterdir():
+        message.unlink(missing_ok=True)
+    wait(supervisor, lambda: world.status().sessions_done >= 20)
+    kill(supervisor, "worker", signal.SIGKILL)
+    wait(supervisor, lambda: world.status().ended)
+    assert results(world.storage) == calm_results(make_world)
+
+
+def test_worker_when_told_to_stop_then_it_gives_its_matches_back_at_once(
+    settings: Settings, world: World, supervisor: Supervisor
+) -> None:
+    cup = world.tournament(8)
+    run(supervisor, "slow-worker")
+    wake(settings, cup.id)
+    wait(supervisor, lambda: len(world.match_ids(MatchState.RUNNING)) == 2)
+    supervisor.stop("worker")
+    with world.storage.read() as tx:
+        opened = tx.exec(select(Match).where(Match.started_at != None)).all()  # noqa: E711
+    assert len(opened) == 2
+    assert {(match.state, match.lease_owner, match.problem) for match in opened} == {("waiting", None, None)}
+
+
+def test_cancel_when_matches_are_running_then_the_worker_lets_go(
+    settings: Settings, world: World, supervisor: Supervisor
+) -> None:
+    world.tournament(8)
+    run(supervisor, "slow-worker", "beat")
+    wait(supervisor, lambda: world.status().sessions_done >= 1)
+    cancelled = tournaments.cancel(world.storage, "cup", world.clock())
+    assert cancelled.state == "cancelled"
+    world.tournament(8, name="next")
+    wait(supervisor, lambda: world.status("next").sessions_done >= 1)
+    assert world.status().sessions_done == cancelled.sessions_done
+
+
+def test_wake_when_the_broker_is_not_there_then_one_line_names_the_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for url in (f"filesystem://{tmp_path}/file/broker", "amqp://127.0.0.1:1"):
+        settings = load_settings({"data": tmp_path, "broker_url": url})
+        with pytest.raises(BrokerError, match=r"^setting broker_url: .+") as caught:
+            wake(settings, 1)
+        assert "\n" not in str(caught.value)
+
+
+def test_app_when_the_broker_is_a_server_then_only_the_setting_differs(tmp_path: Path) -> None:
+    with make_app(load_settings({"data": tmp_path, "broker_url": "amqp://ann@host//"})) as app:
+        assert app.conf.broker_url == "amqp://ann@host//"
+        assert not (tmp_path / "broker").exists()
+
+
+def test_storage_when_opened_by_processes_at_once_then_it_is_made_once(settings: Settings) -> None:
+    with Supervisor(settings.logs, settings.environment()) as supervisor:
+        run(supervisor, "worker", "beat")
+        with open_storage(settings) as storage:
+            world = World(storage, Clock())
+            world.tournament(4)
+            wait(supervisor, lambda: world.status().ended)
