@@ -57,12 +57,17 @@ def micro() -> dict[str, float]:
         "compile and first hand listed (ms)": _first_list("hong-kong"),
         "shuffle 52 cards (us)": _each(lambda seed: shuffle(seed, "deal", pack), _seeds(2_000)),
         "list a hand's plays (us)": _each(rules.list_plays, fresh),
-        "check one play (us)": _each(lambda case: _check(rules, *case, to_beat), checks),
+        "check one play, met before (us)": min(_checks(rules, checks, to_beat) for _ in range(5)),
     }
 
 
-def _check(rules: Rules, hand: int, mask: int, to_beat: int) -> bool:
-    return not mask & ~hand and rules.beats(rules.code(mask), to_beat)
+def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
+    """Whether cards are held, are a combination, and beat the table: microseconds for one."""
+    code, beats, legal = rules.code, rules.beats, 0
+    start = time.perf_counter()
+    for hand, mask in cases:
+        legal += not mask & ~hand and beats(code(mask), to_beat)
+    return (time.perf_counter() - start) / len(cases) * 1e6
 
 
 def _compiled(name: str) -> tuple[Rules, float]:

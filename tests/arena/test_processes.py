@@ -165,7 +165,6 @@ def test_leaving_when_children_run_then_all_are_stopped(tmp_path: Path) -> None:
     assert all(map(is_gone, pids))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a process to its parent")
 def test_parent_when_killed_without_a_warning_then_its_children_end_too(tmp_path: Path) -> None:
     code = (
         "import sys, time; from pathlib import Path; from arena.processes import Supervisor\n"

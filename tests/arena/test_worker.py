@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from arena.errors import BrokerError
 from arena.models import Match, MatchState
@@ -103,7 +103,7 @@ def test_worker_when_told_to_stop_then_it_gives_its_matches_back_at_once(
     wait(supervisor, lambda: len(world.match_ids(MatchState.RUNNING)) == 2)
     supervisor.stop("worker")
     with world.storage.read() as tx:
-        opened = tx.exec(select(Match).where(Match.started_at != None)).all()  # noqa: E711
+        opened = tx.exec(select(Match).where(col(Match.started_at).is_not(None))).all()
     assert len(opened) == 2
     assert {(match.state, match.lease_owner, match.problem) for match in opened} == {("waiting", None, None)}
 

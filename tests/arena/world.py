@@ -4,7 +4,17 @@ from datetime import timedelta
 
 from sqlmodel import col, select
 
-from arena.models import Match, MatchState, Rating, RatingChange, Seat, Session
+from arena.models import (
+    BotVersion,
+    Entrant,
+    Match,
+    MatchState,
+    Rating,
+    RatingChange,
+    Round,
+    Seat,
+    Session,
+)
 from arena.services import advance, bots, matches, tournaments
 from arena.services.matches import Run
 from arena.services.tournaments import TournamentStatus
@@ -77,22 +87,27 @@ class World:
 
 
 def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
-    """Everything that counts as a result, for comparing two runs."""
+    """Everything that counts as a result, by public names, for comparing two runs."""
     with storage.read() as tx:
+        rounds = {row.id: row.number for row in tx.exec(select(Round))}
+        places = {row.id: (rounds[row.round_id], row.table_number) for row in tx.exec(select(Match))}
+        bots_ = {row.id: row.name for row in tx.exec(select(BotVersion))}
+        entrants = {row.id: bots_[row.version_id] for row in tx.exec(select(Entrant))}
+        seats = {row.id: (*places[row.match_id], row.position) for row in tx.exec(select(Seat))}
         return {
             "sessions": sorted(
-                (row.match_id, row.number, str(row.seating), str(row.points), row.records)
+                (places[row.match_id], row.number, str(row.seating), str(row.points), row.records)
                 for row in tx.exec(select(Session))
             ),
             "seats": sorted(
-                (seat.match_id, seat.position, seat.entrant_id, seat.points, seat.faults)
-                for seat in tx.exec(select(Seat))
+                (seats[row.id], entrants[row.entrant_id], row.points, row.faults)
+                for row in tx.exec(select(Seat))
             ),
             "ratings": sorted(
-                (one.version_id, one.value, one.matches, one.deals) for one in tx.exec(select(Rating))
+                (bots_[row.version_id], row.value, row.matches, row.deals) for row in tx.exec(select(Rating))
             ),
             "changes": [
-                (one.match_id, one.seat_id, one.before, one.after)
-                for one in tx.exec(select(RatingChange).order_by(col(RatingChange.id)))
+                (seats[row.seat_id], row.before, row.after)
+                for row in tx.exec(select(RatingChange).order_by(col(RatingChange.id)))
             ],
         }
