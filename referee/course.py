@@ -25,6 +25,8 @@ class Course(NamedTuple):
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
+    careful: bool
+    """Whether a turn can be bound by a rule about last cards: a ban or a precaution."""
     guards: bool
     """Whether a next seat with one card asks for a precaution."""
     banned: int
@@ -53,6 +55,7 @@ def course_of(rules: Rules) -> Course:
         one_pack=ruleset.decks == 1,
         beat_own=ruleset.beat_own,
         windows=ruleset.bombs_out_of_turn,
+        careful=bans or guards,
         guards=guards,
         banned=top if bans else -1,
         losing=top if ruleset.last_top_card == "loses" else -1,

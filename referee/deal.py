@@ -43,11 +43,12 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_banned", "_beat_own", "_beaten", "_bombs", "_code", "_final", "_first_bomb", "_full", "_goes_round",
-        "_group", "_group_end", "_guards", "_liability", "_lists", "_locked", "_losing", "_next", "_one_pack",
-        "_plain", "_trick_ends", "_window", "_windows", "culprit", "dealer", "dealt", "end",
-        "exchange", "hands", "last_seat", "leader", "leftover", "log", "must_include", "number", "opening",
-        "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "to_beat", "turn",
+        "_banned", "_beat_own", "_beaten", "_bombs", "_careful", "_code", "_final", "_first_bomb",
+        "_full", "_goes_round", "_group", "_group_end", "_guards", "_liability", "_lists", "_locked",
+        "_losing", "_next", "_one_pack", "_plain", "_trick_ends", "_window", "_windows", "culprit",
+        "dealer", "dealt", "end", "exchange", "hands", "last_seat", "leader", "leftover", "log",
+        "must_include", "number", "opening", "out", "over", "points", "rules", "seed", "stage", "start",
+        "step", "stock", "to_beat", "turn",
     )
     # fmt: on
 
@@ -100,6 +101,7 @@ class Deal:
             self._one_pack,
             self._beat_own,
             self._windows,
+            self._careful,
             self._guards,
             self._banned,
             self._losing,
@@ -284,7 +286,7 @@ class Deal:
         self.stage, self.turn = _PLAY, seat
         self.to_beat, self.last_seat, self._locked = 0, NOBODY, 0
         self._beaten, self._group_end = 0, self._first_bomb
-        self._plain = self._goes_round or not self._needs_care(seat)
+        self._plain = not self._careful or not self._needs_care(seat)
 
     def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
         gone = mask
@@ -352,7 +354,7 @@ class Deal:
         if seat == last:
             self.stage, self._locked = Stage.BEAT_OWN, (1 << len(order)) - 1
         self.turn = seat
-        self._plain = not self._needs_care(seat)
+        self._plain = not self._careful or not self._needs_care(seat)
 
     def _end_trick(self) -> None:
         self._trick_ends.append(len(self.log))

@@ -3,7 +3,7 @@
 Pure functions of rules and seed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,6 +40,8 @@ class Landmarks(NamedTuple):
     """One copy of each two."""
     all_twos: int
     """All twos, every copy."""
+    indices: Mapping[int, int]
+    """The index of every card of ``pack``, by its mask."""
 
 
 @lru_cache(maxsize=64)
@@ -49,7 +51,8 @@ def landmarks(rules: Rules) -> Landmarks:
     ranks = range(len(rules.ruleset.ranks))
     rising = tuple(rules.mask([rank * 4 + suit]) for rank in ranks for suit in suits)
     pack = tuple(rules.mask([card]) for card in rules.pack)
-    return Landmarks(pack, rising, rising[-1], rising[-4:], rules.rank_masks[-1])
+    indices = dict(zip(pack, rules.pack, strict=True))
+    return Landmarks(pack, rising, rising[-1], rising[-4:], rules.rank_masks[-1], indices)
 
 
 @lru_cache(maxsize=64)
@@ -132,7 +135,8 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     for place, seat in enumerate(seats_after(dealer, step, players)):
         hands[seat] = _together(rules, cards[place:end:players])
     dealt = tuple(hands)
-    leftover = tuple([(card.bit_length() - 1) // rules.decks for card in cards[end:]])
+    indices = landmarks(rules).indices
+    leftover = tuple([indices[card] for card in cards[end:]])
     return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
 
 

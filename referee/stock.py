@@ -13,7 +13,7 @@ MOST_RESTOCKS = 10
 class Stock:
     """A deal's stock; its length is the number of cards still to be drawn."""
 
-    __slots__ = ("_cards", "_restocks", "_rules", "_seed", "_used")
+    __slots__ = ("_cards", "_decks", "_restocks", "_rules", "_seed", "_used")
 
     def __init__(self, rules: Rules, seed: bytes, leftover: Sequence[int]) -> None:
         """Hold the indices of ``leftover``, drawn from its front, where the rules have a stock."""
@@ -22,6 +22,7 @@ class Stock:
         self._cards = list(reversed(leftover)) if rules.ruleset.leftover == "stock" else []
         self._restocks = 0
         self._used = 0
+        self._decks = rules.decks
 
     def __len__(self) -> int:
         return len(self._cards)
@@ -32,12 +33,12 @@ class Stock:
         The first ``finished`` of the deal's log belong to finished tricks: where the rules say so, their
         cards, shuffled, become the stock whenever a card is due and there is none.
         """
+        if wanted == 1 and self._cards:  # by far the most frequent draw
+            return 1 << self._cards.pop() * self._decks
         drawn: list[int] = []
         while len(drawn) < wanted and (self._cards or self._restock(log, finished)):
             drawn.append(self._cards.pop())
-        if len(drawn) == 1:  # by far the most frequent draw
-            return 1 << drawn[0] * self._rules.decks
-        return self._rules.mask(drawn)
+        return self._rules.mask(drawn) if drawn else 0
 
     def _restock(self, log: Sequence[Entry], finished: int) -> bool:
         if not self._rules.ruleset.restock or self._restocks == MOST_RESTOCKS:
