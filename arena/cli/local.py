@@ -1,11 +1,14 @@
 """An arena on this machine: its processes, started together."""
 
+import fcntl
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-from arena.errors import SettingsError
+from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
 from arena.settings import Settings
 from referee.errors import ListenError
@@ -27,6 +30,20 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
     while not _listens(address):
         supervisor.check()
         time.sleep(POLL_SECONDS)
+
+
+@contextmanager
+def only_arena(folder: Path) -> Iterator[None]:
+    """Keeps a data folder for one ``arena up``; StateError if another has it.
+
+    Two would share the tournaments, but not the referee that the bots are connected to.
+    """
+    with (folder / "up.lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateError(f"an arena is running in {folder} already; choose another --data") from None
+        yield
 
 
 def arena_command(*arguments: str) -> Sequence[str]:

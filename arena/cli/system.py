@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import settings_of
-from arena.cli.local import start_arena, watch_over
+from arena.cli.local import only_arena, start_arena, watch_over
 from arena.cli.output import AsJson, console, print_json, say, table
 from arena.processes import Supervisor
 from arena.settings import PREFIX
@@ -29,7 +29,7 @@ def up(ctx: typer.Context) -> None:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with Supervisor(settings.logs, settings.environment()) as supervisor:
+    with only_arena(settings.data), Supervisor(settings.logs, settings.environment()) as supervisor:
         start_arena(supervisor, settings)
         shown = settings.shown()
         say(

@@ -147,9 +147,10 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
 
 class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """Card is one card. Numbers follow the canonical order: rank 3 4 5 6 7 8 9 T J Q K A 2 and, within a
-    rank, diamonds, clubs, hearts, spades. The tiles 14 and 15 of the 60-tile pack stand after them;
-    that pack's other tiles use the numbers of the cards of the same rank (1 is the ace, 11 the jack,
-    12 the queen, 13 the king). Lists of cards are in canonical order, except where a field says otherwise.
+    rank, diamonds, clubs, hearts, spades. The numbers of the tiles 14 and 15 of the 60-tile pack come after
+    them; that pack's other tiles use the numbers of the cards of the same rank (1 is the ace, 11 the jack,
+    12 the queen, 13 the king). Lists of cards are in the order of the pack, which for the 60 tiles is
+    3 to 13, 14, 15, 1, 2, except where a field says otherwise.
     """
 
 CARD_UNSPECIFIED: Card.ValueType  # 0

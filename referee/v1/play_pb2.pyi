@@ -669,7 +669,9 @@ class Turn(_message.Message):
     sequence: _builtins.int
     """sequence numbers the turns of this bot in this session; the move repeats it."""
     kind: Global___TurnKind.ValueType
-    """kind is what is asked for. A bot that does not know a kind answers with a pass."""
+    """kind is what is asked for. A bot that does not know a kind answers with a pass where can_pass is
+    true, else with any legal play.
+    """
     can_pass: _builtins.bool
     """can_pass is true when a pass is legal."""
     decision_ms: _builtins.int

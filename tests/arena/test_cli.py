@@ -12,7 +12,8 @@ import pytest
 
 from arena.cli.app import run
 from arena.cli.bots import load_bot
-from arena.errors import SpecError
+from arena.cli.local import only_arena
+from arena.errors import SpecError, StateError
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 
@@ -208,3 +209,14 @@ def test_up_runs_until_ctrl_c_and_stops_all_it_started(
     assert rest.endswith("stopped\n")
     for pid in re.findall(r"process (\d+)", "".join(lines)):
         assert not Path(f"/proc/{pid}").exists()
+
+
+def test_only_arena_when_a_folder_is_taken_then_a_second_is_refused(tmp_path: Path) -> None:
+    with (
+        only_arena(tmp_path),
+        pytest.raises(StateError, match="an arena is running in"),
+        only_arena(tmp_path),
+    ):
+        pass
+    with only_arena(tmp_path):
+        pass
