@@ -11,6 +11,9 @@ from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint
 from sqlalchemy import Enum as EnumType
 from sqlmodel import Field, SQLModel
 
+from referee.auth import Scope
+from referee.journal import EntryKind
+
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -114,6 +117,55 @@ class BotVersion(SQLModel, table=True):
     """When it was registered."""
     revoked_at: datetime | None = None
     """When its token was revoked; NULL: the token is good."""
+    language: str | None = None
+    """What it is written in, as its author says; NULL: not told."""
+    check_passed_at: datetime | None = None
+    """When it passed the latest check; NULL: never checked, or the latest check failed."""
+    check_report: dict[str, object] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """What the latest check found; NULL: never checked."""
+
+
+class Token(SQLModel, table=True):
+    """What anyone but a bot shows to a referee."""
+
+    __tablename__: ClassVar[str] = "tokens"
+
+    id: int = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    """What people call it; unique for good."""
+    scope: Scope = Field(sa_type=_text(Scope))
+    """What it allows."""
+    token_hash: str = Field(unique=True)
+    """SHA-256 of the token in hexadecimal; the token itself is stored nowhere."""
+    created_at: datetime
+    """When it was made."""
+    revoked_at: datetime | None = None
+    """When it was revoked; NULL: it is good."""
+
+
+class BotLogEntry(SQLModel, table=True):
+    """A line of the log that a bot's author may read: connections, faults, notices. Old ones are deleted."""
+
+    __tablename__: ClassVar[str] = "bot_log"
+    __table_args__ = (Index(None, "version_id", "id"),)
+
+    id: int = Field(default=None, primary_key=True)
+    version_id: int = Field(foreign_key="bot_versions.id")
+    """Whom it is about."""
+    at: datetime
+    """When it happened, by the referee's clock."""
+    referee: str
+    """Address of the referee that saw it."""
+    kind: EntryKind = Field(sa_type=_text(EntryKind))
+    """What it tells of."""
+    code: str
+    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
+    text: str
+    """The reason in words."""
+    session_id: str
+    """``match/number``; empty where it is not about a session."""
+    details: dict[str, object] = Field(sa_type=JSON)
+    """For a fault the position, and what was answered and played."""
 
 
 class StoredRuleset(SQLModel, table=True):
@@ -175,6 +227,20 @@ class Tournament(SQLModel, table=True):
     """How long absent bots are waited for when a match starts."""
     faults: int
     """Number of faults at which a session is forfeit."""
+    bank_ms: int = 0
+    """Thinking time of each seat for all decisions of a session; 0: no bank."""
+    increment_ms: int = 0
+    """What each decision adds to the bank."""
+    credit_ms: int = 100
+    """The most that is credited to a decision for the network."""
+    ask_forced: bool = False
+    """Whether bots are asked even where they have no choice."""
+    require_check: bool = False
+    """Whether every entrant must have passed the check of its protocol."""
+    duplicate: bool = False
+    """Whether deals are played again with other seats."""
+    options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
+    """Options of the format alone."""
     seed: str
     """32 random bytes in hexadecimal, secret until the tournament has ended."""
     commitment: str
@@ -205,6 +271,10 @@ class Entrant(SQLModel, table=True):
     """Who plays."""
     number: int
     """Place in the list of entrants, from 1: the seeding, and what pairings are drawn with."""
+    withdrawn_after: int | None = None
+    """Number of the last round that it plays; NULL: it stays to the end."""
+    entered_at_round: int = 1
+    """Number of the first round that it plays."""
 
 
 class Round(SQLModel, table=True):

@@ -25,7 +25,7 @@ BACK_OFF = (0.2, 1.0, 2.0, 5.0, 10.0)
 """Seconds until a child that died is started again; the last one stands for all further ones."""
 
 GRACE_SECONDS = 10.0
-"""How long a child has to end after SIGTERM."""
+"""How long a child has to end after it is told to stop."""
 
 POLL_SECONDS = 0.05
 
@@ -41,6 +41,8 @@ class Child:
     command: Sequence[str]
     log: Path
     environment: Mapping[str, str]
+    stop_with: signal.Signals = signal.SIGTERM
+    """What tells it to stop."""
     process: subprocess.Popen[bytes] | None = None
     """None: dead, to be started again at ``start_at``."""
     started_at: float = 0.0
@@ -51,10 +53,15 @@ class Child:
     """Deaths since it last ran for long."""
     settled: bool = False
     """Whether it ever ran for long, or died of a signal."""
+    status: int = 0
+    """How it last ended: its exit status, or the negative number of the signal that ended it."""
 
 
 class Supervisor:
-    """The children of this process; leaving it as a context stops them all."""
+    """The children of this process; leaving it as a context stops them all.
+
+    ``told`` is given a line for people whenever a child is started again.
+    """
 
     def __init__(
         self,
@@ -63,16 +70,28 @@ class Supervisor:
         *,
         clock: Callable[[], float] = time.monotonic,
         grace: float = GRACE_SECONDS,
+        told: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._logs = logs
         self._grace = grace
+        self._told = told
         self._environment = {**os.environ, **(environment or {})}
         self._clock = clock
         self._children: dict[str, Child] = {}
 
-    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``."""
-        child = Child(name, command, self._logs / f"{name}.log", {**self._environment, **(environment or {})})
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        stop_with: signal.Signals = signal.SIGTERM,
+    ) -> None:
+        """Start a command; what it prints goes to the end of ``<logs>/<name>.log``.
+
+        ``stop_with`` is the signal that it is later told to stop with.
+        """
+        given = {**self._environment, **(environment or {})}
+        child = Child(name, command, self._logs / f"{name}.log", given, stop_with)
         self._spawn(child)
         self._children[name] = child
 
@@ -84,7 +103,8 @@ class Supervisor:
         for child in self._children.values():
             if child.process is None:
                 if self._clock() >= child.start_at:
-                    self._spawn(child)
+                    pid = self._spawn(child)
+                    self._told(f"{child.name} ended {_how(child.status)}; it runs again (process {pid})")
             elif child.process.poll() is not None:
                 self._bury(child, child.process.returncode)
             elif self._clock() - child.started_at > SETTLE_SECONDS:
@@ -112,7 +132,7 @@ class Supervisor:
     ) -> None:
         self.stop_all()
 
-    def _spawn(self, child: Child) -> None:
+    def _spawn(self, child: Child) -> int:
         child.log.parent.mkdir(parents=True, exist_ok=True)
         tied = [sys.executable, "-m", __name__, str(os.getpid()), *child.command]
         with child.log.open("ab") as log:
@@ -126,9 +146,10 @@ class Supervisor:
                 start_new_session=True,  # Ctrl-C is for the parent, which then stops its children
             )
         child.started_at = self._clock()
+        return child.process.pid
 
     def _bury(self, child: Child, status: int) -> None:
-        child.process = None
+        child.process, child.status = None, status
         if status > 0 and not child.settled:
             raise ProcessFailed(f"{child.name}: {_last_line(child) or f'ended with status {status}'}")
         child.settled = True
@@ -138,8 +159,9 @@ class Supervisor:
 
 def _stop(children: Sequence[Child], grace: float) -> None:
     running = [child.process for child in children if child.process is not None]
-    for process in running:
-        _signal(process, signal.SIGTERM)
+    for child in children:
+        if child.process is not None:
+            _signal(child.process, child.stop_with)
     deadline = time.monotonic() + grace
     while time.monotonic() < deadline and any(process.poll() is None for process in running):
         time.sleep(POLL_SECONDS)
@@ -152,6 +174,16 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Signal a child and all that it started: it leads a process group of its own."""
     if process.poll() is None:
         os.killpg(process.pid, number)
+
+
+def _how(status: int) -> str:
+    """How a process ended, in words."""
+    if status >= 0:
+        return f"with status {status}"
+    try:
+        return f"by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"by signal {-status}"
 
 
 def _last_line(child: Child) -> str:

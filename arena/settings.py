@@ -5,12 +5,13 @@ The file is the one that ``ARENA_CONFIG`` names, or ``arena.toml`` in the data f
 
 import os
 import secrets
+import ssl
 import tempfile
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from kombu.transport import TRANSPORT_ALIASES
 from kombu.utils.url import maybe_sanitize_url
@@ -26,12 +27,37 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from arena.errors import SettingsError
+from referee.channel import ClientTls, ServerTls
 
 PREFIX = "ARENA_"
 CONFIG = "ARENA_CONFIG"
 """The variable that names the TOML file; not a setting itself."""
 
 DEFAULT_DATA = Path(".arena")
+
+SYSTEM = "system"
+"""In the place of a file: the certificates that this host trusts anyway."""
+
+NO_PLACE = ("0.0.0.0", "[::]", "::", "")
+"""Hosts to listen on that are no address to connect to."""
+
+TLS_FILES = (
+    "tls_certificate",
+    "tls_key",
+    "tls_client_ca",
+    "tls_ca",
+    "tls_client_certificate",
+    "tls_client_key",
+)
+
+TLS_NEEDS = {
+    "tls_certificate": "tls_key",
+    "tls_key": "tls_certificate",
+    "tls_client_ca": "tls_certificate",
+    "tls_client_certificate": "tls_client_key",
+    "tls_client_key": "tls_client_certificate",
+}
+"""What is of no use without what."""
 
 
 class Settings(BaseSettings):
@@ -48,9 +74,28 @@ class Settings(BaseSettings):
     listen: str = "127.0.0.1:8710"
     """``host:port`` that the referee listens on."""
     referees: Annotated[tuple[str, ...], NoDecode] = ()
-    """Addresses at which workers reach referees, separated by commas; by default ``listen``."""
+    """Addresses at which bots and workers reach the referees, separated by commas; by default those of
+    ``arena up``."""
+    local_referees: int = Field(default=1, ge=1, le=64)
+    """Referees that ``arena up`` starts, on the port of ``listen`` and those that follow."""
     worker_token: SecretStr | None = None
     """What workers show to referees; None: a random one that is kept in the data folder."""
+    drain_seconds: float = Field(default=30, ge=0)
+    """How long a referee that is told to stop plays on with what it has begun."""
+    spectators: Literal["anyone", "token"] = "anyone"
+    """Who may watch matches: anyone, or who has a token of an organiser or a spectator."""
+    tls_certificate: Path | None = None
+    """PEM file with the referee's certificate and the chain above it; None: no TLS."""
+    tls_key: Path | None = None
+    """PEM file with the key of ``tls_certificate``."""
+    tls_client_ca: Path | None = None
+    """PEM file with the authorities of whom clients of a referee need a certificate; None: they need none."""
+    tls_ca: Literal["system"] | Path | None = None
+    """PEM file with the authorities that workers trust, or ``system``; by default ``tls_certificate``."""
+    tls_client_certificate: Path | None = None
+    """PEM file with the workers' certificate; None: they show none."""
+    tls_client_key: Path | None = None
+    """PEM file with the key of ``tls_client_certificate``."""
     lease_seconds: float = Field(default=30, gt=0)
     """How long a match stays with a silent worker, and a message for it is thought to be on its way."""
     worker_threads: int = Field(default=8, ge=1)
@@ -62,6 +107,16 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, data: Path) -> Path:
         return Path(os.path.abspath(data.expanduser()))
+
+    @field_validator("worker_token", *TLS_FILES, mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @field_validator(*TLS_FILES)
+    @classmethod
+    def _absolute_file(cls, file: Path | str | None) -> Path | str | None:
+        return Path(os.path.abspath(file.expanduser())) if isinstance(file, Path) else file
 
     @field_validator("referees", mode="before")
     @classmethod
@@ -81,7 +136,12 @@ class Settings(BaseSettings):
     @field_validator("referees")
     @classmethod
     def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(cls._is_address, addresses))
+        for address in map(cls._is_address, addresses):
+            if address.rpartition(":")[0] in NO_PLACE:
+                raise ValueError(f"{address} is no address; set referees to what bots can reach")
+            if addresses.count(address) > 1:
+                raise ValueError(f"{address} stands there twice")
+        return addresses
 
     @field_validator("database_url")
     @classmethod
@@ -108,10 +168,17 @@ class Settings(BaseSettings):
         data = os.path.abspath(Path(str(values.get("data") or DEFAULT_DATA)).expanduser())
         values["database_url"] = values.get("database_url") or f"sqlite:///{data}/arena.db"
         values["broker_url"] = values.get("broker_url") or f"filesystem://{data}/broker"
-        values["referees"] = (
-            values.get("referees") or values.get("listen") or cls.model_fields["listen"].default
+        values["referees"] = values.get("referees") or _local_addresses(
+            str(values.get("listen") or cls.model_fields["listen"].default), values.get("local_referees") or 1
         )
         return values
+
+    @model_validator(mode="after")
+    def _tls_in_pairs(self) -> Self:
+        for name, needs in TLS_NEEDS.items():
+            if getattr(self, name) is not None and getattr(self, needs) is None:
+                raise SettingsError(needs, f"not set, and {name} is of no use without it")
+        return self
 
     @classmethod
     def settings_customise_sources(
@@ -152,9 +219,45 @@ class Settings(BaseSettings):
             os.link(draft.name, file)  # whole or not at all, and only the first of several processes
         return file.read_text()
 
+    def server_tls(self) -> ServerTls | None:
+        """What a referee shows and asks for; None: no TLS. SettingsError for a file that is wrong."""
+        if self.tls_certificate is None or self.tls_key is None:
+            return None
+        certificate, key = _read_pair(
+            "tls_certificate", self.tls_certificate, "tls_key", self.tls_key, ssl.PROTOCOL_TLS_SERVER
+        )
+        authorities = _read_authorities("tls_client_ca", self.tls_client_ca) if self.tls_client_ca else None
+        return ServerTls(certificate, key, authorities)
+
+    def client_tls(self) -> ClientTls | None:
+        """How workers and commands of this host reach a referee; None: without TLS.
+
+        SettingsError for a file that is wrong, and where the referee asks for a certificate and none is set.
+        """
+        if self.tls_ca is None and self.tls_certificate is None and self.tls_client_certificate is None:
+            return None
+        if self.tls_client_ca is not None and self.tls_client_certificate is None:
+            raise SettingsError(
+                "tls_client_certificate", "not set, and with tls_client_ca workers need a certificate too"
+            )
+        trusted = self.tls_ca or self.tls_certificate
+        authorities = None
+        if isinstance(trusted, Path):
+            authorities = _read_authorities("tls_ca" if self.tls_ca else "tls_certificate", trusted)
+        if self.tls_client_certificate is None or self.tls_client_key is None:
+            return ClientTls(authorities)
+        certificate, key = _read_pair(
+            "tls_client_certificate",
+            self.tls_client_certificate,
+            "tls_client_key",
+            self.tls_client_key,
+            ssl.PROTOCOL_TLS_CLIENT,
+        )
+        return ClientTls(authorities, certificate, key)
+
     def environment(self) -> dict[str, str]:
         """Variables that give a child process these settings."""
-        return {PREFIX + name.upper(): text for name, text in self._texts().items() if text}
+        return {PREFIX + name.upper(): text for name, text in self._texts().items()}
 
     def shown(self) -> dict[str, str]:
         """Every setting as text for people, without its secrets."""
@@ -167,10 +270,54 @@ class Settings(BaseSettings):
     def _texts(self) -> dict[str, str]:
         values = {name: getattr(self, name) for name in type(self).model_fields}
         token = self.worker_token.get_secret_value() if self.worker_token else ""
-        return {name: str(value) for name, value in values.items()} | {
+        return {name: "" if value is None else str(value) for name, value in values.items()} | {
             "referees": ",".join(self.referees),
             "worker_token": token,
         }
+
+
+def _local_addresses(listen: str, count: object) -> str:
+    """The addresses that ``count`` referees listen on, the first on ``listen``."""
+    host, _, port = listen.rpartition(":")
+    number = int(count) if isinstance(count, int | str) and str(count).isdecimal() else 1
+    if number == 1 or not port.isdecimal():
+        return listen
+    return ",".join(f"{host}:{int(port) + place}" for place in range(number))
+
+
+def _read_pair(
+    certificate_name: str, certificate: Path, key_name: str, key: Path, protocol: ssl._SSLMethod
+) -> tuple[bytes, bytes]:
+    """A certificate and its key, read and found to belong together."""
+    pem = _read_pem(certificate_name, certificate, b"CERTIFICATE"), _read_pem(key_name, key, b"PRIVATE KEY")
+    try:
+        ssl.SSLContext(protocol).load_cert_chain(certificate, key, password=lambda: b"")
+    except (ssl.SSLError, OSError, ValueError) as error:
+        if "KEY_VALUES_MISMATCH" in str(error):
+            raise SettingsError(key_name, f"{key} is not the key of {certificate}") from None
+        raise SettingsError(
+            certificate_name, f"{certificate} or {key} is damaged, or needs a password"
+        ) from None
+    return pem
+
+
+def _read_authorities(name: str, file: Path) -> bytes:
+    pem = _read_pem(name, file, b"CERTIFICATE")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=str(file))
+    except ssl.SSLError:
+        raise SettingsError(name, f"{file} holds a damaged certificate") from None
+    return pem
+
+
+def _read_pem(name: str, file: Path, kind: bytes) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise SettingsError(name, f"cannot read {file}: {error.strerror}") from None
+    if b"-----BEGIN " not in content or kind + b"-----" not in content:
+        raise SettingsError(name, f"{file} holds no {kind.decode().lower()} in PEM")
+    return content
 
 
 def _config_file(data: Path) -> Path:

@@ -1,10 +1,11 @@
 """What an organiser asks for: tournaments as validated, frozen values, from TOML or from options."""
 
+import json
 import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -49,6 +50,20 @@ class TournamentSpec:
     """How long absent bots are waited for when a match starts."""
     faults: int = 10
     """Number of faults at which a session is forfeit."""
+    bank_ms: int = 0
+    """Thinking time of each seat for all decisions of a session; 0: no bank."""
+    increment_ms: int = 0
+    """What each decision adds to the bank."""
+    credit_ms: int = 100
+    """The most that is credited to a decision for the network."""
+    ask_forced: bool = False
+    """Whether bots are asked even where they have no choice."""
+    require_check: bool = False
+    """Whether every entrant must have passed ``arena bot check``."""
+    duplicate: bool = False
+    """Whether all tables of a round play the same deals."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Options of the format alone."""
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
@@ -59,30 +74,49 @@ class TournamentSpec:
         _check_entrants(self.entrants)
         if self.format == "swiss" and self.rounds is None:
             raise SpecError("rounds", "a Swiss tournament needs a number of rounds")
-        for field, most in _NUMBERS.items():
-            _check_number(field, getattr(self, field), most)
+        for name, (least, most) in _NUMBERS.items():
+            _check_number(name, getattr(self, name), least, most)
+        for name in _YES_OR_NO:
+            if type(getattr(self, name)) is not bool:
+                raise SpecError(name, f"{getattr(self, name)!r} is neither true nor false")
+        if self.increment_ms and not self.bank_ms:
+            raise SpecError("increment_ms", "there is no bank to add it to: bank_ms is 0")
+        _check_options(self.options)
 
 
 _NUMBERS = {
-    "rounds": 10_000,
-    "sessions": MAX_SESSIONS,
-    "deals": MAX_DEALS,
-    "decision_ms": 3_600_000,
-    "join_seconds": 3_600,
-    "faults": 1_000_000,
+    "rounds": (1, 10_000),
+    "sessions": (1, MAX_SESSIONS),
+    "deals": (1, MAX_DEALS),
+    "decision_ms": (1, 3_600_000),
+    "join_seconds": (1, 3_600),
+    "faults": (1, 1_000_000),
+    "bank_ms": (0, 86_400_000),
+    "increment_ms": (0, 3_600_000),
+    "credit_ms": (0, 60_000),
 }
-"""The whole numbers of a spec, each from 1 to its largest value."""
+"""The whole numbers of a spec, with the least and the largest value of each."""
 
+_YES_OR_NO = ("ask_forced", "require_check", "duplicate")
 _MAY_BE_NONE = ("rounds", "deals")
-_FIELDS = tuple(field.name for field in fields(TournamentSpec))
+_FIELDS = tuple(one.name for one in fields(TournamentSpec))
 _NEEDED = ("name", "format", "ruleset", "entrants")
 
 
-def _check_number(field: str, value: object, most: int) -> None:
-    if value is None and field in _MAY_BE_NONE:
+def _check_number(name: str, value: object, least: int, most: int) -> None:
+    if value is None and name in _MAY_BE_NONE:
         return
-    if type(value) is not int or not 1 <= value <= most:
-        raise SpecError(field, f"{value!r} is no whole number from 1 to {most}")
+    if type(value) is not int or not least <= value <= most:
+        raise SpecError(name, f"{value!r} is no whole number from {least} to {most}")
+
+
+def _check_options(options: object) -> None:
+    if not isinstance(options, Mapping) or not all(isinstance(key, str) for key in options):
+        raise SpecError("options", "no table of names and values")
+    try:
+        json.dumps(dict(options), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise SpecError("options", "a value is no text, number, list or table") from None
 
 
 def _check_entrants(entrants: object) -> None:

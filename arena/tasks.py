@@ -5,7 +5,8 @@ A message may be lost, late or doubled. Nothing is kept in the broker: every tas
 
 import logging
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,12 +21,17 @@ from arena.services.advance import advance, running_tournaments, tournament_of
 from arena.services.matches import Run, play
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from referee.client import run_match
+from referee.channel import ClientTls
+from referee.client import RefereeStatus, referee_status, run_match
+from referee.errors import RefereeUnavailable
 from referee.match import MatchSpec, Progress, SessionResult
 
 ADVANCE = "arena.advance"
 ADVANCE_ALL = "arena.advance_all"
 RUN_MATCH = "arena.run_match"
+
+STATUS_SECONDS = 2.0
+"""How long a referee may take to say how busy it is, before a match goes to another one."""
 
 MESSAGES_PER_THREAD = 4
 """Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
@@ -74,13 +80,54 @@ class Tasks:
 
 
 def referee_runner(settings: Settings) -> Run:
-    """Has one of the settings' referees play a match."""
+    """Has one of the settings' referees play a match. SettingsError for a wrong TLS file."""
+    tls = settings.client_tls()
 
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-        address = settings.referees[route % len(settings.referees)]
-        yield from run_match(address, settings.worker_secret(), spec)
+        token = settings.worker_secret()
+        address = choose_referee(settings.referees, token, route, spec, tls)
+        yield from run_match(address, token, spec, tls=tls)
 
     return run
+
+
+def choose_referee(
+    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
+) -> str:
+    """The referee that suits a match best, by what all of them say now. RefereeUnavailable if none can."""
+    if len(addresses) == 1:
+        return addresses[0]
+    versions = [bot.version_id for bot in spec.bots]
+
+    def ask(address: str) -> RefereeStatus | RefereeUnavailable:
+        try:
+            return referee_status(address, token, versions, tls=tls, timeout=STATUS_SECONDS)
+        except RefereeUnavailable as error:
+            return error
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        answers = list(pool.map(ask, addresses))
+    usable = [
+        (preference(answer), (place - route) % len(addresses), addresses[place])
+        for place, answer in enumerate(answers)
+        if isinstance(answer, RefereeStatus) and not answer.draining
+    ]
+    if not usable:
+        reasons = (
+            str(answer) if isinstance(answer, RefereeUnavailable) else f"referee {address}: shutting down"
+            for address, answer in zip(addresses, answers, strict=True)
+        )
+        raise RefereeUnavailable("; ".join(reasons))
+    return min(usable)[-1]
+
+
+def preference(status: RefereeStatus) -> tuple[bool, int, int]:
+    """How well a referee suits a match whose bots it was asked about: the least suits best.
+
+    First whether all bots can play there, then how many are connected there, then how little it has to do.
+    """
+    all_there = all(bot.connected and bot.max_sessions >= 1 for bot in status.bots)
+    return not all_there, -sum(bot.connected for bot in status.bots), status.sessions
 
 
 def make_app(settings: Settings) -> Celery:

@@ -1,22 +1,23 @@
-"""Tokens: what bots and workers show to a referee. Of a bot's token only the hash is kept."""
+"""Tokens: what bots, workers, organisers and spectators show. Only hashes are kept."""
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Collection
 
 from sqlmodel import col, select
 
-from arena.models import BotVersion
+from arena.models import BotVersion, Token
 from arena.storage import Storage
-from referee.auth import BotIdentity
+from referee.auth import BotIdentity, Scope
 
-PREFIX = "bt_bot_"
-"""Lets people, and scanners of leaked secrets, see what it is."""
+BOT = "bot"
+"""Whose token ``new_token`` makes, beside those of the scopes."""
 
 
-def new_token() -> str:
-    """A fresh token for a bot version: 32 random bytes."""
-    return PREFIX + secrets.token_urlsafe(32)
+def new_token(whose: str = BOT) -> str:
+    """A fresh token: 32 random bytes, after words that let people, and scanners of leaks, see what it is."""
+    return f"bt_{whose}_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:
@@ -32,7 +33,7 @@ class DatabaseAuthenticator:
         self._worker_token = worker_token.encode()
 
     def bot(self, token: str) -> BotIdentity | None:
-        """The bot version that ``token`` belongs to; None if it is unknown or revoked."""
+        """The bot version that ``token`` belongs to; None if it is unknown or revoked. StorageError."""
         good = select(BotVersion.id, BotVersion.name).where(
             BotVersion.token_hash == hash_token(token), col(BotVersion.revoked_at).is_(None)
         )
@@ -40,6 +41,25 @@ class DatabaseAuthenticator:
             found = tx.exec(good).first()
         return BotIdentity(*found) if found else None
 
-    def worker(self, token: str) -> bool:
-        """Whether ``token`` is the workers' token."""
-        return hmac.compare_digest(token.encode(errors="replace"), self._worker_token)
+    def scope(self, token: str) -> Scope | None:
+        """What ``token`` allows; None for a bot's, and if it is unknown or revoked. StorageError.
+
+        The settings' worker token needs no database.
+        """
+        if hmac.compare_digest(token.encode(errors="replace"), self._worker_token):
+            return Scope.WORKER
+        good = select(Token.scope).where(
+            Token.token_hash == hash_token(token), col(Token.revoked_at).is_(None)
+        )
+        with self._storage.read() as tx:
+            found = tx.exec(good).first()
+        return Scope(found) if found else None
+
+    def revoked(self, version_ids: Collection[int]) -> set[int]:
+        """Which of these bot versions have no good token any more. StorageError."""
+        good = select(BotVersion.id).where(
+            col(BotVersion.id).in_(version_ids), col(BotVersion.revoked_at).is_(None)
+        )
+        with self._storage.read() as tx:
+            found = set(tx.exec(good))
+        return set(version_ids) - found

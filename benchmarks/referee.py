@@ -1,53 +1,144 @@
-"""Decisions a second through the referee: four Python bots in processes of their own, sessions swept.
+"""The referee beside a bare echo: decisions a second, waiting times and CPU time, sessions at once swept.
 
-``python -m benchmarks.referee`` prints, for each number of sessions, decisions/s, their ratio to a bare
-grpc.aio echo on four streams measured just before, and the CPU time of the referee for a decision.
+``python -m benchmarks.referee`` runs four Python bots of the SDK in processes of their own. For each number of
+sessions it measures a bare grpc.aio echo of one-record messages of the same size on four streams, and then the
+referee with clocks, faults and records on, and prints medians over the repeats with their range. A decision is a
+turn that a bot was asked and answered. ``--think`` has bots that think 0 to 20 ms, with and without the hold rule.
 """
 
 import argparse
 import asyncio
 import os
+import random
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
-from referee.auth import BotIdentity
+from referee.auth import BotIdentity, Scope
 from referee.client import BotSeat, Limits, MatchSpec, Progress, SessionSpec, run_match
 from referee.ruleset import load_ruleset
 from referee.server import serve
 
 PLAYERS = 4
+WARM_SECONDS = 1.0
 
 
 class Tokens:
-    """Knows four bots and one worker."""
+    """Knows any number as a bot, and one worker."""
 
     def bot(self, token: str) -> BotIdentity | None:
         return BotIdentity(int(token), f"bench/bot{token}@1") if token.isdigit() else None
 
-    def worker(self, token: str) -> bool:
-        return token == "worker"
+    def scope(self, token: str) -> Scope | None:
+        return Scope.WORKER if token == "worker" else None
+
+    def revoked(self, version_ids: Collection[int]) -> set[int]:
+        return set()
 
 
-async def _referee() -> None:
-    """The referee's process: prints its port, stops when standard input closes, prints its CPU seconds."""
+class Echo(NamedTuple):
+    """A run of the echo on four streams."""
+
+    rate: float
+    """Round trips a second."""
+    cpu: float
+    """CPU seconds of the server for a round trip."""
+    p50: float
+    """Seconds of a round trip."""
+    p99: float
+
+
+class Run(NamedTuple):
+    """A run of the referee."""
+
+    rate: float
+    """Decisions a second."""
+    cpu: float
+    """CPU seconds of the referee for a decision."""
+    bot_cpu: float
+    """CPU seconds of the bots for a decision."""
+    p50: float
+    """Seconds from when a bot has handed its answers to the stream until the next message reaches it."""
+    p99: float
+    batch: float
+    """Turns in a message."""
+
+
+async def _referee(hold: bool) -> None:
+    """The referee's process: prints its port, then its CPU seconds for each line that it reads."""
+    if not hold:
+        import referee.outbox
+
+        referee.outbox.HOLD_SECONDS = 0.0
     stop = asyncio.Event()
 
-    async def until_closed() -> None:
-        await asyncio.to_thread(sys.stdin.read)
+    async def serve_lines() -> None:
+        while await asyncio.to_thread(sys.stdin.readline):
+            print(time.process_time(), flush=True)
         stop.set()
 
-    closing = asyncio.create_task(until_closed())
+    lines = asyncio.create_task(serve_lines())
     await serve("127.0.0.1:0", Tokens(), stop, on_ready=lambda port: print(port, flush=True))
-    await closing
-    print(time.process_time(), flush=True)
+    await lines
 
 
-def _first(turn):  # type: ignore[no-untyped-def]
-    return turn.legal[0] if turn.legal else None
+class Probe:
+    """Counts a bot's turns and times how long it waits for the next ones."""
+
+    def __init__(self, think: float) -> None:
+        from referee.bot import client
+
+        self.turns = self.messages = 0
+        self.waits: list[float] = []
+        self._think = think
+        self._random = random.Random(os.getpid())
+        self._sent: float | None = None
+        stream = client._Stream
+        answer = stream._answer
+
+        async def timed(this, call, response):  # type: ignore[no-untyped-def]
+            asked = sum(event.HasField("turn") for event in response.events)
+            if asked:
+                self.turns += asked
+                self.messages += 1
+                if self._sent is not None:
+                    self.waits.append(time.perf_counter() - self._sent)
+            await answer(this, call, response)
+            if asked:
+                self._sent = time.perf_counter()
+
+        stream._answer = timed  # type: ignore[method-assign]
+
+    def choose(self, turn):  # type: ignore[no-untyped-def]
+        if self._think:
+            time.sleep(self._random.uniform(0, self._think))
+        return turn.legal[0] if turn.legal else None
+
+    def report(self) -> None:
+        """Prints what was seen since the last report: turns, messages, p50, p99, CPU seconds so far."""
+        waits = sorted(self.waits) or [0.0]
+        p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
+        print(self.turns, self.messages, p50, p99, time.process_time(), flush=True)
+        self.turns = self.messages = 0
+        self.waits.clear()
+
+
+async def _bot(number: str, address: str, think: float) -> None:
+    from referee.bot.client import BotClient
+
+    probe = Probe(think)
+
+    async def serve_lines() -> None:
+        while await asyncio.to_thread(sys.stdin.readline):
+            probe.report()
+
+    playing = asyncio.create_task(BotClient(probe.choose, number).run([address]))
+    await serve_lines()
+    playing.cancel()
 
 
 @contextmanager
@@ -62,88 +153,150 @@ def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def read_line(child: subprocess.Popen[str]) -> str:
+    """A line that the child prints."""
     assert child.stdout is not None
     return child.stdout.readline().strip()
 
 
-def close(child: subprocess.Popen[str]) -> float:
-    """Closes the child's standard input; gives the CPU seconds that it prints."""
-    assert child.stdin is not None
-    child.stdin.close()
-    return float(read_line(child))
+def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
+    """Has each child report; gives the numbers of each."""
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("\n")
+        child.stdin.flush()
+    return [[float(text) for text in read_line(child).split()] for child in children]
 
 
-def echo(seconds: float) -> tuple[float, float]:
-    """Round trips a second on four streams, and the server's CPU seconds for one."""
+def echo(seconds: float) -> Echo:
+    """Runs the echo."""
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.echo", "serve"))
         address = f"127.0.0.1:{read_line(server)}"
         clients = [
             stack.enter_context(process("benchmarks.echo", address, str(seconds))) for _ in range(PLAYERS)
         ]
-        trips = sum(int(read_line(client).split()[0]) for client in clients)
-        return trips / seconds, close(server) / trips
+        seen = [[float(text) for text in read_line(client).split()] for client in clients]
+        trips = sum(int(one[0]) for one in seen)
+        assert server.stdin is not None
+        server.stdin.close()
+        cpu = float(read_line(server))
+    p50, p99 = (statistics.median(one[field] for one in seen) for field in (1, 2))
+    return Echo(trips / seconds, cpu / trips, p50, p99)
 
 
-def decisions(sessions: int, seconds: float, players: int = PLAYERS) -> tuple[float, float]:
-    """Decisions a second with this many sessions at once, and the referee's CPU seconds for one."""
+def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True) -> Run:
+    """Runs a match with this many sessions at once, and measures it once it is warm."""
     with ExitStack() as stack:
-        server = stack.enter_context(process("benchmarks.referee", "--serve"))
+        server = stack.enter_context(process("benchmarks.referee", "--serve", *([] if hold else ["--no-hold"])))
         address = f"127.0.0.1:{read_line(server)}"
-        for number in range(1, players + 1):
-            stack.enter_context(process("benchmarks.referee", "--bot", str(number), address))
+        bots = [
+            stack.enter_context(
+                process("benchmarks.referee", "--bot", str(number), address, "--think-ms", str(think * 1000))
+            )
+            for number in range(1, PLAYERS + 1)
+        ]
         spec = MatchSpec(
             match_id="bench",
             tournament="bench",
             round=1,
             table=1,
             ruleset=load_ruleset("chinese").to_object(),
-            bots=tuple(BotSeat(n, f"bench/bot{n}@1") for n in range(1, players + 1)),
+            bots=tuple(BotSeat(n, f"bench/bot{n}@1") for n in range(1, PLAYERS + 1)),
             sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
             deals=1000,
             commitment="",
             limits=Limits(decision_ms=60_000),
         )
-        marks: list[tuple[float, int]] = []
+        begun: tuple[float, list[float], list[list[float]]] | None = None
+        started: float | None = None
         for update in run_match(address, "worker", spec):
-            if isinstance(update, Progress) and update.decisions:
-                marks.append((time.perf_counter(), update.decisions))
-                if marks[-1][0] - marks[0][0] >= seconds:
-                    break
-        rate = (marks[-1][1] - marks[0][1]) / (marks[-1][0] - marks[0][0])
-        return rate, close(server) / marks[-1][1]
+            now = time.perf_counter()
+            if not isinstance(update, Progress) or not update.decisions:
+                continue
+            started = started or now
+            if begun is None and now - started >= WARM_SECONDS:
+                begun = time.perf_counter(), ask([server])[0], ask(bots)
+            elif begun is not None and now - begun[0] >= seconds:
+                break
+        assert begun is not None, "the match ended before it was warm"
+        before, server_before, bots_before = begun
+        after, server_after, bots_after = time.perf_counter(), ask([server])[0], ask(bots)
+    turns = sum(one[0] for one in bots_after)
+    messages = sum(one[1] for one in bots_after)
+    bot_cpu = sum(one[4] for one in bots_after) - sum(one[4] for one in bots_before)
+    return Run(
+        rate=turns / (after - before),
+        cpu=(server_after[0] - server_before[0]) / turns,
+        bot_cpu=bot_cpu / turns,
+        p50=statistics.median(one[2] for one in bots_after),
+        p99=statistics.median(one[3] for one in bots_after),
+        batch=turns / messages,
+    )
+
+
+def median_and_range(values: Sequence[float], form: str = ".2f") -> str:
+    """Median, and smallest and largest."""
+    return f"{statistics.median(values):{form}} ({min(values):{form}}-{max(values):{form}})"
+
+
+def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
+    """Prints a line for each number of sessions."""
+    print("sessions | decisions/s         | x echo            | CPU x echo's      | p99 x echo's      | us a decision"
+          " (referee, bots) | ms p50, p99 (echo) | turns a message")  # fmt: skip
+    for sessions in counts:
+        cells = [(echo(seconds), play(sessions, seconds)) for _ in range(repeats)]
+        rates = [run.rate for _, run in cells]
+        rate = median_and_range([run.rate / base.rate for base, run in cells])
+        cpu = median_and_range([run.cpu / base.cpu for base, run in cells])
+        p99 = median_and_range([run.p99 / base.p99 for base, run in cells], ".1f")
+        own, bots, p50s, p99s, batch = (
+            statistics.median(getattr(run, name) for _, run in cells)
+            for name in ("cpu", "bot_cpu", "p50", "p99", "batch")
+        )
+        base = statistics.median(base.p99 for base, _ in cells)
+        print(
+            f"{sessions:8} | {median_and_range(rates, ',.0f'):19} | {rate:17} | {cpu:17} | {p99:17} |"
+            f" {own * 1e6:6.0f}, {bots * 1e6:4.0f}                  |"
+            f" {p50s * 1e3:4.1f}, {p99s * 1e3:4.1f} ({base * 1e3:.1f})   | {batch:.1f}",
+            flush=True,
+        )
+
+
+def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
+    """Prints what holding costs bots that think 0 to 20 ms."""
+    print("bots that think 0-20 ms: sessions | decisions/s held | at once | held / at once")
+    for sessions in counts:
+        pairs = []
+        for _ in range(repeats):
+            held = play(sessions, seconds, think=0.020)
+            pairs.append((held, play(sessions, seconds, think=0.020, hold=False)))
+        ratio = median_and_range([held.rate / at_once.rate for held, at_once in pairs], ".3f")
+        rates = [statistics.median(run.rate for run in runs) for runs in zip(*pairs, strict=True)]
+        print(f"{sessions:33} | {rates[0]:16,.0f} | {rates[1]:7,.0f} | {ratio}", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sessions", type=int, nargs="+", default=[1, 4, 16, 64, 256])
-    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--seconds", type=float, default=4.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--think", action="store_true", help="only the sweep of bots that think")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--no-hold", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--bot", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--think-ms", type=float, default=0.0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        asyncio.run(_referee())
+        asyncio.run(_referee(not options.no_hold))
         return
     if options.bot:
-        from referee.bot import run
-
-        run(_first, token=options.bot[0], addresses=[options.bot[1]])
+        asyncio.run(_bot(options.bot[0], options.bot[1], options.think_ms / 1000))
         return
-    runs = f"{options.repeats} x {options.seconds:g} s a cell"
+    runs = f"{options.repeats} x {options.seconds:g} s a cell: median (range)"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {runs}")
-    print("sessions  decisions/s (min-max)      x echo   referee CPU us/decision  (x echo's)")
-    for sessions in options.sessions:
-        cells = [
-            (echo(options.seconds), decisions(sessions, options.seconds)) for _ in range(options.repeats)
-        ]
-        rates = [rate for _, (rate, _) in cells]
-        ratio = statistics.median(rate / base for (base, _), (rate, _) in cells)
-        cpu = statistics.median(cost for _, (_, cost) in cells)
-        share = statistics.median(cost / base for (_, base), (_, cost) in cells)
-        spread = f"({min(rates):,.0f}-{max(rates):,.0f})"
-        rate = statistics.median(rates)
-        print(f"{sessions:8} {rate:12,.0f} {spread:18} {ratio:6.2f} {cpu * 1e6:14.0f} {share:14.2f}")
+    if not options.think:
+        sweep(options.sessions, options.seconds, options.repeats)
+    thinking([1, 16, 64] if not options.think else options.sessions, options.seconds, options.repeats)
 
 
 if __name__ == "__main__":

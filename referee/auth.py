@@ -1,5 +1,7 @@
 """Whose token is this? The one question that the referee asks of its surroundings."""
 
+from collections.abc import Collection
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 
@@ -11,11 +13,25 @@ class BotIdentity(NamedTuple):
     """``owner/bot@version``."""
 
 
+class Scope(StrEnum):
+    """What a token that is no bot's allows."""
+
+    WORKER = "worker"
+    """To run matches, and to ask how busy a referee is."""
+    ORGANISER = "organiser"
+    """To ask how busy a referee is, and to watch."""
+    SPECTATOR = "spectator"
+    """To watch."""
+
+
 class Authenticator(Protocol):
     """Knows tokens. Its methods may block; the referee calls them in a thread."""
 
     def bot(self, token: str) -> BotIdentity | None:
         """The bot version that ``token`` belongs to; None if it is unknown or revoked."""
 
-    def worker(self, token: str) -> bool:
-        """Whether ``token`` is a worker's."""
+    def scope(self, token: str) -> Scope | None:
+        """What ``token`` allows; None for a bot's, and if it is unknown or revoked."""
+
+    def revoked(self, version_ids: Collection[int]) -> set[int]:
+        """Which of these bot versions have no good token any more."""

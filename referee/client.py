@@ -1,15 +1,28 @@
-"""How a worker has a referee run a match."""
+"""How a worker has a referee run a match, and asks it how busy it is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import grpc
 
+from referee.channel import ClientTls, sync_channel
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
-from referee.v1 import referee_pb2_grpc
+from referee.v1 import match_pb2, referee_pb2_grpc
 from referee.wire import match_request, read_update
 
-__all__ = ["BotSeat", "Limits", "MatchSpec", "Progress", "SessionResult", "SessionSpec", "run_match"]
+__all__ = [
+    "BotPlace",
+    "BotSeat",
+    "Limits",
+    "MatchSpec",
+    "Progress",
+    "RefereeStatus",
+    "SessionResult",
+    "SessionSpec",
+    "referee_status",
+    "run_match",
+]
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", 64 << 20),
@@ -21,14 +34,69 @@ _OPTIONS = (
 )
 
 
-def run_match(address: str, token: str, spec: MatchSpec) -> Iterator[SessionResult | Progress]:
+@dataclass(frozen=True, slots=True)
+class BotPlace:
+    """How a bot version stands at a referee."""
+
+    connected: bool
+    max_sessions: int
+    """Sessions at once that the referee will give it; 0 when it is not connected."""
+    sessions: int
+    """Sessions that it plays there."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeStatus:
+    """How busy a referee is."""
+
+    draining: bool
+    """Whether it takes no new match, as it is shutting down."""
+    matches: int
+    sessions: int
+    streams: int
+    spectators: int
+    bots: tuple[BotPlace, ...]
+    """The bot versions that were asked about, in the same order."""
+
+
+def referee_status(
+    address: str,
+    token: str,
+    version_ids: Sequence[int] = (),
+    *,
+    tls: ClientTls | None = None,
+    timeout: float = 2.0,
+) -> RefereeStatus:
+    """How busy the referee at ``address`` is, and how these bot versions stand there.
+
+    Raises RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
+    """
+    with sync_channel(address, tls, _OPTIONS) as channel:
+        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        try:
+            status = stub.Status(
+                match_pb2.StatusRequest(version_ids=version_ids),
+                metadata=(("authorization", f"Bearer {token}"),),
+                timeout=timeout,
+            )
+        except grpc.RpcError as error:
+            raise _meaning(address, error) from None
+    bots = tuple(BotPlace(bot.connected, bot.max_sessions, bot.sessions) for bot in status.bots)
+    return RefereeStatus(
+        status.draining, status.matches, status.sessions, status.streams, status.spectators, bots
+    )
+
+
+def run_match(
+    address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None
+) -> Iterator[SessionResult | Progress]:
     """Runs a match on the referee at ``address``; gives each session as it finishes, and signs of life.
 
     Closing the iterator stops the match; sessions not finished are void. Raises RefereeUnavailable when the
     referee cannot be reached, goes away or refuses the worker's token, MatchRefused when it does not take the
     match.
     """
-    with grpc.insecure_channel(address, options=_OPTIONS) as channel:
+    with sync_channel(address, tls, _OPTIONS) as channel:
         stub = referee_pb2_grpc.RefereeServiceStub(channel)
         call = stub.RunMatch(match_request(spec), metadata=(("authorization", f"Bearer {token}"),))
         try:

@@ -159,11 +159,23 @@ class Deal:
             return self.to_beat != 0
         return seat in self.asked() and (self.stage is _BOMBS or self._options(seat).may_pass)
 
+    def is_plain(self, seat: int) -> bool:
+        """Return whether it is the turn of ``seat``, and nothing but the play to beat bears on it."""
+        return seat == self.turn and self._plain
+
     def forced(self, seat: int) -> bool:
         """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
 
         So a window takes the same course whoever holds a bomb.
         """
+        if seat == self.turn and self._plain and self.to_beat:
+            plays = self._lists[seat]
+            if plays is None:
+                plays = self._plays(seat)
+            low = bisect(plays, self._beaten)
+            if low == len(plays):
+                return True
+            return plays[low] > self._group_end and not (self._bombs and plays[-1] >= self._first_bomb)
         return self.stage is not _BOMBS and len(self.choices(seat)) == 1
 
     def default(self, seat: int) -> int:

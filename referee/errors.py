@@ -10,6 +10,7 @@ RefereeError
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ ListenError          the referee cannot listen on the address asked for
  ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
+ ├─ Draining             the referee takes no new match, as it is shutting down
  ├─ MatchRefused         the referee does not take the match, and says why
  └─ ConnectionRefused    the referee does not take the bot's connection, and says why
 """
@@ -66,6 +67,10 @@ class ListenError(RefereeError):
 
 class RefereeUnavailable(RefereeError):
     """The referee cannot be reached, or went away in the middle; nothing of it is a result."""
+
+
+class Draining(RefereeError):
+    """The referee takes no new match, as it is shutting down."""
 
 
 class MatchRefused(RefereeError):

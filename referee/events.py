@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.deal import Deal, Stage
+from referee.match import Limits
 from referee.plays import Rules
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ class FaultKind(StrEnum):
     TIMEOUT = "timeout"
     MALFORMED = "malformed"
     DISCONNECT = "disconnect"
+    STALL = "stall"
+    FLOOD = "flood"
 
 
 class SessionEnd(StrEnum):
@@ -35,11 +38,14 @@ class NoticeCode(StrEnum):
     UNKNOWN_SESSION = "unknown_session"
     UNEXPECTED = "unexpected"
     CLOSING = "closing"
+    REPEATED_MOVE = "repeated_move"
+    UNKNOWN_TURN = "unknown_turn"
+    LEFT_OUT = "left_out"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SessionInfo:
-    """What stays the same for a whole session."""
+    """What stays the same for a whole session. Two are never equal."""
 
     handle: int
     """Small number that names the session on this referee's streams."""
@@ -57,8 +63,7 @@ class SessionInfo:
     """How many deals the session has at most."""
     commitment: str
     """SHA-256 of the tournament's seed, hexadecimal."""
-    decision_ms: int
-    fault_limit: int
+    limits: Limits
 
 
 def log_length(deal: Deal) -> int:
@@ -99,6 +104,12 @@ class Turn(NamedTuple):
     deal: Deal
     since: int
     """How much of the deal's log the seat was told before; see ``log_length``."""
+    time_ms: int
+    """How long the seat may take, without the credit."""
+    bank_ms: int
+    credit_ms: int
+    encoded: list[bytes] | None = None
+    """For the encoder: the deal's log as far as it was encoded; one list for all seats."""
 
 
 class DealEnded(NamedTuple):
@@ -108,6 +119,8 @@ class DealEnded(NamedTuple):
     deal: Deal
     since: int
     scores: tuple[int, ...]
+    encoded: list[bytes] | None = None
+    """As in ``Turn``."""
 
 
 class SessionEnded(NamedTuple):
@@ -124,6 +137,11 @@ class Fault(NamedTuple):
     sequence: int
     kind: FaultKind
     reason: str
+    deal: int
+    """Counts the deals of the session from 1."""
+    action: int
+    """How many actions the deal had before."""
+    stage: Stage
     hand: int
     to_beat: int
     """Mask of the play that was to beat; 0 when leading."""
@@ -131,6 +149,9 @@ class Fault(NamedTuple):
     default: int
     """Mask of what was played for the seat; 0 for a pass."""
     faults: int
+    elapsed_ms: int
+    """From when the turn was handed to the stream; 0 where it was not."""
+    credit_ms: int
 
 
 class Notice(NamedTuple):

@@ -4,16 +4,28 @@ import heapq
 import json
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
 
-from referee.auth import BotIdentity
-from referee.errors import ConnectionRefused, MatchRefused
-from referee.events import Event, Fault, Notice, NoticeCode, SessionEnd, SessionEnded, SessionInfo, Sight
+from referee.broadcast import Broadcast, Spectator
+from referee.connection import PING_SECONDS, CloseCode, Connection
+from referee.errors import ConnectionRefused, Draining, MatchRefused
+from referee.events import (
+    Event,
+    Fault,
+    FaultKind,
+    Notice,
+    NoticeCode,
+    SessionEnd,
+    SessionEnded,
+    SessionInfo,
+    Sight,
+)
+from referee.journal import Entry, EntryKind, Journal, NoJournal
 from referee.match import MAX_DEALS, MatchSpec, Progress, SessionResult, SessionSpec, check_match
-from referee.outbox import Outbox
 from referee.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.table import Malformed, Outlets, Table
+from referee.table import INFINITY, Malformed, Outlets, Table
 
 MAX_SESSIONS = 256
 """Sessions at once for one bot on one referee, unless it asks for fewer."""
@@ -21,52 +33,28 @@ MAX_SESSIONS = 256
 TAKEN_OVER = "another call took the match over"
 STOPPED_BY_WORKER = "the worker ended the call"
 
-SPECTATOR_BACKLOG = 2000
-"""Updates that may wait for a slow spectator before it is told that some were left out."""
+BEAT_SECONDS = 0.1
+"""How often the hall is to be told the time, so that it knows when the referee was away."""
+AWAY_SECONDS = 0.25
+"""How much later than expected the time may come before clocks are set back by it: a pause of the process or
+a busy machine is not the bots' fault."""
+PENALTY_SECONDS = 10.0
+"""How long a bot that was cut off for flooding has to stay away."""
+_NOTED = frozenset((Fault, Notice))
+"""Events that authors may read later."""
+_SETTLING = frozenset((Fault, SessionEnded))
+"""Events after which a bot owes the session nothing."""
+MAX_VOIDED = 10
+"""Sessions of a match that may be voided before the match is given back to the worker."""
 
 
-class Connection:
-    """A bot's live stream."""
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a bot version stands here."""
 
-    def __init__(
-        self, identity: BotIdentity, max_sessions: int, list_plays: bool, wake: Callable[[], None]
-    ) -> None:
-        self.identity = identity
-        self.max_sessions = min(max_sessions or MAX_SESSIONS, MAX_SESSIONS)
-        self.list_plays = list_plays
-        self.outbox = Outbox(wake)
-
-
-class Spectator:
-    """Someone who follows a match; what it does not read in time is left out."""
-
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self._sights: deque[Sight] = deque()
-        self._left_out = 0
-        self._wake = wake
-        self.over = False
-
-    def show(self, sight: Sight) -> None:
-        if len(self._sights) >= SPECTATOR_BACKLOG:
-            self._left_out += 1
-        else:
-            self._sights.append(sight)
-        self._wake()
-
-    def take(self) -> list[Sight]:
-        """What is to be sent now, oldest first."""
-        sights = list(self._sights)
-        self._sights.clear()
-        if self._left_out:
-            sights.append(
-                Notice(NoticeCode.UNEXPECTED, f"{self._left_out} updates were left out: read too slowly")
-            )
-            self._left_out = 0
-        return sights
-
-    def close(self) -> None:
-        self.over = True
-        self._wake()
+    connected: bool
+    max_sessions: int
+    sessions: int
 
 
 class Match:
@@ -83,12 +71,19 @@ class Match:
         """Open tables by handle."""
         self.results: list[SessionResult] = []
         """Finished sessions that were not fetched yet."""
-        self.actions = 0
-        """Actions of the closed tables."""
+        self.decisions = 0
+        """Turns asked at the closed tables."""
         self.ended = ""
         """Why the match was stopped; empty while it was not."""
-        self.spectators: list[Spectator] = []
+        self.cut = False
+        """Whether sessions were left to another referee, as this one drains."""
+        self.voided = 0
+        """Sessions that were stopped because the referee could not hand out a turn."""
+        self.broadcast = Broadcast(self._sights)
         self.wake = wake
+
+    def _sights(self) -> list[Sight]:
+        return [sight for table in self.tables.values() for sight in table.sights()]
 
     @property
     def done(self) -> bool:
@@ -103,16 +98,20 @@ class Match:
 class Hall:
     """All that one referee holds. Nothing here blocks, waits or reads a clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal | None = None) -> None:
+        self._journal = journal or NoJournal()
         self._connections: dict[int, Connection] = {}
         self._places: dict[int, dict[int, tuple[Table, int]]] = {}
         self._matches: dict[str, Match] = {}
         self._handles = count(1)
         self._alarms: list[tuple[float, int, Table]] = []
-        self._alarm_at: dict[Table, float] = {}
         self._ties = count()
         self._room_freed = False
         self._ticked = 0.0
+        self._draining = ""
+        self._penalties: dict[int, float] = {}
+        self._to_ping: deque[tuple[float, Connection]] = deque()
+        self._beaten: float | None = None
 
     # Bots
 
@@ -122,37 +121,87 @@ class Hall:
         if version in self._connections:
             raise ConnectionRefused(f"{connection.identity.name} has a live connection already")
         self._connections[version] = connection
+        connection.places = self._places.setdefault(version, {})
+        connection.probe()
+        self._to_ping.append((now + PING_SECONDS, connection))
         for table, seat in self._places.get(version, {}).values():
             table.attach(seat)
         self.start_sessions(now)
 
+    def connection(self, version: int) -> Connection | None:
+        """The live connection of a bot version."""
+        return self._connections.get(version)
+
+    def connected(self) -> list[int]:
+        """The bot versions that are connected."""
+        return list(self._connections)
+
+    def penalty(self, version: int, now: float) -> float:
+        """Seconds for which the bot has to stay away."""
+        until = self._penalties.get(version)
+        if until is None:
+            return 0.0
+        if until <= now:
+            del self._penalties[version]
+        return max(0.0, until - now)
+
     def disconnect(self, connection: Connection, now: float) -> None:
-        """The bot's stream is gone: its clocks run on."""
+        """The bot's stream is gone: its clocks run on. The second call for a stream has no effect."""
         version = connection.identity.version_id
         if self._connections.get(version) is connection:
             del self._connections[version]
             for table, seat in list(self._places.get(version, {}).values()):
                 table.detach(seat, now)
 
+    def close(self, connection: Connection, code: CloseCode, reason: str, now: float) -> None:
+        """Ends a bot's stream."""
+        connection.close(code, reason)
+        self.disconnect(connection, now)
+
+    def useless(self, connection: Connection, now: float) -> None:
+        """A message of the bot had no effect: too many of them, and the bot is cut off."""
+        if connection.closing is None and connection.useless(now):
+            version = connection.identity.version_id
+            self._penalties[version] = now + PENALTY_SECONDS
+            reason = f"flood: too many messages without effect; come back in {PENALTY_SECONDS:.0f} s"
+            for table, seat in list(self._places.get(version, {}).values()):
+                table.flood(seat, now)
+            self.close(connection, CloseCode.FLOOD, reason, now)
+
     def place(self, connection: Connection, handle: int) -> tuple[Table, int] | None:
         """The table and seat that the bot calls ``handle``."""
-        return self._places.get(connection.identity.version_id, {}).get(handle)
+        return connection.places.get(handle)
 
     def answer(
         self, connection: Connection, handle: int, sequence: int, cards: int | Malformed, now: float
     ) -> None:
         """A bot's answer to a turn."""
-        place = self.place(connection, handle)
+        place = connection.places.get(handle)
         if place is None:
             text = f"session {handle} is not open for this bot"
-            connection.outbox.put(Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
+            self.notice(connection, Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
+            self.useless(connection, now)
         elif place[0].answer(place[1], sequence, cards, now):
             connection.outbox.owed.discard(handle)
+        else:
+            self.useless(connection, now)
+
+    def notice(self, connection: Connection, notice: Notice) -> None:
+        """Tells a bot something, and notes it for its author."""
+        connection.outbox.put(notice)
+        self._journal.add(
+            Entry(connection.identity.version_id, EntryKind.NOTICE, notice.code.value, notice.text)
+        )
 
     # Matches
 
     def open_match(self, spec: MatchSpec, now: float, wake: Callable[[], None]) -> Match:
-        """Begins a match; a running one of its name is stopped. Raises MatchRefused, RulesetError."""
+        """Begins a match; a running one of its name is stopped.
+
+        Raises Draining when the referee takes no new match, MatchRefused, RulesetError.
+        """
+        if self._draining:
+            raise Draining(self._draining)
         ruleset = load_ruleset(spec.ruleset)
         reason = check_match(spec, ruleset.players)
         if reason:
@@ -173,50 +222,125 @@ class Hall:
             table.void()
         if self._matches.get(match.spec.match_id) is match:
             del self._matches[match.spec.match_id]
-        for spectator in match.spectators:
-            spectator.close()
+        match.broadcast.over = True
         match.wake()
+
+    def drain(self, reason: str) -> None:
+        """Starts nothing any more; a match ends when its open sessions are finished."""
+        self._draining = reason
+        for match in list(self._matches.values()):
+            if match.waiting:
+                match.waiting.clear()
+                match.cut = True
+            if match.cut and not match.tables:
+                self.close_match(match, reason)
+
+    @property
+    def drained(self) -> bool:
+        """Whether nothing is being played."""
+        return not any(match.tables for match in self._matches.values())
 
     def close_all(self, reason: str) -> None:
         """Stops all matches and tells all bots that the referee closes."""
+        self._draining = reason
         for match in list(self._matches.values()):
             self.close_match(match, reason)
         for connection in self._connections.values():
             connection.outbox.put(Notice(NoticeCode.CLOSING, reason))
+            connection.close(CloseCode.CLOSING, reason)
 
     def match(self, match_id: str) -> Match | None:
         """The running match of that name."""
         return self._matches.get(match_id)
 
-    def watch(self, match: Match, spectator: Spectator) -> None:
-        """Shows the match to a spectator from now on, beginning with how its tables stand."""
+    def watch(self, match: Match) -> Spectator:
+        """A spectator who is shown the match from now on, beginning with how its tables stand."""
+        spectator = match.broadcast.join()
         for table in match.tables.values():
-            for sight in table.sights():
-                spectator.show(sight)
             table.watched = True
-        match.spectators.append(spectator)
+        return spectator
 
-    def unwatch(self, match: Match, spectator: Spectator) -> None:
-        """The spectator is gone."""
-        match.spectators.remove(spectator)
-        if not match.spectators:
+    def unwatch(self, match: Match) -> None:
+        """A spectator is gone."""
+        match.broadcast.leave()
+        if not match.broadcast.spectators:
             for table in match.tables.values():
                 table.watched = False
 
+    # How busy the referee is
+
+    @property
+    def draining(self) -> bool:
+        """Whether no new match is taken."""
+        return bool(self._draining)
+
+    @property
+    def matches(self) -> int:
+        """How many matches run."""
+        return len(self._matches)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are being played."""
+        return sum(len(match.tables) for match in self._matches.values())
+
+    @property
+    def spectators(self) -> int:
+        """How many spectators follow a match."""
+        return sum(match.broadcast.spectators for match in self._matches.values())
+
+    def standing(self, version: int) -> Standing:
+        """How a bot version stands here."""
+        connection = self._connections.get(version)
+        most = connection.max_sessions if connection is not None else 0
+        return Standing(connection is not None, most, len(self._places.get(version, ())))
+
     def progress(self, match: Match) -> Progress:
         """How the match stands."""
-        actions = match.actions + sum(table.actions for table in match.tables.values())
+        decisions = match.decisions + sum(table.decisions for table in match.tables.values())
         absent = () if match.deadline is None else tuple(match.spec.bots[i].name for i in self._absent(match))
-        return Progress(actions, len(match.tables), absent)
+        return Progress(decisions, len(match.tables), absent, match.voided)
 
     # Time
 
+    def beat(self, now: float) -> None:
+        """To be called every ``BEAT_SECONDS``: pings the streams whose turn it is, gives up lost ones, and
+        starts the sessions for which a closed match or stream left room.
+
+        If it comes too late, the referee itself was away, and no clock ran.
+        """
+        self.note_time(now)
+        self._beaten = now
+        while self._to_ping and self._to_ping[0][0] <= now:
+            _, connection = self._to_ping.popleft()
+            if self._connections.get(connection.identity.version_id) is not connection:
+                continue
+            if connection.is_lost(now):
+                self.close(connection, CloseCode.LOST, "the bot answers no ping", now)
+            else:
+                connection.probe()
+                self._to_ping.append((now + PING_SECONDS, connection))
+        self.settle(now)
+
+    def note_time(self, now: float) -> None:
+        """Sets clocks back by the time that the referee was away; to be called before anything is timed."""
+        if self._beaten is None or now - self._beaten < BEAT_SECONDS + AWAY_SECONDS:
+            return
+        away, self._beaten = now - self._beaten - BEAT_SECONDS, now
+        for match in self._matches.values():
+            if match.deadline is not None:
+                match.deadline += away
+            for table in match.tables.values():
+                table.delay(away)
+
     def tick(self, now: float) -> None:
         """Does what time asks for: turns that ran out, matches that waited long enough."""
+        self.note_time(now)
+        self._ticked = now
         while self._alarms and self._alarms[0][0] <= now:
             when, _, table = heapq.heappop(self._alarms)
-            if self._alarm_at.get(table) == when:
-                del self._alarm_at[table]
+            if table.expected == when and not table.over:
+                table.expected = INFINITY
                 table.expire(now)
         self.settle(now)
         if any(match.deadline is not None and match.deadline <= now for match in self._matches.values()):
@@ -232,16 +356,13 @@ class Hall:
     def _deadlines(self) -> list[float]:
         return [match.deadline for match in self._matches.values() if match.deadline is not None]
 
-    def _expect(self, table: Table, when: float) -> None:
-        if when < self._alarm_at.get(table, float("inf")):
-            self._alarm_at[table] = when
-            heapq.heappush(self._alarms, (when, next(self._ties), table))
-
     # Sessions
 
     def start_sessions(self, now: float) -> None:
         """Starts every session whose bots are here, or were waited for long enough, and have room."""
         self._room_freed = False
+        if self._draining:
+            return
         for match in list(self._matches.values()):
             if match.waiting and self._may_start(match, now):
                 while match.waiting and self._has_room(match):
@@ -286,13 +407,12 @@ class Hall:
             seats=tuple(spec.bots[bot].name for bot in session.seating),
             deals=spec.deals or min(match.rules.ruleset.session.deals or MAX_DEALS, MAX_DEALS),
             commitment=spec.commitment,
-            decision_ms=spec.limits.decision_ms,
-            fault_limit=spec.limits.faults,
+            limits=spec.limits,
         )
         versions = [spec.bots[bot].version_id for bot in session.seating]
         absent = self._absent(match)
-        table = Table(info, session.seed, self._outlets(match, handle, versions))
-        table.watched = bool(match.spectators)
+        table = Table(info, session.seed, self._outlets(match, session, handle, versions))
+        table.watched = match.broadcast.spectators > 0
         match.tables[handle] = table
         for seat, version in enumerate(versions):
             self._places.setdefault(version, {})[handle] = (table, seat)
@@ -301,38 +421,92 @@ class Hall:
             # Of several absent bots, the one to forfeit changes from session to session.
             table.forfeit(session.seating.index(absent[session.number % len(absent)]))
 
-    def _outlets(self, match: Match, handle: int, versions: list[int]) -> Outlets:
+    def _outlets(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> Outlets:
         connections = self._connections
 
         def send(seat: int, event: Event) -> None:
+            kind = type(event)
+            if kind in _NOTED:
+                self._note(versions[seat], match, session, event)
             connection = connections.get(versions[seat])
             if connection is not None:
-                if isinstance(event, (Fault, SessionEnded)):
+                if kind in _SETTLING:
                     connection.outbox.owed.discard(handle)
                 connection.outbox.put(event)
 
-        def expect(when: float) -> None:
-            self._expect(match.tables[handle], when)
+        def probe(seat: int) -> None:
+            connection = connections.get(versions[seat])
+            if connection is not None:
+                connection.probe()
 
-        def show(sight: Sight) -> None:
-            for spectator in match.spectators:
-                spectator.show(sight)
+        def blame(seat: int, turned_at: float | None) -> FaultKind | None:
+            connection = connections.get(versions[seat])
+            if connection is None:
+                return FaultKind.DISCONNECT
+            if turned_at is None:
+                return FaultKind.STALL if connection.blocked else None
+            return FaultKind.STALL if connection.is_stuck(self._ticked) else FaultKind.TIMEOUT
+
+        def expect(when: float) -> None:
+            heapq.heappush(self._alarms, (when, next(self._ties), match.tables[handle]))
 
         def finished() -> None:
-            self._finish(match, handle, versions)
+            self._finish(match, session, handle, versions)
 
-        return Outlets(send, expect, show, finished)
+        return Outlets(send, probe, blame, expect, match.broadcast.show, finished)
 
-    def _finish(self, match: Match, handle: int, versions: list[int]) -> None:
+    def _note(self, version: int, match: Match, session: SessionSpec, event: Event) -> None:
+        assert isinstance(event, Fault | Notice)
+        self._journal.add(_entry(version, match, session, event))
+
+    def _finish(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> None:
         table = match.tables.pop(handle)
-        self._alarm_at.pop(table, None)
         for version in versions:
             self._places[version].pop(handle, None)
         self._room_freed = True
-        match.actions += table.actions
         if table.end is not SessionEnd.VOID:
+            match.decisions += table.decisions
             match.results.append(_result(table))
             match.wake()
+        elif not match.ended:
+            self._play_again(match, session)
+        if match.cut and not match.tables and not match.ended:
+            self.close_match(match, self._draining)
+
+    def _play_again(self, match: Match, session: SessionSpec) -> None:
+        """A session came to nothing through the referee's fault: it is played again, with the same deals."""
+        match.voided += 1
+        if match.voided > MAX_VOIDED:
+            self.close_match(match, "the referee is too busy to hand out turns")
+        elif self._draining:
+            match.cut = True
+        else:
+            match.waiting.append(session)
+
+
+def _entry(version: int, match: Match, session: SessionSpec, event: Fault | Notice) -> Entry:
+    """What an author is told of a fault or a notice in a session."""
+    session_id = f"{match.spec.match_id}/{session.number}"
+    if isinstance(event, Notice):
+        details: dict[str, object] = {"sequence": event.sequence}
+        return Entry(version, EntryKind.NOTICE, event.code.value, event.text, session_id, details)
+    cards = match.rules.text
+    details = {
+        "deal": event.deal,
+        "action": event.action,
+        "sequence": event.sequence,
+        "turn": event.stage.value,
+        "seat": event.seat,
+        "hand": cards(event.hand),
+        "to_beat": cards(event.to_beat),
+        "answered": cards(event.answered),
+        "default": cards(event.default) or "-",
+        "faults": event.faults,
+        "fault_limit": match.spec.limits.faults,
+        "elapsed_ms": event.elapsed_ms,
+        "credit_ms": event.credit_ms,
+    }
+    return Entry(version, EntryKind.FAULT, event.kind.value, event.reason, session_id, details)
 
 
 def _result(table: Table) -> SessionResult:
@@ -341,6 +515,6 @@ def _result(table: Table) -> SessionResult:
         number=table.info.number,
         points=tuple(table.session.scores),
         forfeit=forfeit,
-        records=tuple(table.record.records),
+        records=tuple(table.records),
         faults=tuple(table.faults),
     )

@@ -41,6 +41,14 @@ class Limits:
     """How long absent bots are waited for when the match starts."""
     faults: int = 10
     """Number of faults at which a session is forfeit."""
+    bank_ms: int = 0
+    """Thinking time of each seat for all decisions of a session; 0: no bank."""
+    increment_ms: int = 0
+    """What each decision adds to the bank."""
+    credit_ms: int = 100
+    """The most that is credited to a decision for the network."""
+    ask_forced: bool = False
+    """Whether a bot is asked even where it has no choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +90,12 @@ class Progress:
     """A sign of life of a running match."""
 
     decisions: int
-    """Actions so far."""
+    """Turns asked so far."""
     sessions_open: int
     waiting_for: tuple[str, ...]
     """Bots that are not connected while the match waits for them."""
+    sessions_voided: int = 0
+    """Sessions stopped because the referee could not hand out a turn; they run again."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:
@@ -102,6 +112,8 @@ def check_match(spec: MatchSpec, players: int) -> str:
         return f"deals: {spec.deals} is not between 0 and {MAX_DEALS}"
     if spec.limits.decision_ms < 1 or spec.limits.faults < 1 or spec.limits.join_ms < 0:
         return "limits: decision_ms and faults must be at least 1, join_ms at least 0"
+    if min(spec.limits.bank_ms, spec.limits.increment_ms, spec.limits.credit_ms) < 0:
+        return "limits: bank_ms, increment_ms and credit_ms must be at least 0"
     return _check_sessions(spec, players)
 
 

@@ -11,16 +11,17 @@ HOLD_SECONDS = 0.010
 class Outbox:
     """The events for one stream, gathered into batches by the hold rule.
 
-    The next message is held back while the bot owes answers, has sent nothing since the last message, and
-    that message is younger than ``HOLD_SECONDS``: under load this makes batches grow, as the answers to one
-    message make the turns of the next, and it costs a lone session nothing.
+    The next message is held back while the bot owes answers, has sent fewer than half as many answers since
+    the last message as that had turns, and that message is younger than ``HOLD_SECONDS``: under load this
+    makes batches grow, as the answers to one message make the turns of the next, and it costs a lone session
+    nothing.
     """
 
-    __slots__ = ("_events", "_heard", "_sent_at", "_wake", "owed")
+    __slots__ = ("_awaited", "_events", "_sent_at", "_wake", "owed")
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._events: list[Event] = []
-        self._heard = True
+        self._awaited = 0
         self._sent_at = 0.0
         self._wake = wake
         self.owed: set[int] = set()
@@ -31,15 +32,19 @@ class Outbox:
         self._events.append(event)
         self._wake()
 
-    def heard(self) -> None:
-        """Notes that the bot has sent something, which lets the next message go."""
-        self._heard = True
-        if self._events:
+    def sent(self, turns: int) -> None:
+        """Notes how many turns the last batch held."""
+        self._awaited = (turns + 1) // 2
+
+    def heard(self, answers: int) -> None:
+        """Notes that the bot has sent answers, which may let the next message go."""
+        self._awaited -= answers
+        if self._events and self._awaited <= 0:
             self._wake()
 
     def hold(self, now: float) -> float:
         """Seconds for which the next message is to be held back; 0 when it may go."""
-        if self._heard or not self.owed:
+        if self._awaited <= 0 or not self.owed:
             return 0.0
         return max(0.0, self._sent_at + HOLD_SECONDS - now)
 
@@ -47,9 +52,14 @@ class Outbox:
         """The batch that is to be sent now, oldest first; empty when nothing waits."""
         batch, self._events = self._events, []
         if batch:
-            self._heard = False
             self._sent_at = now
         return batch
 
-    def __bool__(self) -> bool:
-        return bool(self._events)
+    def put_back(self, events: list[Event]) -> None:
+        """Returns what did not fit into the message; it goes first into the next one."""
+        self._events[:0] = events
+        self._awaited = 0
+        self._wake()
+
+    def __len__(self) -> int:
+        return len(self._events)

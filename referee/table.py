@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from referee.deal import Deal, Stage
+from referee.deal import NOBODY, Deal, Stage
 from referee.errors import PlayError
 from referee.events import (
     DealEnded,
@@ -32,15 +32,37 @@ UNSENT_GRACE = 2.0
 does not take its messages can keep a table waiting."""
 
 
+INFINITY = float("inf")
+LATE_KEPT = 64
+"""Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
+
+
 class Ask:
     """A decision that a seat owes."""
 
-    __slots__ = ("deadline", "sequence", "stage")
+    __slots__ = ("credit", "deadline", "probed", "sequence", "stage", "time", "turned_at")
 
-    def __init__(self, sequence: int, stage: Stage, deadline: float) -> None:
+    def __init__(self, sequence: int, stage: Stage, time: float, deadline: float) -> None:
         self.sequence = sequence
         self.stage = stage
+        self.time = time
+        """Seconds that the seat may take, without the credit."""
+        self.credit = 0.0
+        """Seconds credited for the network."""
+        self.turned_at: float | None = None
+        """When the turn was handed to the stream, which starts the clock; None: not yet."""
         self.deadline = deadline
+        self.probed = False
+        """Whether a sign of life was asked for."""
+
+    def start(self, now: float, credit: float) -> None:
+        """Starts the clock."""
+        self.turned_at, self.credit = now, credit
+        self.deadline = now + self.time + credit
+
+    def elapsed(self, now: float) -> float:
+        """Seconds that the seat has taken so far; 0 while the clock does not run."""
+        return 0.0 if self.turned_at is None else now - self.turned_at
 
 
 class Malformed(str):
@@ -49,28 +71,27 @@ class Malformed(str):
     __slots__ = ()
 
 
+STUCK = ("takes no messages", "answers no ping")
+"""What a stalled bot does not do: before and after the turn was handed to its stream."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outlets:
     """Where a table's messages go."""
 
     send: Callable[[int, Event], None]
     """Seat and event, for the bot in that seat."""
+    probe: Callable[[int], None]
+    """Ask the bot in that seat for a sign of life."""
+    blame: Callable[[int, float | None], FaultKind | None]
+    """Why the bot in that seat did not answer a turn that it got at that time (None: its stream did not take
+    it yet): time-out, stall or disconnect; None when it is the referee that did not hand the turn out."""
     expect: Callable[[float], None]
-    """Call ``expire`` at that time, or when a time given before comes, if that is earlier."""
+    """Call ``expire`` at that time; a time given before, which is later, is forgotten."""
     show: Callable[[Sight], None]
     """For spectators."""
     finished: Callable[[], None]
     """The session is over; its result stands in the table."""
-
-
-@dataclass(slots=True)
-class SessionRecord:
-    """What a session leaves behind."""
-
-    records: list[str] = field(default_factory=list)
-    """Lean deal records, one JSON object a deal."""
-    actions: int = 0
-    """Actions of all closed deals."""
 
 
 class Table:
@@ -80,21 +101,32 @@ class Table:
         self.info = info
         self.over = False
         self.end: SessionEnd | None = None
-        self.record = SessionRecord()
+        self.records: list[str] = []
+        """Lean deal records, one JSON object a deal."""
         self.faults = [0] * len(info.seats)
         self.session = Session(info.rules, seed, info.deals)
+        self.expected = INFINITY
+        """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
         """Whether spectators are to be told."""
         self._out = outlets
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
+        self._encoded: list[bytes] = []
         self._asks: dict[int, Ask] = {}
         self._sequences = [0] * len(info.seats)
         self._told = [0] * len(info.seats)
         self._shown = 0
         self._online = [False] * len(info.seats)
-        self._limit = info.decision_ms / 1000
+        self._limit = info.limits.decision_ms / 1000
+        self._most_credit = info.limits.credit_ms / 1000
+        self._acts_for_forced = not info.limits.ask_forced
+        self._has_bank = info.limits.bank_ms > 0
+        self._banks = [info.limits.bank_ms / 1000] * len(info.seats)
+        self._increment = info.limits.increment_ms / 1000
+        self._late: list[dict[int, float]] = [{} for _ in info.seats]
+        """By seat: when turns ran out, by sequence."""
 
     # What happens to a table
 
@@ -115,43 +147,67 @@ class Table:
         """
         ask = self._asks.get(seat)
         if ask is None or ask.sequence != sequence or self._deal is None:
-            text = f"turn {sequence} is over; the answer was ignored"
-            self._out.send(seat, Notice(NoticeCode.STALE_MOVE, text, self.info.handle, sequence))
+            self._ignore(seat, sequence, now)
             return False
         if isinstance(cards, Malformed):
-            self._fault(seat, ask, FaultKind.MALFORMED, cards, 0)
+            self._fault(seat, ask, FaultKind.MALFORMED, cards, 0, now)
         else:
             try:
                 self._deal.act(seat, cards)
             except PlayError as error:
-                self._fault(seat, ask, FaultKind.ILLEGAL, str(error), cards)
+                self._fault(seat, ask, FaultKind.ILLEGAL, str(error), cards, now)
+            else:
+                if self._has_bank:
+                    self._charge(seat, ask, now)
         self._asks.pop(seat, None)
         self._go_on(now)
         return True
 
     def expire(self, now: float) -> None:
-        """Acts for the seats whose time is up, and asks to be called again if others still owe an answer."""
+        """Acts for the seats whose time is up, and asks to be called again if others still owe an answer.
+
+        A bot that has used half of its time is asked for a sign of life, which tells later whether it was
+        late or stuck.
+        """
         for seat, ask in sorted(self._asks.items()):
-            if now < ask.deadline or self._asks.get(seat) is not ask:
+            if self._asks.get(seat) is not ask:
                 continue
-            if self._online[seat]:
-                self._fault(seat, ask, FaultKind.TIMEOUT, f"no answer within {self.info.decision_ms} ms", 0)
-            else:
-                self._fault(
-                    seat, ask, FaultKind.DISCONNECT, "no answer in time: the bot was not connected", 0
-                )
+            if now >= ask.deadline:
+                kind = self._out.blame(seat, ask.turned_at)
+                if kind is None:
+                    self.void()
+                    return
+                self._fault(seat, ask, kind, self._why(ask, kind), 0, now)
+                self._asks.pop(seat, None)
+                self._go_on(now)
+            elif not ask.probed and now >= ask.deadline - ask.time / 2:
+                ask.probed = True
+                self._out.probe(seat)
+        if self._asks:
+            self._expect(min(_next_look(ask) for ask in self._asks.values()))
+
+    def flood(self, seat: int, now: float) -> None:
+        """The seat's bot is cut off for flooding: what it owes is done for it."""
+        ask = self._asks.get(seat)
+        if ask is not None:
+            self._fault(seat, ask, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
             self._asks.pop(seat, None)
             self._go_on(now)
-        if self._asks:
-            self._out.expect(min(ask.deadline for ask in self._asks.values()))
+
+    def delay(self, seconds: float) -> None:
+        """The referee was away for so long: no clock ran."""
+        for ask in self._asks.values():
+            ask.deadline += seconds
+            if ask.turned_at is not None:
+                ask.turned_at += seconds
 
     def detach(self, seat: int, now: float) -> None:
         """The seat's bot lost its stream: the clock of what it owes starts now, if it was not running."""
         self._online[seat] = False
         ask = self._asks.get(seat)
-        if ask is not None:
-            ask.deadline = min(ask.deadline, now + self._limit)
-            self._out.expect(ask.deadline)
+        if ask is not None and ask.turned_at is None:
+            ask.start(now, 0.0)
+            self._expect(ask.deadline)
 
     def attach(self, seat: int) -> None:
         """The seat's bot is back: tells it all that it needs to go on."""
@@ -164,14 +220,26 @@ class Table:
         if ask is not None:
             self._out.send(seat, TurnDue(self, seat, ask.sequence))
 
-    def turn(self, seat: int, sequence: int, now: float) -> Turn | None:
-        """The turn as it is sent now, which starts its clock; None if it is over."""
+    def turn(self, seat: int, sequence: int, now: float, credit: float = 0.0) -> Turn | None:
+        """The turn as it is handed to the stream now, which starts its clock; None if it is over.
+
+        ``credit`` is the round trip of the stream in seconds.
+        """
         ask = self._asks.get(seat)
         if ask is None or ask.sequence != sequence or self._deal is None:
             return None
         since, self._told[seat] = self._told[seat], log_length(self._deal)
-        ask.deadline = min(ask.deadline, now + self._limit)
-        return Turn(self.info, seat, sequence, ask.stage, self._deal, since)
+        left = ask.time
+        if ask.turned_at is None:
+            ask.start(now, min(credit, self._most_credit))
+            self._expect(_next_look(ask))
+        else:  # the bot was away, and its clock ran on
+            left = max(0.0, ask.deadline - ask.credit - now)
+        bank = round(self._banks[seat] * 1000) if self._has_bank else 0
+        time, credited = round(left * 1000), int(ask.credit * 1000)
+        return Turn(
+            self.info, seat, sequence, ask.stage, self._deal, since, time, bank, credited, self._encoded
+        )
 
     def forfeit(self, seat: int) -> None:
         """Ends the session by ``seat``'s forfeit."""
@@ -189,9 +257,9 @@ class Table:
         self._end(SessionEnd.VOID, (), -1)
 
     @property
-    def actions(self) -> int:
-        """Actions of the session so far."""
-        return self.record.actions + (len(self._deal.log) if self._deal is not None else 0)
+    def decisions(self) -> int:
+        """Turns asked in the session so far."""
+        return sum(self._sequences)
 
     def sights(self) -> list[Sight]:
         """What a spectator who comes now must be shown first."""
@@ -212,6 +280,7 @@ class Table:
         self._deal = deal = self.session.next_deal()
         self._opening = deal.opening
         self._deal_faults = []
+        self._encoded = []
         self._shown = 0
         for seat in range(len(self.info.seats)):
             self._told[seat] = 0
@@ -228,37 +297,85 @@ class Table:
                 self._close_deal()
                 if not self.over:
                     self._open_deal()
-            elif not self._ask_or_act(deal, now):
+            elif deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
+                for seat in deal.asked():
+                    if seat not in self._asks:
+                        self._ask(deal, seat, now)
+                break
+            elif deal.turn in self._asks:
+                break
+            elif self._acts_for_forced and deal.forced(deal.turn):
+                deal.act(deal.turn, deal.default(deal.turn))
+            else:
+                self._ask(deal, deal.turn, now)
                 break
         if self.watched and not self.over:
             self._show_actions()
 
-    def _ask_or_act(self, deal: Deal, now: float) -> bool:
-        """Gives whether a seat without a choice was acted for, so that others may have to be asked now."""
-        for seat in deal.asked():
-            if seat in self._asks:
-                continue
-            if deal.forced(seat):
-                deal.act(seat, deal.default(seat))
-                return True
-            self._sequences[seat] += 1
-            sequence = self._sequences[seat]
-            grace = UNSENT_GRACE if self._online[seat] else 0.0
-            self._asks[seat] = Ask(sequence, deal.stage, now + self._limit + grace)
-            self._out.expect(now + self._limit)
-            self._out.send(seat, TurnDue(self, seat, sequence))
-        return False
+    def _ask(self, deal: Deal, seat: int, now: float) -> None:
+        self._sequences[seat] = sequence = self._sequences[seat] + 1
+        time = min(self._limit, self._banks[seat]) if self._has_bank else self._limit
+        self._asks[seat] = ask = Ask(sequence, deal.stage, time, now + time + UNSENT_GRACE)
+        if not self._online[seat]:
+            ask.start(now, 0.0)
+        self._expect(now + time / 2)
+        self._out.send(seat, TurnDue(self, seat, sequence))
 
-    def _fault(self, seat: int, ask: Ask, kind: FaultKind, reason: str, answered: int) -> None:
+    def _expect(self, when: float) -> None:
+        """Has ``expire`` called no later than then."""
+        if when < self.expected:
+            self.expected = when
+            self._out.expect(when)
+
+    def _charge(self, seat: int, ask: Ask, now: float) -> None:
+        """Takes a decision's time from the seat's bank, and adds the increment."""
+        used = max(0.0, ask.elapsed(now) - ask.credit)
+        self._banks[seat] = max(0.0, self._banks[seat] - used) + self._increment
+
+    def _ignore(self, seat: int, sequence: int, now: float) -> None:
+        """Tells a bot why its answer has no effect."""
+        ran_out = self._late[seat].get(sequence)
+        if ran_out is not None:
+            code = NoticeCode.STALE_MOVE
+            text = f"turn {sequence} is over: the answer came {(now - ran_out) * 1000:.0f} ms after its time"
+        elif 0 < sequence <= self._sequences[seat]:
+            code = NoticeCode.REPEATED_MOVE
+            text = f"turn {sequence} was answered already"
+        else:
+            code = NoticeCode.UNKNOWN_TURN
+            text = f"turn {sequence} was not asked; the last one was {self._sequences[seat]}"
+        self._out.send(seat, Notice(code, text, self.info.handle, sequence))
+
+    def _why(self, ask: Ask, kind: FaultKind) -> str:
+        within = f"no answer within {ask.time * 1000:.0f} ms"
+        if ask.credit >= 0.001:
+            within += f" and {ask.credit * 1000:.0f} ms for the network"
+        if ask.time < self._limit:
+            within += " (all that was left in the bank)"
+        if kind is FaultKind.DISCONNECT:
+            return f"{within}: the bot was not connected"
+        if kind is FaultKind.STALL:
+            return f"{within}: the bot is connected, but {STUCK[ask.turned_at is not None]}"
+        return within
+
+    def _fault(self, seat: int, ask: Ask, kind: FaultKind, reason: str, answered: int, now: float) -> None:
         deal = self._deal
         assert deal is not None
         self.faults[seat] += 1
-        fault: dict[str, object] = {"action": len(deal.log), "seat": seat, "kind": kind.value}
+        if self._has_bank:
+            self._charge(seat, ask, now)
+        if now >= ask.deadline:
+            late = self._late[seat]
+            late[ask.sequence] = ask.deadline
+            if len(late) > LATE_KEPT:
+                del late[next(iter(late))]
+        at = len(deal.log)
+        fault: dict[str, object] = {"action": at, "seat": seat, "kind": kind.value}
         if ask.stage in (Stage.EXCHANGE, Stage.BOMBS):
             fault["turn"] = "exchange" if ask.stage is Stage.EXCHANGE else "bomb"
         self._deal_faults.append(fault)
         hand, to_beat, default = deal.hands[seat], deal.to_beat & self.info.rules.full, deal.default(seat)
-        forfeit = self.faults[seat] >= self.info.fault_limit
+        forfeit = self.faults[seat] >= self.info.limits.faults
         if forfeit:
             self._asks.clear()
             deal.forfeit(seat)
@@ -272,11 +389,16 @@ class Table:
                 ask.sequence,
                 kind,
                 reason,
+                deal.number,
+                at,
+                ask.stage,
                 hand,
                 to_beat,
                 answered,
                 default,
                 self.faults[seat],
+                round(ask.elapsed(now) * 1000),
+                int(ask.credit * 1000),
             ),
         )
 
@@ -286,13 +408,10 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        self.record.records.append(
-            json.dumps(deal_record(deal, faults=self._deal_faults), separators=(",", ":"))
-        )
-        self.record.actions += len(deal.log)
+        self.records.append(json.dumps(deal_record(deal, faults=self._deal_faults), separators=(",", ":")))
         scores = tuple(self.session.scores)
         for seat in range(len(self.info.seats)):
-            self._out.send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores))
+            self._out.send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores, self._encoded))
         if self.watched:
             self._out.show(DealEnded(self.info, -1, deal, log_length(deal), scores))
         self._deal = None
@@ -319,3 +438,7 @@ class Table:
         if self.watched:
             self._out.show(ended)
         self._out.finished()
+
+
+def _next_look(ask: Ask) -> float:
+    return ask.deadline if ask.probed else ask.deadline - ask.time / 2

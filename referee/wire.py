@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, TypeAlias
 
+from referee.action import Entry
 from referee.deal import Deal, Stage
 from referee.errors import CardError, MatchRefused
 from referee.events import (
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 Actions: TypeAlias = "RepeatedCompositeFieldContainer[play_pb2.Action]"
 
-_STAGES = {
+TURN_KINDS: dict[Stage, "play_pb2.TurnKind.ValueType"] = {
     Stage.PLAY: play_pb2.TURN_KIND_PLAY,
     Stage.EXCHANGE: play_pb2.TURN_KIND_EXCHANGE,
     Stage.BEAT_OWN: play_pb2.TURN_KIND_BEAT_OWN,
@@ -42,6 +43,8 @@ _FAULTS = {
     FaultKind.TIMEOUT: play_pb2.FAULT_KIND_TIMEOUT,
     FaultKind.MALFORMED: play_pb2.FAULT_KIND_MALFORMED,
     FaultKind.DISCONNECT: play_pb2.FAULT_KIND_DISCONNECT,
+    FaultKind.STALL: play_pb2.FAULT_KIND_STALL,
+    FaultKind.FLOOD: play_pb2.FAULT_KIND_FLOOD,
 }
 _SESSION_ENDS = {
     SessionEnd.PLAYED: play_pb2.SESSION_END_PLAYED,
@@ -59,6 +62,9 @@ _NOTICES = {
     NoticeCode.UNKNOWN_SESSION: play_pb2.NOTICE_CODE_UNKNOWN_SESSION,
     NoticeCode.UNEXPECTED: play_pb2.NOTICE_CODE_UNEXPECTED,
     NoticeCode.CLOSING: play_pb2.NOTICE_CODE_CLOSING,
+    NoticeCode.REPEATED_MOVE: play_pb2.NOTICE_CODE_REPEATED_MOVE,
+    NoticeCode.UNKNOWN_TURN: play_pb2.NOTICE_CODE_UNKNOWN_TURN,
+    NoticeCode.LEFT_OUT: play_pb2.NOTICE_CODE_LEFT_OUT,
 }
 
 
@@ -72,6 +78,8 @@ def read_move(rules: Rules, move: play_pb2.Move) -> int | Malformed:
         return Malformed("the move has both cards and a pass") if cards else 0
     if not cards:
         return Malformed("the move has neither cards nor a pass")
+    if len(cards) > rules.full.bit_count():
+        return Malformed(f"the move has {len(cards)} cards, the pack {rules.full.bit_count()}")
     try:
         return card_numbers(rules).mask(cards)
     except CardError as error:
@@ -104,11 +112,15 @@ def write_turn(message: play_pb2.Turn, turn: Turn, list_plays: bool) -> None:
     cards = card_numbers(info.rules)
     message.session = info.handle
     message.sequence = turn.sequence
-    message.kind = _STAGES[turn.stage]
+    message.kind = TURN_KINDS[turn.stage]
     add_actions(message.actions, cards, deal, turn.since, seat)
     if deal.to_beat:
         message.to_beat.extend(cards.numbers(deal.to_beat & info.rules.full))
-    message.decision_ms = info.decision_ms
+    message.decision_ms = turn.time_ms
+    if turn.bank_ms:
+        message.bank_ms = turn.bank_ms
+    if turn.credit_ms:
+        message.credit_ms = turn.credit_ms
     if deal.can_pass(seat):
         message.can_pass = True
     write_constraints(message, cards, turn)
@@ -133,18 +145,23 @@ def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, se
     for step in exchange_steps(deal)[since:]:
         add_exchange(actions.add(), cards, step, seat)
     told = since - len(exchange_steps(deal))
-    for actor, played, drawn, out_of_turn in deal.log[max(told, 0) :]:
-        action = actions.add()
-        action.seat = actor
-        if played:
-            action.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
-            action.cards.extend(cards.numbers(played))
-        else:
-            action.kind = play_pb2.ACTION_KIND_PASS
-            if drawn:
-                action.drawn = drawn.bit_count()
-                if actor == seat:
-                    action.drawn_cards.extend(cards.numbers(drawn))
+    for entry in deal.log[max(told, 0) :]:
+        write_action(actions.add(), cards, entry, seat)
+
+
+def write_action(action: play_pb2.Action, cards: CardNumbers, entry: Entry, seat: int) -> None:
+    """Fills in an action as ``seat`` may see it: only it sees what it drew."""
+    actor, played, drawn, out_of_turn = entry
+    action.seat = actor
+    if played:
+        action.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
+        action.cards.extend(cards.numbers(played))
+    else:
+        action.kind = play_pb2.ACTION_KIND_PASS
+        if drawn:
+            action.drawn = drawn.bit_count()
+            if actor == seat:
+                action.drawn_cards.extend(cards.numbers(drawn))
 
 
 def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
@@ -181,8 +198,13 @@ def write_session_started(message: play_pb2.SessionStarted, event: SessionStarte
     message.commitment = info.commitment
     message.scores.extend(event.scores)
     message.resumed = event.resumed
-    message.decision_ms = info.decision_ms
-    message.fault_limit = info.fault_limit
+    limits = info.limits
+    message.decision_ms = limits.decision_ms
+    message.fault_limit = limits.faults
+    message.bank_ms = limits.bank_ms
+    message.increment_ms = limits.increment_ms
+    message.credit_ms = limits.credit_ms
+    message.ask_forced = limits.ask_forced
 
 
 def write_deal_started(message: play_pb2.DealStarted, event: DealStarted) -> None:
@@ -239,7 +261,7 @@ def write_fault(message: play_pb2.Fault, event: Fault) -> None:
     message.answered.extend(cards.numbers(event.answered))
     message.default_cards.extend(cards.numbers(event.default))
     message.faults = event.faults
-    message.fault_limit = event.info.fault_limit
+    message.fault_limit = event.info.limits.faults
 
 
 def write_notice(message: play_pb2.Notice, event: Notice) -> None:
@@ -305,7 +327,15 @@ def read_match(request: match_pb2.RunMatchRequest) -> MatchSpec:
         sessions=tuple(SessionSpec(s.number, tuple(s.seating), s.seed) for s in request.sessions),
         deals=request.deals,
         commitment=request.commitment,
-        limits=Limits(request.decision_ms, request.join_ms, request.fault_limit),
+        limits=Limits(
+            decision_ms=request.decision_ms,
+            join_ms=request.join_ms,
+            faults=request.fault_limit,
+            bank_ms=request.bank_ms,
+            increment_ms=request.increment_ms,
+            credit_ms=request.credit_ms,
+            ask_forced=request.ask_forced,
+        ),
     )
 
 
@@ -326,6 +356,10 @@ def match_request(spec: MatchSpec) -> match_pb2.RunMatchRequest:
         decision_ms=spec.limits.decision_ms,
         join_ms=spec.limits.join_ms,
         fault_limit=spec.limits.faults,
+        bank_ms=spec.limits.bank_ms,
+        increment_ms=spec.limits.increment_ms,
+        credit_ms=spec.limits.credit_ms,
+        ask_forced=spec.limits.ask_forced,
     )
 
 
@@ -350,6 +384,7 @@ def progress_response(progress: Progress) -> match_pb2.RunMatchResponse:
             decisions=progress.decisions,
             sessions_open=progress.sessions_open,
             waiting_for=progress.waiting_for,
+            sessions_voided=progress.sessions_voided,
         )
     )
 
@@ -365,6 +400,6 @@ def read_update(response: match_pb2.RunMatchResponse) -> SessionResult | Progres
             )
         case "progress":
             seen = response.progress
-            return Progress(seen.decisions, seen.sessions_open, tuple(seen.waiting_for))
+            return Progress(seen.decisions, seen.sessions_open, tuple(seen.waiting_for), seen.sessions_voided)
         case _:
             return None

@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from arena.cli import bots, demo, results, system, tournaments
+from arena.cli import bots, demo, results, system, tokens, tournaments
 from arena.cli.context import Given
 from arena.cli.rules import rules_app
 from arena.errors import ArenaError
@@ -22,6 +22,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(system.app)
 app.add_typer(demo.app)
 app.add_typer(bots.app, name="bot")
+app.add_typer(tokens.app, name="token")
 app.add_typer(tournaments.app, name="tournament")
 app.add_typer(results.app)
 app.add_typer(rules_app, name="rules")

@@ -1,37 +1,48 @@
-"""``arena bot …``: registering, listing and running bots."""
+"""``arena bot …``: registering, listing, checking and running bots, and reading their log."""
 
+import asyncio
 import importlib
 import importlib.util
 import logging
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.context import storage_of
-from arena.cli.output import AsJson, moment, print_json, say, show
+from arena.cli.botlog import follow_log, print_entry
+from arena.cli.context import settings_of, storage_of
+from arena.cli.output import AsJson, console, moment, print_json, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
 from arena.services import bots
+from arena.services.checks import checked_version, store_check
+from arena.services.journal import KEPT, KINDS, read_log, readable_versions
 from referee.bot import run as run_bot
 from referee.bot.client import DEFAULT_REFEREE, Bot
 
-app = typer.Typer(no_args_is_help=True, help="Register, list and run bots.")
+if TYPE_CHECKING:
+    from referee.check import Result
+
+REPORT_WIDTH = 100
+
+app = typer.Typer(no_args_is_help=True, help="Register, list, check and run bots, and read their log.")
 
 
 @app.command()
 def register(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="Its owner's name and its own.")],
+    language: Annotated[str | None, typer.Option(help="What it is written in: go, c++, …")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Register a bot, or the next version of one, and print its token. The token is shown only now."""
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
-        registered = bots.register_version(storage, bot, utc_now())
+        registered = bots.register_version(storage, bot, utc_now(), language)
     if as_json:
         print_json(registered)
     else:
@@ -50,23 +61,142 @@ def list_(
     if as_json:
         print_json(versions)
     else:
-        rows = [(one.name, moment(one.created_at), moment(one.revoked_at)) for one in versions]
-        show(["bot version", "registered", "revoked"], rows, "no bots yet: arena bot register OWNER/BOT")
+        rows = [
+            (
+                one.name,
+                one.language,
+                moment(one.created_at),
+                moment(one.check_passed_at),
+                moment(one.revoked_at),
+            )
+            for one in versions
+        ]
+        columns = ["bot version", "language", "registered", "check passed", "revoked"]
+        show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
 
 
 @app.command()
 def revoke(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="OWNER/BOT@VERSION", help="The bot version.")],
+    as_json: AsJson = False,
 ) -> None:
-    """Make the token of a bot version worthless, for good."""
+    """Make the token of a bot version worthless, for good; a bot that is connected is sent away."""
     with storage_of(ctx) as storage:
-        bots.revoke_version(storage, name, utc_now())
-    say(f"the token of {name} is revoked")
+        revoked = bots.revoke_version(storage, name, utc_now())
+    if as_json:
+        print_json(revoked)
+    else:
+        say(f"the token of {revoked.name} is revoked")
+
+
+@app.command("log")
+def log_(
+    ctx: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="A good token of any version of the bot.")],
+    organiser: Annotated[
+        bool, typer.Option("--organiser", help="The token is an organiser's, which opens every bot's log.")
+    ] = False,
+    limit: Annotated[int, typer.Option(help=f"Entries to show at most, the newest; up to {KEPT}.")] = 50,
+    kind: Annotated[str | None, typer.Option(help=f"Only these: {', '.join(KINDS)}.")] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION; or the beginning of that."),
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until Ctrl-C.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
+) -> None:
+    """Show what the referees noted of a bot: faults with the position, notices, connections and their ends.
+
+    Whoever has a token of the bot is its author. An organiser has one from `arena token create NAME --scope
+    organiser`, and gives it with --organiser.
+    """
+    with storage_of(ctx) as storage:
+        versions = readable_versions(storage, bot, token.strip(), organiser=organiser)
+        entries = read_log(storage, versions, kind=kind, session=session, limit=limit)
+        for entry in entries:
+            print_entry(entry, as_json)
+        if follow:
+            follow_log(
+                storage,
+                versions,
+                lambda entry: print_entry(entry, as_json),
+                kind=kind,
+                session=session,
+                after=entries[-1].id if entries else 0,
+            )
+        elif not entries and not as_json:
+            say("no such entries")
+
+
+@app.command("check")
+def check_(
+    ctx: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot version.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND …]", help="What starts the bot; without it the bot is waited for."
+        ),
+    ] = None,
+    listen: Annotated[str, typer.Option(help="host:port to listen on.")] = "127.0.0.1:0",
+    scenario: Annotated[
+        list[str] | None, typer.Option(help="Only this scenario; once for each. The result is not kept.")
+    ] = None,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for the bot to connect.")] = 60.0,
+    log: Annotated[Path | None, typer.Option(help="File for what the bot's own process prints.")] = None,
+    store: Annotated[
+        bool, typer.Option("--store/--no-store", help="Keep the result with the bot version.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Check that a bot speaks the protocol, through scenarios of a referee made for it.
+
+    The bot is started with the COMMAND (ARENA_REFEREE and ARENA_TOKEN are set for it), or its author starts
+    it with the address and the token that are printed. Ends with status 1 if it does not pass.
+    """
+    from referee.check import check  # which every other command can do without, and would load
+
+    if log is not None and not log.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder for {log}", param_hint="'--log'")
+    keep = store and not scenario
+    with storage_of(ctx) if keep else nullcontext() as storage:
+        name = checked_version(storage, bot) if storage else bot
+        report = asyncio.run(
+            check(
+                listen=listen,
+                command=command or None,
+                scenarios=scenario or None,
+                on_ready=None if command else _tell_where,
+                on_result=None if as_json else _tell_result,
+                timeout=wait,
+                log=log,
+                bot=name,
+            )
+        )
+        if storage:
+            store_check(storage, name, report.to_object(), report.passed, utc_now())
+    if as_json:
+        print_json(report.to_object())
+    else:
+        say(report.to_text(min(console().width, REPORT_WIDTH)))
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def _tell_where(address: str, token: str) -> None:
+    print(f"start the bot with: ARENA_REFEREE={address} ARENA_TOKEN={token}", file=sys.stderr, flush=True)
+
+
+def _tell_result(result: "Result") -> None:
+    if sys.stderr.isatty():
+        print(f"{result.code} {result.outcome}", file=sys.stderr, flush=True)
 
 
 @app.command()
 def run(
+    ctx: typer.Context,
     program: Annotated[
         str,
         typer.Argument(
@@ -79,10 +209,11 @@ def run(
     ] = DEFAULT_REFEREE,
 ) -> None:
     """Run a bot written in Python until Ctrl-C."""
+    tls = settings_of(ctx).client_tls()
     bot = load_bot(program)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     addresses = [address.strip() for address in referee.split(",") if address.strip()]
-    run_bot(bot, token=token.strip(), addresses=addresses)
+    run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
 
 
 def load_bot(program: str) -> Bot:

@@ -125,7 +125,9 @@ def demo_settings(folder: Path) -> Settings:
             "broker_url": f"filesystem://{folder}/broker",
             "listen": listen,
             "referees": listen,
+            "local_referees": 1,
             "beat_seconds": 1,
+            **{name: None for name in Settings.model_fields if name.startswith("tls_")},
         }
     )
 

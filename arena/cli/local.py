@@ -1,12 +1,14 @@
 """An arena on this machine: its processes, started together."""
 
 import fcntl
+import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
@@ -15,19 +17,62 @@ from referee.errors import ListenError
 
 POLL_SECONDS = 0.1
 
-PROCESSES = ("referee", "worker", "beat")
+LAST_PORT = 65_535
+
+
+class LocalReferee(NamedTuple):
+    """A referee that ``arena up`` starts."""
+
+    name: str
+    """Of its process."""
+    listen: str
+    address: str
+    """Where bots and workers reach it."""
+
+
+def local_referees(settings: Settings) -> list[LocalReferee]:
+    """The referees of ``arena up``: on the port of ``listen``, and on those that follow. SettingsError."""
+    _, port = _address(settings.listen)
+    count = settings.local_referees
+    if port + count - 1 > LAST_PORT:
+        raise SettingsError("local_referees", f"{count} ports from {port} on go beyond {LAST_PORT}")
+    host = settings.listen.rpartition(":")[0]
+    names = ["referee"] if count == 1 else [f"referee{place}" for place in range(1, count + 1)]
+    listening = [f"{host}:{port + place}" for place in range(count)]
+    return [
+        LocalReferee(name, listen, _known_as(settings, listen, place))
+        for place, (name, listen) in enumerate(zip(names, listening, strict=True))
+    ]
+
+
+def _known_as(settings: Settings, listen: str, place: int) -> str:
+    """The address in ``referees`` of the local referee in this place."""
+    if listen in settings.referees:
+        return listen
+    if len(settings.referees) != settings.local_referees:
+        raise SettingsError(
+            "referees",
+            f"{listen}, on which a referee would listen here, is not in it, and it has "
+            f"{len(settings.referees)} addresses for {settings.local_referees} local referees",
+        )
+    return settings.referees[place]
 
 
 def start_arena(supervisor: Supervisor, settings: Settings) -> None:
-    """Start referee, worker and beat, and wait until the referee listens.
+    """Start referees, worker and beat, and wait until the referees listen.
 
     SettingsError, ListenError, ProcessFailed.
     """
-    address = _address(settings.listen)
-    _check_free(address)
-    for name in PROCESSES:
+    referees = local_referees(settings)
+    for referee in referees:
+        _check_free(_address(referee.listen))
+    for name, listen, address in referees:
+        command = arena_command("referee", "--listen", listen, "--address", address)
+        # Whoever stops an arena waits for it, and what is being played goes on the next time.
+        supervisor.start(name, command, stop_with=signal.SIGINT)
+    for name in ("worker", "beat"):
         supervisor.start(name, arena_command(name))
-    while not _listens(address):
+    while not all(_listens(_address(referee.listen)) for referee in referees):
         supervisor.check()
         time.sleep(POLL_SECONDS)
 

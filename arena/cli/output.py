@@ -58,6 +58,11 @@ def print_json(value: object) -> None:
     print(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
 
 
+def print_json_line(value: object) -> None:
+    """Print one JSON document in a line of its own, at once."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False), flush=True)
+
+
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
@@ -72,5 +77,6 @@ def moment(time: datetime | None) -> str:
 
 
 def number(value: float) -> str:
-    """A score without a superfluous fraction: 3, 2.5."""
-    return f"{value:g}"
+    """A number with two places at most, and none that say nothing: 3, 2.5, -1234567.25."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

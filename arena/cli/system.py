@@ -9,31 +9,43 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import settings_of
-from arena.cli.local import only_arena, start_arena, watch_over
+from arena.cli.local import local_referees, only_arena, start_arena, watch_over
 from arena.cli.output import AsJson, console, print_json, say, table
+from arena.errors import SettingsError
 from arena.processes import Supervisor
-from arena.settings import PREFIX
+from arena.services.journal import DatabaseJournal
+from arena.settings import PREFIX, Settings
 from arena.storage import open_storage
 from arena.tasks import run_beat, run_worker
 from arena.tokens import DatabaseAuthenticator
 from referee import server
+from referee.server import ServerOptions
 
 app = typer.Typer()
 
 
 @app.command()
 def up(ctx: typer.Context) -> None:
-    """Run a whole arena in this terminal: referee, worker and beat. Ctrl-C stops it."""
+    """Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it."""
     settings = settings_of(ctx)
+    for read in (settings.server_tls, settings.client_tls):
+        read()  # a wrong file is told here, not in a child's log
     open_storage(settings).close()  # so that the children find the database ready
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with only_arena(settings.data), Supervisor(settings.logs, settings.environment()) as supervisor:
+    with (
+        only_arena(settings.data),
+        Supervisor(settings.logs, settings.environment(), told=say) as supervisor,
+    ):
         start_arena(supervisor, settings)
         shown = settings.shown()
         say(
-            f"referee   {settings.listen}  (process {supervisor.pid('referee')})",
+            *(
+                f"{name:<9} {address}{' with TLS' if settings.tls_certificate else ''}  "
+                f"(process {supervisor.pid(name)})"
+                for name, _, address in local_referees(settings)
+            ),
             f"worker    {settings.worker_threads} matches at once  (process {supervisor.pid('worker')})",
             f"beat      every {settings.beat_seconds:g} s  (process {supervisor.pid('beat')})",
             f"database  {shown['database_url']}",
@@ -50,17 +62,53 @@ def up(ctx: typer.Context) -> None:
 def referee(
     ctx: typer.Context,
     listen: Annotated[str | None, typer.Option(help="host:port to listen on; before ARENA_LISTEN.")] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Which of ARENA_REFEREES it is, where that differs from what it listens on."),
+    ] = None,
 ) -> None:
-    """Run a referee: bots and workers connect to it."""
+    """Run a referee: bots and workers connect to it.
+
+    SIGTERM lets it finish what is being played, SIGINT (Ctrl-C) ends it at once.
+    """
     settings = settings_of(ctx, **({"listen": listen} if listen else {}))
     _log_to_stderr()
-    with open_storage(settings) as storage:
+    place = place_of(settings, address)
+    tls = settings.server_tls()
+    with (
+        open_storage(settings) as storage,
+        DatabaseJournal(storage, settings.referees[place]) as journal,
+    ):
         server.run(
             settings.listen,
             DatabaseAuthenticator(storage, settings.worker_secret()),
-            addresses=settings.referees,
+            options=ServerOptions(
+                addresses=settings.referees,
+                share=(place, len(settings.referees)),
+                tls=tls,
+                drain_seconds=settings.drain_seconds,
+                open_to_spectators=settings.spectators == "anyone",
+                journal=journal,
+            ),
             on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
         )
+
+
+def place_of(settings: Settings, address: str | None) -> int:
+    """Which of the settings' referees the one at ``address`` is; by default the one that listens there.
+
+    A lone referee is that one, whatever it listens on. SettingsError.
+    """
+    known = settings.referees
+    if address is None and len(known) == 1:
+        return 0
+    if (address or settings.listen) in known:
+        return known.index(address or settings.listen)
+    if address is not None:
+        raise SettingsError("referees", f"--address {address} is none of {', '.join(known)}")
+    raise SettingsError(
+        "referees", f"{settings.listen} is none of {', '.join(known)}; say which it is with --address"
+    )
 
 
 @app.command()

@@ -40,6 +40,22 @@ def create(
     decision_ms: Annotated[int | None, typer.Option(help="How long a decision may take.")] = None,
     join_seconds: Annotated[int | None, typer.Option(help="How long absent bots are waited for.")] = None,
     faults: Annotated[int | None, typer.Option(help="Faults at which a session is forfeit.")] = None,
+    bank_ms: Annotated[
+        int | None, typer.Option(help="Thinking time of each seat for a whole session; 0: none.")
+    ] = None,
+    increment_ms: Annotated[int | None, typer.Option(help="What each decision adds to the bank.")] = None,
+    credit_ms: Annotated[
+        int | None, typer.Option(help="The most that is credited to a decision for the network.")
+    ] = None,
+    ask_forced: Annotated[
+        bool | None, typer.Option("--ask-forced", help="Ask bots even where they have no choice.")
+    ] = None,
+    require_check: Annotated[
+        bool | None, typer.Option("--require-check", help="Take only bots that passed `arena bot check`.")
+    ] = None,
+    duplicate: Annotated[
+        bool | None, typer.Option("--duplicate", help="All tables of a round play the same deals.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a tournament from a file or from options."""
@@ -54,6 +70,12 @@ def create(
         "decision_ms": decision_ms,
         "join_seconds": join_seconds,
         "faults": faults,
+        "bank_ms": bank_ms,
+        "increment_ms": increment_ms,
+        "credit_ms": credit_ms,
+        "ask_forced": ask_forced,
+        "require_check": require_check,
+        "duplicate": duplicate,
     }
     spec = _spec(file, {key: value for key, value in options.items() if value is not None})
     with storage_of(ctx) as storage:
@@ -88,15 +110,22 @@ def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def watch(ctx: typer.Context, name: Name) -> None:
+def watch(
+    ctx: typer.Context,
+    name: Name,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a line, whenever something has changed.")
+    ] = False,
+) -> None:
     """Follow a tournament to its end: sessions done, rate, time left."""
     with storage_of(ctx) as storage:
         if tournaments.status(storage, name).state == "created":
             raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
-        status = follow(storage, name, console())
+        status = follow(storage, name, console(), as_json=as_json)
     if not status.ended:
         raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
-    say(f"{name} is {status.state.value}; see: arena tournament standings {name}")
+    if not as_json:
+        say(f"{name} is {status.state.value}; see: arena tournament standings {name}")
 
 
 @app.command("list")
@@ -174,7 +203,7 @@ def show_standings(lines: list[StandingLine]) -> None:
             line.standing.rank,
             line.name,
             number(line.standing.score),
-            line.standing.points,
+            number(line.standing.points),
             line.standing.wins,
             f"{line.standing.opponents:.2f}",
         )

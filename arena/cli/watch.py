@@ -3,11 +3,15 @@
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from arena.cli.output import print_json_line
+from arena.models import utc_now
 from arena.services import tournaments
 from arena.services.tournaments import TournamentStatus
 from arena.storage import Storage
@@ -17,10 +21,13 @@ POLL_SECONDS = 0.25
 WINDOW_SECONDS = 10.0
 """The rate is that of the last so many seconds."""
 
-STILL_SECONDS = 15.0
+STILL_SECONDS = 8.0
 """After so long without a session and without a match being played, it is asked whether anybody works."""
 
-NOBODY_WORKS = "nothing moves: is `arena up` running?"
+HELD_UP_SECONDS = 30.0
+"""The same where something holds matches up, so that workers wait between their attempts."""
+
+NOBODY_WORKS = "no worker has come for {:.0f} s: is `arena up` or `arena worker` running?"
 
 LINES = 10
 """Lines in a log, about, from a tournament's start to its end."""
@@ -138,34 +145,61 @@ class Lines:
         pass
 
 
+class JsonLines:
+    """A JSON object a line, whenever something has changed."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, object] = {}
+
+    def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
+        shown = {**asdict(status), "notes": list(notes)}
+        del shown["leased_until"]  # moves all the time
+        if shown != self._last:
+            self._last = shown
+            print_json_line(shown)
+
+    def close(self) -> None:
+        pass
+
+
 def follow(
     storage: Storage,
     name: str,
     out: Console,
     *,
     tick: Callable[[], None] = lambda: None,
+    as_json: bool = False,
     clock: Callable[[], float] = time.monotonic,
+    now: Callable[[], datetime] = utc_now,
     sleep: Callable[[float], None] = time.sleep,
 ) -> TournamentStatus:
     """Show a tournament's progress until it has ended or failed; gives how it stands then.
 
-    ``tick`` is called each time before it is looked at.
+    ``tick`` is called each time before it is looked at; ``clock`` gives seconds, ``now`` the time of leases.
     """
-    display: Display = Bar(out) if out.is_terminal else Lines(out)
+    display = _display(out, as_json)
     pace = Pace()
     moved_at, moved_to = clock(), -1
     try:
         while True:
             tick()
-            status, now = tournaments.status(storage, name), clock()
-            pace.add(now, status.sessions_done)
-            if status.sessions_done != moved_to or status.matches_running:
-                moved_at, moved_to = now, status.sessions_done
-            still = now - moved_at > STILL_SECONDS
-            notes = [*status.waiting, NOBODY_WORKS] if still else status.waiting
+            status, seconds = tournaments.status(storage, name), clock()
+            pace.add(seconds, status.sessions_done)
+            at_work = status.leased_until is not None and status.leased_until > now()
+            if status.sessions_done != moved_to or at_work:
+                moved_at, moved_to = seconds, status.sessions_done
+            patience = HELD_UP_SECONDS if status.waiting else STILL_SECONDS
+            still = seconds - moved_at > patience and status.state == "running"
+            notes = [*status.waiting, *([NOBODY_WORKS.format(patience)] if still else [])]
             display.show(status, pace_text(status, pace), notes)
             if status.ended or status.state == "failed":
                 return status
             sleep(POLL_SECONDS)
     finally:
         display.close()
+
+
+def _display(out: Console, as_json: bool) -> Display:
+    if as_json:
+        return JsonLines()
+    return Bar(out) if out.is_terminal else Lines(out)

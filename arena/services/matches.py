@@ -176,7 +176,15 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         ),
         deals=tournament.deals or 0,
         commitment=tournament.commitment,
-        limits=Limits(tournament.decision_ms, tournament.join_ms, tournament.faults),
+        limits=Limits(
+            decision_ms=tournament.decision_ms,
+            join_ms=tournament.join_ms,
+            faults=tournament.faults,
+            bank_ms=tournament.bank_ms,
+            increment_ms=tournament.increment_ms,
+            credit_ms=tournament.credit_ms,
+            ask_forced=tournament.ask_forced,
+        ),
     )
 
 

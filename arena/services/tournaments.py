@@ -22,6 +22,7 @@ from arena.models import (
     TournamentState,
 )
 from arena.services.bots import find_versions
+from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction, changed
 from referee.ruleset import Ruleset, load_ruleset
@@ -73,6 +74,8 @@ class TournamentStatus:
     """Sessions of all rounds paired so far."""
     waiting: tuple[str, ...]
     """A line for each match that something keeps from being played."""
+    leased_until: datetime | None
+    """Until when a worker has one of its matches, if it gives no further sign of life; None: none has."""
 
     @property
     def ended(self) -> bool:
@@ -93,6 +96,8 @@ def create(
             raise TakenError(f"there already is a tournament {spec.name}")
         versions = find_versions(tx, spec.entrants)
     _check_entrants(versions, ruleset)
+    if spec.require_check:
+        require_checks(versions)
     try:
         with storage.write() as tx:
             tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
@@ -135,6 +140,13 @@ def _add_tournament(
         decision_ms=spec.decision_ms,
         join_ms=spec.join_seconds * 1000,
         faults=spec.faults,
+        bank_ms=spec.bank_ms,
+        increment_ms=spec.increment_ms,
+        credit_ms=spec.credit_ms,
+        ask_forced=spec.ask_forced,
+        require_check=spec.require_check,
+        duplicate=spec.duplicate,
+        options=dict(spec.options),
         seed=seed.hex(),
         commitment=commitment(seed),
         created_at=now,
@@ -161,9 +173,14 @@ def _stored(tx: Transaction, ruleset: Ruleset, now: datetime) -> StoredRuleset:
 
 
 def start(storage: Storage, name: str, now: datetime) -> TournamentStatus:
-    """Start a tournament, or go on with one that failed. UnknownError, StateError."""
+    """Start a tournament, or go on with one that failed.
+
+    Raises UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
+    """
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        if tournament.require_check and tournament.state == TournamentState.CREATED:
+            require_checks(_versions(tx, tournament))
         startable = col(Tournament.state).in_([TournamentState.CREATED, TournamentState.FAILED])
         begin = update(Tournament).where(col(Tournament.id) == tournament.id, startable)
         started_at = func.coalesce(Tournament.started_at, now)
@@ -173,6 +190,12 @@ def start(storage: Storage, name: str, now: datetime) -> TournamentStatus:
         changed(tx, update(Match).where(*refused).values(state=MatchState.WAITING, problem=None))
         tx.refresh(tournament)
         return status_of(tx, tournament)
+
+
+def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
+    entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    of_it = entered.where(Entrant.tournament_id == tournament.id)
+    return tx.exec(of_it.order_by(col(Entrant.number))).all()
 
 
 def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
@@ -253,6 +276,7 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         sessions_done=sum(done for _, _, done in rows),
         sessions_total=total * tournament.sessions,
         waiting=_held_up(tx, tournament),
+        leased_until=tx.exec(select(func.max(Match.lease_until)).where(of_it)).one(),
     )
 
 

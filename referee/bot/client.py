@@ -8,20 +8,28 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import grpc
 
+from referee.bot import twin
 from referee.bot.view import Play, SessionView, Turn
+from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.v1 import play_pb2, referee_pb2
 
 PROTOCOL_VERSION = 1
 DEFAULT_REFEREE = "127.0.0.1:8710"
 FLUSH_SECONDS = 0.005
 """A bot that thinks sends the answers it has at least this often."""
+SLOW_SECONDS = 0.05
+"""A bot that thinks for longer goes on in a thread, so that pings are answered meanwhile ..."""
+FAST_TURNS = 200
+"""... until so many turns in a row took less."""
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
 """Seconds between attempts to connect: doubling, each drawn at random from half to the whole."""
 
@@ -59,6 +67,9 @@ Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
 
 log = logging.getLogger("bot")
 
+_PLAY = f"/{referee_pb2.DESCRIPTOR.services_by_name['RefereeService'].full_name}/Play"
+_WRITE = play_pb2.PlayRequest.SerializeToString
+
 
 class _Function:
     def __init__(self, choose: Callable[[Turn], Answer]) -> None:
@@ -72,8 +83,8 @@ class _Seat:
         self.view = SessionView(started)
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
 
-    def answer(self, message: play_pb2.Turn, move: play_pb2.Move) -> None:
-        """Fills in the move that answers a turn."""
+    def answer(self, message: Any, move: play_pb2.Move) -> None:
+        """Fills in the move that answers a turn of the twin protocol."""
         self.view.happened(message.actions)
         move.session = message.session
         move.sequence = message.sequence
@@ -93,7 +104,9 @@ class _Seat:
         method: Callable[[Turn], Answer] | None = getattr(self._chooser, name, None)
         if method is not None:
             return method(turn)
-        return turn.hand[0] if turn.kind == "exchange" else None
+        if turn.can_pass:
+            return None
+        return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
 
     def _mask(self, answer: Answer) -> int:
         if answer is None:
@@ -112,8 +125,9 @@ def _default(turn: Turn) -> int:
 class BotClient:
     """A bot on all referees of an arena."""
 
-    def __init__(self, bot: Bot, token: str, max_sessions: int = 0) -> None:
+    def __init__(self, bot: Bot, token: str, max_sessions: int = 0, *, tls: ClientTls | None = None) -> None:
         self._bot = bot
+        self._tls = tls
         self._hello = play_pb2.Hello(
             token=token,
             protocol_version=PROTOCOL_VERSION,
@@ -149,7 +163,7 @@ class BotClient:
     async def _stay_connected(self, address: str) -> None:
         backoff = FIRST_BACKOFF
         while not self.leaving.is_set():
-            stream = _Stream(self._bot, self.leaving)
+            stream = _Stream(self._bot, self.leaving, self._tls)
             try:
                 await stream.play(address, self._hello, self.meet)
             except grpc.aio.AioRpcError as error:
@@ -168,29 +182,41 @@ class BotClient:
 class _Stream:
     """One connection to one referee."""
 
-    def __init__(self, bot: Bot, leaving: asyncio.Event) -> None:
+    def __init__(self, bot: Bot, leaving: asyncio.Event, tls: ClientTls | None) -> None:
         self.welcomed = False
         self._bot = bot
         self._leaving = leaving
+        self._tls = tls
         self._seats: dict[int, _Seat] = {}
         self._writing = asyncio.Lock()
+        self._slow = 0
+        """Turns that are still to be answered in a thread."""
+        self._waiting: deque[Any] = deque()
+        self._thinker: asyncio.Future[None] | None = None
 
     async def play(self, address: str, hello: play_pb2.Hello, meet: Callable[[Sequence[str]], None]) -> None:
         """Plays until the stream ends. Raises AioRpcError when it breaks."""
-        async with grpc.aio.insecure_channel(address, options=_OPTIONS) as channel:
-            call: Call = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+        async with async_channel(address, self._tls, _OPTIONS) as channel:
+            call: Call = channel.stream_stream(_PLAY, _WRITE, twin.PlayResponse.FromString)(None)
             await call.write(play_pb2.PlayRequest(hello=hello))
             farewell = asyncio.create_task(self._say_goodbye(call))
             try:
                 async for response in call:
+                    if response.HasField("ping"):
+                        pong = play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id))
+                        await self._send(call, pong)
                     if response.HasField("welcome"):
                         self.welcomed = True
                         log.info("%s is connected to referee %s", response.welcome.bot, address)
                         if len(response.welcome.referees) > 1:
                             meet(response.welcome.referees)
-                    await self._answer(call, response)
+                    if self._slow or self._waiting or not (self._thinker is None or self._thinker.done()):
+                        self._think_later(call, response)
+                    elif response.events:
+                        await self._answer(call, response)
             finally:
                 farewell.cancel()
+                self._waiting.clear()
 
     async def _say_goodbye(self, call: "Call") -> None:
         await self._leaving.wait()
@@ -198,33 +224,60 @@ class _Stream:
             await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()))
             await call.done_writing()
 
-    async def _answer(self, call: "Call", response: play_pb2.PlayResponse) -> None:
+    async def _answer(self, call: "Call", response: Any) -> None:
         """Takes in a batch of events and sends the answers, at the latest when the thinking takes long."""
-        request, flush_at = play_pb2.PlayRequest(), time.monotonic() + FLUSH_SECONDS
-        for event in response.events:
-            self._take(event, request)
-            if request.moves and time.monotonic() > flush_at:
-                await self._send(call, request)
-                request, flush_at = play_pb2.PlayRequest(), time.monotonic() + FLUSH_SECONDS
-        if request.moves:
+        for request in self._answers(response.events):
             await self._send(call, request)
+
+    def _answers(self, events: Iterable[Any]) -> Iterator[play_pb2.PlayRequest]:
+        """Takes in events; gives messages with the answers."""
+        request = play_pb2.PlayRequest()
+        began = before = time.monotonic()
+        for event in events:
+            self._take(event, request)
+            now = time.monotonic()
+            if event.HasField("turn"):
+                self._slow = FAST_TURNS if now - before > SLOW_SECONDS else max(0, self._slow - 1)
+            before = now
+            if now - began > FLUSH_SECONDS and request.moves:
+                yield request
+                request, began = play_pb2.PlayRequest(), now
+        if request.moves:
+            yield request
+
+    def _think_later(self, call: "Call", response: Any) -> None:
+        """Leaves a batch to a thread, so that the stream is read while the bot thinks."""
+        self._waiting.append(response)
+        if self._thinker is None or self._thinker.done():
+            loop = asyncio.get_running_loop()
+            self._thinker = loop.run_in_executor(None, self._think, call, loop)
+
+    def _think(self, call: "Call", loop: asyncio.AbstractEventLoop) -> None:
+        """Answers what waits, turn by turn; runs in a thread, one at a time."""
+        while self._waiting:
+            for request in self._answers(self._waiting.popleft().events):
+                asyncio.run_coroutine_threadsafe(self._send(call, request), loop)
 
     async def _send(self, call: "Call", request: play_pb2.PlayRequest) -> None:
         async with self._writing:
             if not self._leaving.is_set():
                 await call.write(request)
 
-    def _take(self, event: play_pb2.Event, request: play_pb2.PlayRequest) -> None:
+    def _take(self, event: Any, request: play_pb2.PlayRequest) -> None:
+        """Takes in an event of the twin protocol; one that this version does not know is none."""
         match event.WhichOneof("event"):
             case "turn":
-                self._seats[event.turn.session].answer(event.turn, request.moves.add())
+                turn = event.turn
+                self._seats[turn.session].answer(turn, request.moves.add())
             case "session_started":
                 started = event.session_started
                 self._seats[started.session] = _Seat(self._bot, started)
             case "deal_started":
                 self._seats[event.deal_started.session].view.deal_started(event.deal_started)
             case "deal_ended":
-                self._seats[event.deal_ended.session].view.deal_ended(event.deal_ended)
+                view = self._seats[event.deal_ended.session].view
+                view.happened(event.deal_ended.actions)
+                view.deal_ended(event.deal_ended)
             case "session_ended":
                 self._seats.pop(event.session_ended.session, None)
             case "fault":
@@ -234,14 +287,21 @@ class _Stream:
                 log.info("notice: %s", event.notice.text)
 
 
-Call: TypeAlias = "grpc.aio.StreamStreamCall[play_pb2.PlayRequest, play_pb2.PlayResponse]"
+Call: TypeAlias = "grpc.aio.StreamStreamCall[play_pb2.PlayRequest, Any]"
 
 
-def run(bot: Bot, *, token: str, addresses: Sequence[str], max_sessions: int = 0) -> None:
+def run(
+    bot: Bot,
+    *,
+    token: str,
+    addresses: Sequence[str],
+    max_sessions: int = 0,
+    tls: ClientTls | None = None,
+) -> None:
     """Plays until SIGINT or SIGTERM. Raises ConnectionRefused when a referee will not have the bot."""
 
     async def play() -> None:
-        client = BotClient(bot, token, max_sessions)
+        client = BotClient(bot, token, max_sessions, tls=tls)
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, client.leave)
         await client.run(addresses)
@@ -250,14 +310,34 @@ def run(bot: Bot, *, token: str, addresses: Sequence[str], max_sessions: int = 0
 
 
 def main(bot: Bot) -> NoReturn:
-    """Runs a bot as a program; ARENA_TOKEN and ARENA_REFEREE (addresses, with commas) say where it plays."""
+    """Runs a bot as a program.
+
+    ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
+    ``ARENA_TLS_CA`` (a file of trusted certificates) it uses TLS, and shows ``ARENA_TLS_CLIENT_CERTIFICATE``
+    with ``ARENA_TLS_CLIENT_KEY`` if they are set.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     token = os.environ.get("ARENA_TOKEN", "")
     if not token:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
     addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
+    tls = None
+    if authorities := _file("ARENA_TLS_CA"):
+        certificate, key = _file("ARENA_TLS_CLIENT_CERTIFICATE"), _file("ARENA_TLS_CLIENT_KEY")
+        tls = ClientTls(authorities, certificate, key)
     try:
-        run(bot, token=token, addresses=addresses)
+        run(bot, token=token, addresses=addresses, tls=tls)
     except RefereeError as error:
         sys.exit(str(error))
     sys.exit(0)
+
+
+def _file(variable: str) -> bytes | None:
+    """What is in the file that a variable names; None if it is not set."""
+    name = os.environ.get(variable)
+    if not name:
+        return None
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        sys.exit(f"{variable}: cannot read {name}: {error.strerror}")

@@ -1,8 +1,8 @@
 """What a bot sees: its turn, and the session's state as a fold of the events it was sent."""
 
 import json
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from referee.dealing import landmarks
@@ -80,6 +80,57 @@ _ACTION_KINDS = {
 }
 
 
+class _Step(NamedTuple):
+    """An action, decoded once and for all."""
+
+    seat: int
+    change: int
+    """By how many cards the seat's hand becomes larger."""
+    played: int
+    """Mask."""
+    drawn: int
+    """Mask of the cards drawn, for the bot's own."""
+    taker: int
+    """Seat that gets the card of an exchange; -1 for all other actions."""
+    action: Action
+
+
+_REMEMBERED = 50_000
+
+
+class _Steps(dict[bytes, _Step]):
+    """The actions of one compiled ruleset by their encoding, decoded when they are first met."""
+
+    def __init__(self, rules: Rules) -> None:
+        super().__init__()
+        self._rules = rules
+        self._numbers = card_numbers(rules)
+
+    def __missing__(self, encoded: bytes) -> _Step:
+        action = play_pb2.Action.FromString(encoded)
+        mask = self._numbers.mask(action.cards)
+        exchange = action.kind == play_pb2.ACTION_KIND_EXCHANGE
+        kind = _ACTION_KINDS.get(action.kind, "pass")
+        cards = tuple(self._rules.text(mask).split())
+        step = _Step(
+            seat=action.seat,
+            change=-1 if exchange else action.drawn - len(action.cards),
+            played=mask,
+            drawn=self._numbers.mask(action.drawn_cards),
+            taker=action.partner if exchange else -1,
+            action=Action(action.seat, kind, cards, action.drawn),
+        )
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[encoded] = step
+        return step
+
+
+@lru_cache(maxsize=64)
+def _steps(rules: Rules) -> _Steps:
+    return _Steps(rules)
+
+
 class SessionView:
     """One session as its bot sees it."""
 
@@ -99,6 +150,7 @@ class SessionView:
         self.actions: list[Action] = []
         self._numbers: CardNumbers = card_numbers(self.rules)
         self._plays: list[int] | None = None
+        self._steps = _steps(self.rules)
 
     def deal_started(self, started: play_pb2.DealStarted) -> None:
         """A deal begins, or is told of again."""
@@ -110,24 +162,21 @@ class SessionView:
         self.actions = []
         self._plays = None
 
-    def deal_ended(self, ended: play_pb2.DealEnded) -> None:
-        """A deal is over."""
-        self.happened(ended.actions)
+    def deal_ended(self, ended: "play_pb2.DealEnded") -> None:
+        """A deal is over; what happened last has been taken in."""
         self.scores = tuple(ended.scores)
 
-    def happened(self, actions: Sequence[play_pb2.Action]) -> None:
-        """Takes in what the seats did."""
-        for action in actions:
-            mask = self._numbers.mask(action.cards)
-            kind = _ACTION_KINDS.get(action.kind, "pass")
-            if action.kind == play_pb2.ACTION_KIND_EXCHANGE:
-                self._exchanged(action)
-            else:
-                self.counts[action.seat] += action.drawn - len(action.cards)
-                if action.seat == self.seat:
-                    self._own(mask, self._numbers.mask(action.drawn_cards))
-            cards = tuple(self.rules.text(mask).split())
-            self.actions.append(Action(action.seat, kind, cards, action.drawn))
+    def happened(self, actions: Iterable[bytes]) -> None:
+        """Takes in what the seats did: encoded actions."""
+        counts, steps, own = self.counts, self._steps, self.seat
+        for encoded in actions:
+            seat, change, played, drawn, taker, action = steps[encoded]
+            counts[seat] += change
+            if taker >= 0:
+                self._exchanged(seat, taker, played)
+            elif seat == own and change:
+                self._own(played, drawn)
+            self.actions.append(action)
 
     def plays(self) -> list[int]:
         """Codes of all combinations in the hand, sorted."""
@@ -144,8 +193,6 @@ class SessionView:
         return self._numbers.numbers(mask)
 
     def _own(self, played: int, drawn: int) -> None:
-        if not played and not drawn:
-            return
         before, self.hand = self.hand, self.rules.add(self.rules.remove(self.hand, played), drawn)
         gone = before & ~self.hand
         if drawn or self._plays is None:
@@ -153,13 +200,11 @@ class SessionView:
         else:
             self._plays = [code for code in self._plays if not code & gone]
 
-    def _exchanged(self, action: play_pb2.Action) -> None:
-        self.counts[action.seat] -= 1
-        self.counts[action.partner] += 1
-        card = self._numbers.mask(action.cards)
-        if action.seat == self.seat:
+    def _exchanged(self, giver: int, taker: int, card: int) -> None:
+        self.counts[taker] += 1
+        if giver == self.seat:
             self.hand = self.rules.remove(self.hand, card)
-        elif action.partner == self.seat:
+        elif taker == self.seat:
             self.hand = self.rules.add(self.hand, card)
         self._plays = None
 
@@ -167,9 +212,13 @@ class SessionView:
 class Turn:
     """A decision that is asked of the bot, with all that it may know."""
 
+    __slots__ = ("_legal", "_legal_codes", "_message", "_view")
+
     def __init__(self, view: SessionView, message: play_pb2.Turn) -> None:
         self._view = view
         self._message = message
+        self._legal: list[Play] | None = None
+        self._legal_codes: list[int] | None = None
 
     @property
     def kind(self) -> str:
@@ -231,12 +280,12 @@ class Turn:
         """The bot's hand as a mask of the compiled rules."""
         return self._view.hand
 
-    @cached_property
+    @property
     def hand(self) -> tuple[str, ...]:
         """The bot's hand, in canonical order."""
         return tuple(self._view.rules.text(self._view.hand).split())
 
-    @cached_property
+    @property
     def to_beat(self) -> Play | None:
         """The play to beat; None when leading."""
         mask = self._view.mask(self._message.to_beat)
@@ -252,15 +301,25 @@ class Turn:
         """How long the decision may take, from when the referee sent the turn."""
         return self._message.decision_ms
 
-    @cached_property
+    @property
+    def bank_ms(self) -> int:
+        """What is left in the bot's bank; 0 where the session has none."""
+        return self._message.bank_ms
+
+    @property
     def legal(self) -> list[Play]:
         """All legal plays: by number of cards and kind, weakest first."""
-        return [Play(self.rules, code) for code in self.legal_codes]
+        if self._legal is None:
+            rules = self._view.rules
+            self._legal = [Play(rules, code) for code in self.legal_codes]
+        return self._legal
 
-    @cached_property
+    @property
     def legal_codes(self) -> list[int]:
         """The codes of all legal plays, ascending."""
-        return legal_codes(self._view, self._message)
+        if self._legal_codes is None:
+            self._legal_codes = legal_codes(self._view, self._message)
+        return self._legal_codes
 
     def __str__(self) -> str:
         to_beat = self.to_beat or "nothing"

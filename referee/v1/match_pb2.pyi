@@ -38,6 +38,10 @@ class RunMatchRequest(_message.Message):
     DECISION_MS_FIELD_NUMBER: _builtins.int
     JOIN_MS_FIELD_NUMBER: _builtins.int
     FAULT_LIMIT_FIELD_NUMBER: _builtins.int
+    BANK_MS_FIELD_NUMBER: _builtins.int
+    INCREMENT_MS_FIELD_NUMBER: _builtins.int
+    CREDIT_MS_FIELD_NUMBER: _builtins.int
+    ASK_FORCED_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """match_id names the match. A second call with the name of a running match takes it over: the first call
     ends with ABORTED and its open sessions are void.
@@ -60,6 +64,14 @@ class RunMatchRequest(_message.Message):
     """join_ms is how long absent bots are waited for, in milliseconds; then they forfeit."""
     fault_limit: _builtins.int
     """fault_limit is the number of faults at which a session is forfeit."""
+    bank_ms: _builtins.int
+    """bank_ms is the thinking time of each seat for all decisions of a session, in milliseconds; 0 for no bank."""
+    increment_ms: _builtins.int
+    """increment_ms is what each decision adds to the bank, in milliseconds."""
+    credit_ms: _builtins.int
+    """credit_ms is the most that is credited to a decision for the network, in milliseconds; 0 for no credit."""
+    ask_forced: _builtins.bool
+    """ask_forced asks a bot even where it has no choice."""
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchBot]:
         """bots are the bot versions of the table."""
@@ -83,10 +95,14 @@ class RunMatchRequest(_message.Message):
         decision_ms: _builtins.int = ...,
         join_ms: _builtins.int = ...,
         fault_limit: _builtins.int = ...,
+        bank_ms: _builtins.int = ...,
+        increment_ms: _builtins.int = ...,
+        credit_ms: _builtins.int = ...,
+        ask_forced: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "commitment", b"commitment", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "join_ms", b"join_ms", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank_ms", b"bank_ms", "bots", b"bots", "commitment", b"commitment", "credit_ms", b"credit_ms", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "increment_ms", b"increment_ms", "join_ms", b"join_ms", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -191,10 +207,15 @@ class MatchProgress(_message.Message):
     DECISIONS_FIELD_NUMBER: _builtins.int
     SESSIONS_OPEN_FIELD_NUMBER: _builtins.int
     WAITING_FOR_FIELD_NUMBER: _builtins.int
+    SESSIONS_VOIDED_FIELD_NUMBER: _builtins.int
     decisions: _builtins.int
-    """decisions counts the actions of the match so far."""
+    """decisions counts the turns asked in the match so far."""
     sessions_open: _builtins.int
     """sessions_open is how many sessions are being played."""
+    sessions_voided: _builtins.int
+    """sessions_voided counts the sessions that were stopped because the referee could not hand out a turn; they run
+    again with the same deals.
+    """
     @_builtins.property
     def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """waiting_for names the bots that are not connected while the match waits for them."""
@@ -205,10 +226,11 @@ class MatchProgress(_message.Message):
         decisions: _builtins.int = ...,
         sessions_open: _builtins.int = ...,
         waiting_for: _abc.Iterable[_builtins.str] | None = ...,
+        sessions_voided: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "sessions_open", b"sessions_open", "waiting_for", b"waiting_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "sessions_open", b"sessions_open", "sessions_voided", b"sessions_voided", "waiting_for", b"waiting_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -407,3 +429,101 @@ class WatchAction(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WatchAction: _TypeAlias = WatchAction  # noqa: Y015
+
+@_typing.final
+class StatusRequest(_message.Message):
+    """StatusRequest asks a referee how busy it is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_IDS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def version_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """version_ids are the bot versions that are asked about."""
+
+    def __init__(
+        self,
+        *,
+        version_ids: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["version_ids", b"version_ids"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StatusRequest: _TypeAlias = StatusRequest  # noqa: Y015
+
+@_typing.final
+class StatusResponse(_message.Message):
+    """StatusResponse says how busy a referee is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DRAINING_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    SESSIONS_FIELD_NUMBER: _builtins.int
+    STREAMS_FIELD_NUMBER: _builtins.int
+    SPECTATORS_FIELD_NUMBER: _builtins.int
+    BOTS_FIELD_NUMBER: _builtins.int
+    draining: _builtins.bool
+    """draining is true when the referee takes no new match, as it is shutting down."""
+    matches: _builtins.int
+    """matches is how many matches run."""
+    sessions: _builtins.int
+    """sessions is how many sessions are being played."""
+    streams: _builtins.int
+    """streams is how many bots are connected."""
+    spectators: _builtins.int
+    """spectators is how many spectators are connected."""
+    @_builtins.property
+    def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotStatus]:
+        """bots tells of the bot versions that were asked about, in the same order."""
+
+    def __init__(
+        self,
+        *,
+        draining: _builtins.bool = ...,
+        matches: _builtins.int = ...,
+        sessions: _builtins.int = ...,
+        streams: _builtins.int = ...,
+        spectators: _builtins.int = ...,
+        bots: _abc.Iterable[Global___BotStatus] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bots", b"bots", "draining", b"draining", "matches", b"matches", "sessions", b"sessions", "spectators", b"spectators", "streams", b"streams"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StatusResponse: _TypeAlias = StatusResponse  # noqa: Y015
+
+@_typing.final
+class BotStatus(_message.Message):
+    """BotStatus says how a bot version stands at a referee."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CONNECTED_FIELD_NUMBER: _builtins.int
+    MAX_SESSIONS_FIELD_NUMBER: _builtins.int
+    SESSIONS_FIELD_NUMBER: _builtins.int
+    connected: _builtins.bool
+    """connected is true when the version has a live stream here."""
+    max_sessions: _builtins.int
+    """max_sessions is how many sessions at once this referee will give the version; 0 when it is not connected."""
+    sessions: _builtins.int
+    """sessions is how many sessions it plays here."""
+    def __init__(
+        self,
+        *,
+        connected: _builtins.bool = ...,
+        max_sessions: _builtins.int = ...,
+        sessions: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connected", b"connected", "max_sessions", b"max_sessions", "sessions", b"sessions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BotStatus: _TypeAlias = BotStatus  # noqa: Y015

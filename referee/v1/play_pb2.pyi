@@ -193,11 +193,15 @@ class _FaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultKind.V
     FAULT_KIND_ILLEGAL: _FaultKind.ValueType  # 1
     """FAULT_KIND_ILLEGAL: the answer is not legal in this position."""
     FAULT_KIND_TIMEOUT: _FaultKind.ValueType  # 2
-    """FAULT_KIND_TIMEOUT: no answer came in time on a live stream."""
+    """FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there."""
     FAULT_KIND_MALFORMED: _FaultKind.ValueType  # 3
     """FAULT_KIND_MALFORMED: the answer cannot be read: no card of this ruleset, both cards and pass, or neither."""
     FAULT_KIND_DISCONNECT: _FaultKind.ValueType  # 4
     """FAULT_KIND_DISCONNECT: no answer came in time, and the bot had no live stream."""
+    FAULT_KIND_STALL: _FaultKind.ValueType  # 5
+    """FAULT_KIND_STALL: no answer came in time on a live stream whose bot answers no ping or takes no messages."""
+    FAULT_KIND_FLOOD: _FaultKind.ValueType  # 6
+    """FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
 
 class FaultKind(_FaultKind, metaclass=_FaultKindEnumTypeWrapper):
     """FaultKind says what a bot did wrong."""
@@ -207,11 +211,15 @@ FAULT_KIND_UNSPECIFIED: FaultKind.ValueType  # 0
 FAULT_KIND_ILLEGAL: FaultKind.ValueType  # 1
 """FAULT_KIND_ILLEGAL: the answer is not legal in this position."""
 FAULT_KIND_TIMEOUT: FaultKind.ValueType  # 2
-"""FAULT_KIND_TIMEOUT: no answer came in time on a live stream."""
+"""FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there."""
 FAULT_KIND_MALFORMED: FaultKind.ValueType  # 3
 """FAULT_KIND_MALFORMED: the answer cannot be read: no card of this ruleset, both cards and pass, or neither."""
 FAULT_KIND_DISCONNECT: FaultKind.ValueType  # 4
 """FAULT_KIND_DISCONNECT: no answer came in time, and the bot had no live stream."""
+FAULT_KIND_STALL: FaultKind.ValueType  # 5
+"""FAULT_KIND_STALL: no answer came in time on a live stream whose bot answers no ping or takes no messages."""
+FAULT_KIND_FLOOD: FaultKind.ValueType  # 6
+"""FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
 Global___FaultKind: _TypeAlias = FaultKind  # noqa: Y015
 
 class _NoticeCode:
@@ -223,13 +231,19 @@ class _NoticeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NoticeCode
     NOTICE_CODE_UNSPECIFIED: _NoticeCode.ValueType  # 0
     """NOTICE_CODE_UNSPECIFIED is never sent."""
     NOTICE_CODE_STALE_MOVE: _NoticeCode.ValueType  # 1
-    """NOTICE_CODE_STALE_MOVE: a move named a turn that is over; it was ignored."""
+    """NOTICE_CODE_STALE_MOVE: a move named a turn that is over without the bot's answer; it was ignored."""
     NOTICE_CODE_UNKNOWN_SESSION: _NoticeCode.ValueType  # 2
     """NOTICE_CODE_UNKNOWN_SESSION: a move named a session that this bot does not play; it was ignored."""
     NOTICE_CODE_UNEXPECTED: _NoticeCode.ValueType  # 3
     """NOTICE_CODE_UNEXPECTED: a message that has no meaning at this point of the stream; it was ignored."""
     NOTICE_CODE_CLOSING: _NoticeCode.ValueType  # 4
     """NOTICE_CODE_CLOSING: the referee is shutting down; the bot should connect again."""
+    NOTICE_CODE_REPEATED_MOVE: _NoticeCode.ValueType  # 5
+    """NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
+    NOTICE_CODE_UNKNOWN_TURN: _NoticeCode.ValueType  # 6
+    """NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored."""
+    NOTICE_CODE_LEFT_OUT: _NoticeCode.ValueType  # 7
+    """NOTICE_CODE_LEFT_OUT: a spectator read too slowly, and updates were left out."""
 
 class NoticeCode(_NoticeCode, metaclass=_NoticeCodeEnumTypeWrapper):
     """NoticeCode says what a notice is about."""
@@ -237,13 +251,19 @@ class NoticeCode(_NoticeCode, metaclass=_NoticeCodeEnumTypeWrapper):
 NOTICE_CODE_UNSPECIFIED: NoticeCode.ValueType  # 0
 """NOTICE_CODE_UNSPECIFIED is never sent."""
 NOTICE_CODE_STALE_MOVE: NoticeCode.ValueType  # 1
-"""NOTICE_CODE_STALE_MOVE: a move named a turn that is over; it was ignored."""
+"""NOTICE_CODE_STALE_MOVE: a move named a turn that is over without the bot's answer; it was ignored."""
 NOTICE_CODE_UNKNOWN_SESSION: NoticeCode.ValueType  # 2
 """NOTICE_CODE_UNKNOWN_SESSION: a move named a session that this bot does not play; it was ignored."""
 NOTICE_CODE_UNEXPECTED: NoticeCode.ValueType  # 3
 """NOTICE_CODE_UNEXPECTED: a message that has no meaning at this point of the stream; it was ignored."""
 NOTICE_CODE_CLOSING: NoticeCode.ValueType  # 4
 """NOTICE_CODE_CLOSING: the referee is shutting down; the bot should connect again."""
+NOTICE_CODE_REPEATED_MOVE: NoticeCode.ValueType  # 5
+"""NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
+NOTICE_CODE_UNKNOWN_TURN: NoticeCode.ValueType  # 6
+"""NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored."""
+NOTICE_CODE_LEFT_OUT: NoticeCode.ValueType  # 7
+"""NOTICE_CODE_LEFT_OUT: a spectator read too slowly, and updates were left out."""
 Global___NoticeCode: _TypeAlias = NoticeCode  # noqa: Y015
 
 @_typing.final
@@ -255,6 +275,7 @@ class PlayRequest(_message.Message):
     HELLO_FIELD_NUMBER: _builtins.int
     MOVES_FIELD_NUMBER: _builtins.int
     GOODBYE_FIELD_NUMBER: _builtins.int
+    PONG_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
         """hello opens the stream; it stands in the first message and in no other."""
@@ -267,16 +288,21 @@ class PlayRequest(_message.Message):
     def goodbye(self) -> Global___Goodbye:
         """goodbye announces that the bot leaves on purpose. A stream that ends without it is a disconnect."""
 
+    @_builtins.property
+    def pong(self) -> Global___Pong:
+        """pong answers the referee's ping; it may stand in any message after the first."""
+
     def __init__(
         self,
         *,
         hello: Global___Hello | None = ...,
         moves: _abc.Iterable[Global___Move] | None = ...,
         goodbye: Global___Goodbye | None = ...,
+        pong: Global___Pong | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["goodbye", b"goodbye", "hello", b"hello"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["goodbye", b"goodbye", "hello", b"hello", "pong", b"pong"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["goodbye", b"goodbye", "hello", b"hello", "moves", b"moves"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["goodbye", b"goodbye", "hello", b"hello", "moves", b"moves", "pong", b"pong"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -290,6 +316,7 @@ class PlayResponse(_message.Message):
 
     WELCOME_FIELD_NUMBER: _builtins.int
     EVENTS_FIELD_NUMBER: _builtins.int
+    PING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
         """welcome answers the hello; it stands in the first message and in no other."""
@@ -298,19 +325,70 @@ class PlayResponse(_message.Message):
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
         """events happened in this order; they belong to any number of sessions."""
 
+    @_builtins.property
+    def ping(self) -> Global___Ping:
+        """ping is to be answered at once, before the bot thinks about turns that stand in the same message or came before."""
+
     def __init__(
         self,
         *,
         welcome: Global___Welcome | None = ...,
         events: _abc.Iterable[Global___Event] | None = ...,
+        ping: Global___Ping | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["welcome", b"welcome"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ping", b"ping", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "ping", b"ping", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
+
+@_typing.final
+class Ping(_message.Message):
+    """Ping measures the round trip of the stream, and tells a bot that thinks from one that is stuck. The shortest of
+    the last round trips is what the clocks credit to the bot.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.int
+    """id is repeated by the pong."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Ping: _TypeAlias = Ping  # noqa: Y015
+
+@_typing.final
+class Pong(_message.Message):
+    """Pong answers a ping."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    id: _builtins.int
+    """id is the id of the ping."""
+    def __init__(
+        self,
+        *,
+        id: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Pong: _TypeAlias = Pong  # noqa: Y015
 
 @_typing.final
 class Hello(_message.Message):
@@ -332,7 +410,7 @@ class Hello(_message.Message):
     sdk: _builtins.str
     """sdk names the client library and its version, for the author's log; may be empty."""
     max_sessions: _builtins.int
-    """max_sessions is how many sessions the bot plays at once; 0 leaves it to the referee."""
+    """max_sessions is how many sessions the bot plays at once, on all referees together; 0 leaves it to the referees."""
     list_legal_plays: _builtins.bool
     """list_legal_plays asks that every turn lists the legal plays, for bots without rules code."""
     def __init__(
@@ -384,7 +462,9 @@ class Welcome(_message.Message):
     bot: _builtins.str
     """bot is the name of the bot version that the token belongs to: "owner/bot@version"."""
     max_sessions: _builtins.int
-    """max_sessions is how many sessions at once the referee will give this bot."""
+    """max_sessions is how many sessions at once this referee will give the bot: its share of what the hello says. It is
+    0 where there are more referees than the bot plays sessions, and this one is not among the first.
+    """
     max_message_bytes: _builtins.int
     """max_message_bytes is the size up to which the referee accepts a message."""
     @_builtins.property
@@ -489,6 +569,10 @@ class SessionStarted(_message.Message):
     RESUMED_FIELD_NUMBER: _builtins.int
     DECISION_MS_FIELD_NUMBER: _builtins.int
     FAULT_LIMIT_FIELD_NUMBER: _builtins.int
+    BANK_MS_FIELD_NUMBER: _builtins.int
+    INCREMENT_MS_FIELD_NUMBER: _builtins.int
+    CREDIT_MS_FIELD_NUMBER: _builtins.int
+    ASK_FORCED_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the handle by which all later messages on this referee name the session."""
     session_id: _builtins.str
@@ -513,6 +597,18 @@ class SessionStarted(_message.Message):
     """decision_ms is how long the bot may take for a decision, in milliseconds."""
     fault_limit: _builtins.int
     """fault_limit is the number of faults at which the session is forfeit."""
+    bank_ms: _builtins.int
+    """bank_ms is the thinking time that each seat has at the session's start for all its decisions, in milliseconds; 0 where
+    there is only the limit for a decision.
+    """
+    increment_ms: _builtins.int
+    """increment_ms is what each decision adds to the bank, in milliseconds."""
+    credit_ms: _builtins.int
+    """credit_ms is the most that is credited to a decision for the network, in milliseconds."""
+    ask_forced: _builtins.bool
+    """ask_forced is true when the bot is asked even where it has no choice, so that the time a seat takes does not tell
+    the others whether it had one.
+    """
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """seats names the bot version in each seat, seat 0 first."""
@@ -536,10 +632,14 @@ class SessionStarted(_message.Message):
         resumed: _builtins.bool = ...,
         decision_ms: _builtins.int = ...,
         fault_limit: _builtins.int = ...,
+        bank_ms: _builtins.int = ...,
+        increment_ms: _builtins.int = ...,
+        credit_ms: _builtins.int = ...,
+        ask_forced: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank_ms", b"bank_ms", "commitment", b"commitment", "credit_ms", b"credit_ms", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "increment_ms", b"increment_ms", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -649,7 +749,9 @@ Global___Action: _TypeAlias = Action  # noqa: Y015
 
 @_typing.final
 class Turn(_message.Message):
-    """Turn asks for a decision. A bot is asked only when it has a choice: a forced pass is made for it."""
+    """Turn asks for a decision. A bot is asked only when it has a choice: a forced pass is made for it, unless the session
+    has ask_forced.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -664,6 +766,8 @@ class Turn(_message.Message):
     MUST_INCLUDE_FIELD_NUMBER: _builtins.int
     NEXT_HAS_ONE_FIELD_NUMBER: _builtins.int
     TOP_CARD_BANNED_FIELD_NUMBER: _builtins.int
+    BANK_MS_FIELD_NUMBER: _builtins.int
+    CREDIT_MS_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
@@ -675,13 +779,21 @@ class Turn(_message.Message):
     can_pass: _builtins.bool
     """can_pass is true when a pass is legal."""
     decision_ms: _builtins.int
-    """decision_ms is how long the bot may take, in milliseconds, from when this message was sent."""
+    """decision_ms is how long the bot may take, in milliseconds, from when this message was sent: the limit for a
+    decision, or what is left in the bank if that is less. The credit is not part of it.
+    """
     must_include: _cards_pb2.Card.ValueType
     """must_include is the card that the play must contain; unspecified where there is none."""
     next_has_one: _builtins.bool
     """next_has_one is true when the ruleset's guard binds this turn: the next seat holds one card."""
     top_card_banned: _builtins.bool
     """top_card_banned is true when the highest card is the whole hand and the ruleset bans going out with it."""
+    bank_ms: _builtins.int
+    """bank_ms is what is left in the bot's bank, in milliseconds; 0 where the session has no bank."""
+    credit_ms: _builtins.int
+    """credit_ms is what the referee adds to the time for the network, in milliseconds: the shortest of the stream's last
+    round trips, up to the session's credit_ms.
+    """
     @_builtins.property
     def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
         """actions is what happened in the deal since the bot's last turn, its own last action included."""
@@ -708,10 +820,12 @@ class Turn(_message.Message):
         must_include: _cards_pb2.Card.ValueType = ...,
         next_has_one: _builtins.bool = ...,
         top_card_banned: _builtins.bool = ...,
+        bank_ms: _builtins.int = ...,
+        credit_ms: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "can_pass", b"can_pass", "decision_ms", b"decision_ms", "kind", b"kind", "legal_plays", b"legal_plays", "must_include", b"must_include", "next_has_one", b"next_has_one", "sequence", b"sequence", "session", b"session", "to_beat", b"to_beat", "top_card_banned", b"top_card_banned"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "bank_ms", b"bank_ms", "can_pass", b"can_pass", "credit_ms", b"credit_ms", "decision_ms", b"decision_ms", "kind", b"kind", "legal_plays", b"legal_plays", "must_include", b"must_include", "next_has_one", b"next_has_one", "sequence", b"sequence", "session", b"session", "to_beat", b"to_beat", "top_card_banned", b"top_card_banned"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -754,7 +868,9 @@ class Move(_message.Message):
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
-    """sequence is the sequence of the turn that is answered. Any other one is ignored with a notice."""
+    """sequence is the sequence of the turn that is answered. Any other one is ignored with a notice; a stream that sends
+    too many of those is closed for flooding.
+    """
     passes: _builtins.bool
     """passes is true for a pass. A move with neither cards nor a pass, or with both, is malformed."""
     @_builtins.property

@@ -51,6 +51,11 @@ class RefereeServiceStub:
                 request_serializer=referee_dot_v1_dot_match__pb2.WatchMatchRequest.SerializeToString,
                 response_deserializer=referee_dot_v1_dot_match__pb2.WatchMatchResponse.FromString,
                 _registered_method=True)
+        self.Status = channel.unary_unary(
+                '/referee.v1.RefereeService/Status',
+                request_serializer=referee_dot_v1_dot_match__pb2.StatusRequest.SerializeToString,
+                response_deserializer=referee_dot_v1_dot_match__pb2.StatusResponse.FromString,
+                _registered_method=True)
 
 
 class RefereeServiceServicer:
@@ -60,7 +65,9 @@ class RefereeServiceServicer:
     def Play(self, request_iterator, context):
         """Play is a bot's stream: one for each bot version and referee, for all its sessions. It fails with UNAUTHENTICATED
         for a wrong token, ALREADY_EXISTS when the version has a live stream here, FAILED_PRECONDITION for a protocol
-        version that is not spoken, INVALID_ARGUMENT when the first message is no hello.
+        version that is not spoken, INVALID_ARGUMENT when the first message is no hello or a message cannot be read,
+        RESOURCE_EXHAUSTED for a flood of messages that answer nothing (connect again later), PERMISSION_DENIED when the
+        token is revoked while the stream lives, DEADLINE_EXCEEDED when the bot answers no ping for long.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -77,7 +84,16 @@ class RefereeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchMatch(self, request, context):
-        """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here.
+        """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
+        UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Status(self, request, context):
+        """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
+        UNAUTHENTICATED for a wrong one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -100,6 +116,11 @@ def add_RefereeServiceServicer_to_server(servicer, server):
                     servicer.WatchMatch,
                     request_deserializer=referee_dot_v1_dot_match__pb2.WatchMatchRequest.FromString,
                     response_serializer=referee_dot_v1_dot_match__pb2.WatchMatchResponse.SerializeToString,
+            ),
+            'Status': grpc.unary_unary_rpc_method_handler(
+                    servicer.Status,
+                    request_deserializer=referee_dot_v1_dot_match__pb2.StatusRequest.FromString,
+                    response_serializer=referee_dot_v1_dot_match__pb2.StatusResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -184,6 +205,33 @@ class RefereeService:
             '/referee.v1.RefereeService/WatchMatch',
             referee_dot_v1_dot_match__pb2.WatchMatchRequest.SerializeToString,
             referee_dot_v1_dot_match__pb2.WatchMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Status(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/referee.v1.RefereeService/Status',
+            referee_dot_v1_dot_match__pb2.StatusRequest.SerializeToString,
+            referee_dot_v1_dot_match__pb2.StatusResponse.FromString,
             options,
             channel_credentials,
             insecure,

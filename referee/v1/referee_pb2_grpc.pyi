@@ -37,7 +37,9 @@ class RefereeServiceStub:
     Play: _grpc.StreamStreamMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]
     """Play is a bot's stream: one for each bot version and referee, for all its sessions. It fails with UNAUTHENTICATED
     for a wrong token, ALREADY_EXISTS when the version has a live stream here, FAILED_PRECONDITION for a protocol
-    version that is not spoken, INVALID_ARGUMENT when the first message is no hello.
+    version that is not spoken, INVALID_ARGUMENT when the first message is no hello or a message cannot be read,
+    RESOURCE_EXHAUSTED for a flood of messages that answer nothing (connect again later), PERMISSION_DENIED when the
+    token is revoked while the stream lives, DEADLINE_EXCEEDED when the bot answers no ping for long.
     """
     RunMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.RunMatchRequest, _match_pb2.RunMatchResponse]
     """RunMatch starts a match and streams its results; the worker's token stands in the metadata as
@@ -46,7 +48,13 @@ class RefereeServiceStub:
     another call took the match over.
     """
     WatchMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]
-    """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here."""
+    """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
+    UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+    """
+    Status: _grpc.UnaryUnaryMultiCallable[_match_pb2.StatusRequest, _match_pb2.StatusResponse]
+    """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
+    UNAUTHENTICATED for a wrong one.
+    """
 
 @_typing.type_check_only
 class RefereeServiceAsyncStub(RefereeServiceStub):
@@ -56,7 +64,9 @@ class RefereeServiceAsyncStub(RefereeServiceStub):
     Play: _aio.StreamStreamMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]  # type: ignore[assignment]
     """Play is a bot's stream: one for each bot version and referee, for all its sessions. It fails with UNAUTHENTICATED
     for a wrong token, ALREADY_EXISTS when the version has a live stream here, FAILED_PRECONDITION for a protocol
-    version that is not spoken, INVALID_ARGUMENT when the first message is no hello.
+    version that is not spoken, INVALID_ARGUMENT when the first message is no hello or a message cannot be read,
+    RESOURCE_EXHAUSTED for a flood of messages that answer nothing (connect again later), PERMISSION_DENIED when the
+    token is revoked while the stream lives, DEADLINE_EXCEEDED when the bot answers no ping for long.
     """
     RunMatch: _aio.UnaryStreamMultiCallable[_match_pb2.RunMatchRequest, _match_pb2.RunMatchResponse]  # type: ignore[assignment]
     """RunMatch starts a match and streams its results; the worker's token stands in the metadata as
@@ -65,7 +75,13 @@ class RefereeServiceAsyncStub(RefereeServiceStub):
     another call took the match over.
     """
     WatchMatch: _aio.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]  # type: ignore[assignment]
-    """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here."""
+    """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
+    UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+    """
+    Status: _aio.UnaryUnaryMultiCallable[_match_pb2.StatusRequest, _match_pb2.StatusResponse]  # type: ignore[assignment]
+    """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
+    UNAUTHENTICATED for a wrong one.
+    """
 
 class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
     """RefereeService runs matches between bots that connect to it."""
@@ -78,7 +94,9 @@ class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_play_pb2.PlayResponse], _abc.AsyncIterator[_play_pb2.PlayResponse]]:
         """Play is a bot's stream: one for each bot version and referee, for all its sessions. It fails with UNAUTHENTICATED
         for a wrong token, ALREADY_EXISTS when the version has a live stream here, FAILED_PRECONDITION for a protocol
-        version that is not spoken, INVALID_ARGUMENT when the first message is no hello.
+        version that is not spoken, INVALID_ARGUMENT when the first message is no hello or a message cannot be read,
+        RESOURCE_EXHAUSTED for a flood of messages that answer nothing (connect again later), PERMISSION_DENIED when the
+        token is revoked while the stream lives, DEADLINE_EXCEEDED when the bot answers no ping for long.
         """
 
     @_abc_1.abstractmethod
@@ -99,6 +117,18 @@ class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _match_pb2.WatchMatchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_match_pb2.WatchMatchResponse], _abc.AsyncIterator[_match_pb2.WatchMatchResponse]]:
-        """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here."""
+        """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
+        UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+        """
+
+    @_abc_1.abstractmethod
+    def Status(
+        self,
+        request: _match_pb2.StatusRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.StatusResponse, _abc.Awaitable[_match_pb2.StatusResponse]]:
+        """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
+        UNAUTHENTICATED for a wrong one.
+        """
 
 def add_RefereeServiceServicer_to_server(servicer: RefereeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

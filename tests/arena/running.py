@@ -34,9 +34,9 @@ class RunningArena:
         self.storage = storage
         self._pids = dict(_read_pids(up))
 
-    def kill(self, name: str) -> None:
-        """Kills the process that ``arena up`` started first under this name, without a warning."""
-        os.kill(self._pids.pop(name), signal.SIGKILL)
+    def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """Signals the process that ``arena up`` started first under this name: by default kills it."""
+        os.kill(self._pids.pop(name), number)
 
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
         """Creates a tournament with this seed and starts it."""
@@ -65,18 +65,11 @@ def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def running_arena(folder: Path, sample_bots: dict[str, str]) -> Iterator[RunningArena]:
-    """An arena with these bots: names and files of the sample bots."""
+def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object) -> Iterator[RunningArena]:
+    """An arena with these bots, names and files of the sample bots, and with these settings."""
     address = free_address()
-    settings = load_settings(
-        {
-            "data": folder,
-            "listen": address,
-            "referees": address,
-            "beat_seconds": 1,
-            "lease_seconds": 3,
-        }
-    )
+    quick = {"data": folder, "listen": address, "referees": address, "beat_seconds": 1, "lease_seconds": 3}
+    settings = load_settings(quick | settings_)
     with ExitStack() as stack:
         storage = stack.enter_context(open_storage(settings))
         environment = os.environ | settings.environment()
@@ -84,7 +77,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str]) -> Iterator[Running
         arena = RunningArena(settings, storage, up)
         for name, file in sample_bots.items():
             token = bots.register_version(storage, name, utc_now()).token
-            variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": address}
+            variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": settings.listen}
             stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
         yield arena
 

@@ -10,7 +10,7 @@ from arena.models import BotVersion
 from arena.services import bots
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token, new_token
-from referee.auth import BotIdentity
+from referee.auth import BotIdentity, Scope
 from tests.arena.fakes import Clock
 
 NOW = Clock()()
@@ -73,10 +73,19 @@ def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storag
     assert authenticator.bot("bt_bot_wrong") is None
     assert authenticator.bot("") is None
     assert authenticator.bot("\ud800") is None
-    assert authenticator.worker("hush")
-    assert not authenticator.worker(registered.token)
-    assert not authenticator.worker("\ud800")
     assert authenticator.bot("hush") is None
+    assert authenticator.scope("hush") == Scope.WORKER
+    for wrong in (registered.token, "", "hus", "\ud800"):
+        assert authenticator.scope(wrong) is None
+
+
+def test_authenticator_when_asked_who_is_revoked_then_it_names_them_and_the_unknown(storage: Storage) -> None:
+    for _ in range(3):
+        bots.register_version(storage, "ann/a", NOW)
+    bots.revoke_version(storage, "ann/a@2", NOW)
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    assert authenticator.revoked([1, 2, 3, 9]) == {2, 9}
+    assert authenticator.revoked(set()) == set()
 
 
 def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) -> None:
@@ -99,6 +108,30 @@ def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: 
             "ann/a@2",
             "ann/a@3",
         ]
+
+
+def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) -> None:
+    for message in (
+        "the token of ann/a@1 is revoked",
+        "the token of each of the 2 versions of ann/a is revoked",
+    ):
+        newest = bots.register_version(storage, "ann/a", NOW).name
+        bots.revoke_version(storage, newest, NOW)
+        with storage.read() as tx, pytest.raises(StateError, match=f"^{message}; register another version"):
+            bots.find_versions(tx, ["ann/a"])
+
+
+def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
+    bots.register_version(storage, "ann/a", NOW, "c++")
+    bots.register_version(storage, "ann/a", NOW)
+    assert [version.language for version in bots.list_versions(storage)] == ["c++", None]
+
+
+@pytest.mark.parametrize("language", ["", "Go", "x" * 21, "objective c"])
+def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, language: str) -> None:
+    with pytest.raises(SpecError, match=r"^language: .* is no language"):
+        bots.register_version(storage, "ann/a", NOW, language)
+    assert bots.list_versions(storage) == []
 
 
 @pytest.mark.parametrize("name", ["ann/b", "ann/a@2", "zoe/a@1"])

@@ -12,9 +12,11 @@ import pytest
 
 from arena.cli.app import run
 from arena.cli.bots import load_bot
-from arena.cli.local import only_arena
-from arena.errors import SpecError, StateError
-from arena.settings import Settings
+from arena.cli.local import local_referees, only_arena
+from arena.cli.output import number
+from arena.cli.system import place_of
+from arena.errors import SettingsError, SpecError, StateError
+from arena.settings import Settings, load_settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 
 
@@ -44,7 +46,15 @@ def test_list_shows_versions_without_tokens(arena: Arena) -> None:
     assert "bob/lowest@1" in shown
     assert token not in shown
     listed = arena("bot", "list", "--owner", "ann", "--json").json
-    assert [set(one) for one in listed] == [{"name", "owner", "created_at", "revoked_at"}]
+    shown_of_each = {"name", "owner", "created_at", "revoked_at", "language", "check_passed_at"}
+    assert [set(one) for one in listed] == [shown_of_each]
+
+
+def test_register_keeps_the_language(arena: Arena) -> None:
+    arena("bot", "register", "ann/greedy", "--language", "go")
+    assert re.search(r"ann/greedy@1 +go ", arena("bot", "list").out)
+    assert arena("bot", "list", "--json").json[0]["language"] == "go"
+    assert_one_line(arena("bot", "register", "ann/greedy", "--language", "Go!"), 1, "language", "Go!")
 
 
 def test_list_of_nothing_says_what_to_do(arena: Arena) -> None:
@@ -56,6 +66,13 @@ def test_revoke_makes_the_version_revoked(arena: Arena) -> None:
     assert arena("bot", "revoke", "ann/greedy@1").status == 0
     assert arena("bot", "list", "--json").json[0]["revoked_at"] is not None
     assert_one_line(arena("bot", "revoke", "ann/greedy@1"), 1, "ann/greedy@1", "revoked")
+
+
+def test_revoke_for_scripts_prints_the_version(arena: Arena) -> None:
+    arena("bot", "register", "ann/greedy")
+    revoked = arena("bot", "revoke", "ann/greedy", "--json").json
+    assert revoked == arena("bot", "list", "--json").json[0]
+    assert (revoked["name"], revoked["revoked_at"] is not None) == ("ann/greedy@1", True)
 
 
 @pytest.mark.parametrize("name", ["nobody", "a/b/c", "Ann/greedy", "ann/", "/greedy", "ann/gre edy"])
@@ -133,6 +150,68 @@ def test_referee_on_a_port_that_is_taken_says_so(arena: Arena, monkeypatch: pyte
         assert_one_line(arena("referee", "--listen", address), 1, address)
         monkeypatch.setenv("ARENA_LISTEN", address)
         assert_one_line(arena("up"), 1, address)
+
+
+def test_referee_on_all_interfaces_needs_to_know_what_bots_can_reach(arena: Arena) -> None:
+    for address in ("0.0.0.0:8710", "[::]:8710"):
+        assert_one_line(
+            arena("referee", "--listen", address), 1, address, "set referees to what bots can reach"
+        )
+
+
+def test_referee_that_is_none_of_several_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_REFEREES", "a.example:8710,b.example:8710")
+    assert_one_line(
+        arena("referee"), 1, "referees", "127.0.0.1:8710 is none of a.example:8710, ", "--address"
+    )
+    wrong = arena("referee", "--address", "c.example:8710")
+    assert_one_line(wrong, 1, "referees", "--address c.example:8710 is none of a.example:8710, ")
+
+
+@pytest.mark.parametrize(
+    ("listen", "referees", "address", "place"),
+    [
+        ("127.0.0.1:8711", "127.0.0.1:8710,127.0.0.1:8711", None, 1),
+        ("0.0.0.0:8710", "a.example:1", None, 0),
+        ("0.0.0.0:8710", "a.example:1,b.example:1", "b.example:1", 1),
+    ],
+)
+def test_referee_knows_which_of_all_it_is(
+    listen: str, referees: str, address: str | None, place: int
+) -> None:
+    assert place_of(load_settings({"listen": listen, "referees": referees}), address) == place
+
+
+def test_local_referees_have_ports_in_a_row() -> None:
+    here = load_settings({"listen": "127.0.0.1:8710", "local_referees": 2})
+    assert here.referees == ("127.0.0.1:8710", "127.0.0.1:8711")
+    assert local_referees(here) == [
+        ("referee1", "127.0.0.1:8710", "127.0.0.1:8710"),
+        ("referee2", "127.0.0.1:8711", "127.0.0.1:8711"),
+    ]
+    outside = load_settings({"listen": "0.0.0.0:8710", "local_referees": 2, "referees": "x:1,x:2"})
+    assert [(one.listen, one.address) for one in local_referees(outside)] == [
+        ("0.0.0.0:8710", "x:1"),
+        ("0.0.0.0:8711", "x:2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            {"local_referees": 2, "referees": "x:1"},
+            "setting referees: 127.0.0.1:8710, .* is not in it, and it has 1 addresses for 2",
+        ),
+        (
+            {"listen": "127.0.0.1:65535", "local_referees": 2, "referees": "x:1,x:2"},
+            "setting local_referees: 2 ports from 65535 on go beyond 65535",
+        ),
+    ],
+)
+def test_local_referees_that_cannot_be_are_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        local_referees(load_settings(values))
 
 
 def test_up_on_any_port_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,3 +299,11 @@ def test_only_arena_when_a_folder_is_taken_then_a_second_is_refused(tmp_path: Pa
         pass
     with only_arena(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3, "3"), (2.5, "2.5"), (1 / 3, "0.33"), (-1234567.25, "-1234567.25"), (100.0, "100"), (-0.001, "0")],
+)
+def test_number_shows_what_it_is_and_no_more(value: float, text: str) -> None:
+    assert number(value) == text

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
+from arena.models import Tournament
+from arena.services.checks import store_check
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World
@@ -47,6 +50,34 @@ def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
     status = arena("tournament", "create", *options, *entrants, "--json").json
     assert (status["name"], status["ruleset"], status["entrants"]) == ("cup", "hong-kong@1", 5)
     assert status["seed"] is None
+
+
+def test_create_takes_clocks_and_conditions_as_options(arena: Arena, world: World) -> None:
+    names = world.register(4)
+    for name in names:
+        store_check(world.storage, name, {}, True, world.clock())
+    entrants = [part for name in names for part in ("--entrant", name)]
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese"]
+    clocks = ["--bank-ms", 60_000, "--increment-ms", 50, "--credit-ms", 0]
+    flags = ["--ask-forced", "--require-check", "--duplicate"]
+    assert arena("tournament", "create", *options, *clocks, *flags, *entrants).status == 0
+    with world.storage.read() as tx:
+        cup = tx.exec(select(Tournament)).one()
+    assert (cup.bank_ms, cup.increment_ms, cup.credit_ms) == (60_000, 50, 0)
+    assert (cup.ask_forced, cup.require_check, cup.duplicate) == (True, True, True)
+
+
+def test_create_with_an_increment_and_no_bank_is_refused(arena: Arena) -> None:
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese", "--entrant", "a/b"]
+    result = arena("tournament", "create", *options, "--increment-ms", 50)
+    assert_one_line(result, 1, "increment_ms", "bank_ms is 0")
+
+
+def test_watch_for_scripts_ends_with_how_it_ended(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(4).id)
+    told = arena("tournament", "watch", "cup", "--json")
+    assert told.status == 0
+    assert (told.json["name"], told.json["state"]) == ("cup", "finished")
 
 
 def test_create_takes_a_ruleset_file(arena: Arena, world: World, tmp_path: Path) -> None:
@@ -137,7 +168,7 @@ def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None
     assert shown[0].split() == ["bot", "version", "score", "points", "wins", "opponents"]
     assert len(shown) == 2 + 8
     lines = arena("tournament", "standings", "cup", "--json").json["standings"]
-    assert list(lines[0]) == ["rank", "name", "score", "points", "wins", "opponents"]
+    assert list(lines[0])[:6] == ["rank", "name", "score", "points", "wins", "opponents"]
     assert [line["rank"] for line in lines] == list(range(1, 9))
     assert sum(line["score"] for line in lines) == 14 * 6
 
@@ -158,6 +189,8 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     assert "chinese@1, tables of 4" in shown
     lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json
     assert [line["rank"] for line in lines] == [1, 2, 3]
-    assert set(lines[0]) == {"ruleset", "table_size", "rank", "name", "rating", "matches", "deals"}
+    assert set(lines[0]) == {
+        *("ruleset", "table_size", "rank", "name", "rating", "plus_minus", "matches", "deals")
+    }
     assert arena("leaderboard", "--size", 3, "--json").json == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

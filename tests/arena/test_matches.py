@@ -1,6 +1,7 @@
 """A match in the hands of a worker: leases, what is stored, and what failures do."""
 
 from collections.abc import Generator
+from dataclasses import asdict
 from datetime import timedelta
 
 import pytest
@@ -54,6 +55,13 @@ def test_claim_when_taken_then_its_sessions_have_the_published_seeds(world: Worl
     assert sorted(bot.name for bot in spec.bots) == [f"owner-{n}/bot-{n}@1" for n in range(4)]
     assert spec.ruleset["name"] == "chinese"
     assert spec.limits.join_ms == 30_000
+
+
+def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_told(world: World) -> None:
+    clocks = {"decision_ms": 900, "bank_ms": 60_000, "increment_ms": 50, "credit_ms": 7, "ask_forced": True}
+    world.advance(world.tournament(4, join_seconds=5, faults=3, **clocks).id)
+    limits = claim(world, world.messages[0]).spec.limits
+    assert asdict(limits) == clocks | {"join_ms": 5000, "faults": 3}
 
 
 def test_claim_when_somebody_has_the_match_then_there_is_none(world: World, match_id: int) -> None:

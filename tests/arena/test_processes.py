@@ -149,6 +149,31 @@ def test_stop_when_asked_then_the_child_ends_and_stays_dead(supervisor: Supervis
         supervisor.pid("child")
 
 
+def test_child_when_started_again_then_it_is_told_how_it_ended(tmp_path: Path, seconds: Seconds) -> None:
+    told: list[str] = []
+    with Supervisor(tmp_path, clock=seconds, told=told.append) as supervisor:
+        for code, how in (
+            ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "by SIGKILL"),
+            ("pass", "with status 0"),
+        ):
+            supervisor.start("child", python(code))
+            wait_for(lambda: found_dead(supervisor))
+            assert told == []
+            seconds.now += BACK_OFF[-1]
+            supervisor.check()
+            assert told == [f"child ended {how}; it runs again (process {supervisor.pid('child')})"]
+            told.clear()
+            supervisor.stop("child")
+
+
+def test_stop_when_a_child_has_a_signal_of_its_own_then_it_gets_that(tmp_path: Path) -> None:
+    code = f"import signal; signal.signal(signal.SIGINT, lambda *_: exit(print('bye'))); {WAITS}"
+    with Supervisor(tmp_path) as supervisor:
+        supervisor.start("child", python(code), stop_with=signal.SIGINT)
+        wait_for(lambda: (tmp_path / "child.log").read_text() == "up\n")
+    assert (tmp_path / "child.log").read_text() == "up\nbye\n"
+
+
 def test_stop_when_the_child_does_not_listen_then_it_is_killed(
     supervisor: Supervisor, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Settings: where they come from, what is refused, what is hidden."""
 
+import re
 import stat
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from arena.errors import SettingsError
 from arena.settings import Settings, load_settings
+from referee.channel import ClientTls, ServerTls
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +60,16 @@ def test_referees_when_separated_by_commas_then_they_are_several(monkeypatch: py
         ("LEASE_SECONDS", "0", "setting lease_seconds: Input should be greater than 0"),
         ("LISTEN", "8710", "setting listen: '8710' is not host:port"),
         ("REFEREES", "a:1,b", "setting referees: 'b' is not host:port"),
+        ("REFEREES", "a:1,b:1,a:1", "setting referees: a:1 stands there twice"),
+        ("LISTEN", "0.0.0.0:8710", "setting referees: 0.0.0.0:8710 is no address; set referees to what bots"),
+        ("LOCAL_REFEREES", "0", "setting local_referees: Input should be greater than or equal to 1"),
+        ("LOCAL_REFEREES", "65", "setting local_referees: Input should be less than or equal to 64"),
+        ("DRAIN_SECONDS", "-1", "setting drain_seconds: Input should be greater than or equal to 0"),
+        ("SPECTATORS", "nobody", "setting spectators: Input should be 'anyone' or 'token'"),
+        ("TLS_CERTIFICATE", "r.pem", "setting tls_key: not set, and tls_certificate is of no use without it"),
+        ("TLS_KEY", "r.key", "setting tls_certificate: not set, and tls_key is of no use without it"),
+        ("TLS_CLIENT_CA", "ca.pem", "setting tls_certificate: not set, and tls_client_ca is of no use"),
+        ("TLS_CLIENT_CERTIFICATE", "w.pem", "setting tls_client_key: not set, and tls_client_certificate is"),
         ("DATABASE_URL", "my.db", "setting database_url: not a database URL"),
         ("DATABASE_URL", "sqlite://", "setting database_url: SQLite needs a file"),
         ("BROKER_URL", "rabbit://host", "setting broker_url: not a broker URL"),
@@ -123,3 +135,92 @@ def test_environment_when_given_to_a_child_then_it_has_the_same_settings(
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
     assert load_settings() == settings
+
+
+TLS = Path(__file__).parent / "tls"
+"""Certificates and keys made for these tests, of no use for anything else."""
+
+REFEREE = {"tls_certificate": TLS / "referee.pem", "tls_key": TLS / "referee.key"}
+WORKER = {"tls_client_certificate": TLS / "worker.pem", "tls_client_key": TLS / "worker.key"}
+
+
+def content(name: str) -> bytes:
+    return (TLS / name).read_bytes()
+
+
+def test_tls_when_nothing_is_set_then_there_is_none() -> None:
+    assert load_settings().server_tls() is None
+    assert load_settings().client_tls() is None
+
+
+def test_tls_when_a_referee_has_a_certificate_then_clients_of_this_host_trust_it() -> None:
+    settings = load_settings(REFEREE)
+    assert settings.server_tls() == ServerTls(content("referee.pem"), content("referee.key"))
+    assert settings.client_tls() == ClientTls(content("referee.pem"))
+
+
+def test_tls_when_everything_is_set_then_both_sides_know_each_other() -> None:
+    settings = load_settings({**REFEREE, **WORKER, "tls_client_ca": TLS / "ca.pem", "tls_ca": TLS / "ca.pem"})
+    assert settings.server_tls() == ServerTls(
+        content("referee.pem"), content("referee.key"), content("ca.pem")
+    )
+    assert settings.client_tls() == ClientTls(content("ca.pem"), content("worker.pem"), content("worker.key"))
+
+
+def test_tls_when_the_system_is_trusted_then_no_file_is_read() -> None:
+    assert load_settings({"tls_ca": "system"}).client_tls() == ClientTls()
+
+
+def test_tls_when_a_referee_asks_for_certificates_then_workers_here_need_one() -> None:
+    settings = load_settings({**REFEREE, "tls_client_ca": TLS / "ca.pem"})
+    with pytest.raises(
+        SettingsError, match=r"^setting tls_client_certificate: not set, and with tls_client_ca"
+    ):
+        settings.client_tls()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tls_certificate": TLS / "none.pem"}, r"tls_certificate: cannot read .*none.pem: No such file"),
+        ({"tls_certificate": TLS}, r"tls_certificate: cannot read .*tls: Is a directory"),
+        ({"tls_key": TLS / "ca.pem"}, r"tls_key: .*ca.pem holds no private key in PEM"),
+        ({"tls_certificate": TLS / "self.key"}, r"tls_certificate: .*self.key holds no certificate in PEM"),
+        ({"tls_key": TLS / "self.key"}, r"tls_key: .*self.key is not the key of .*referee.pem"),
+        ({"tls_key": TLS / "locked.key"}, r"tls_certificate: .* is damaged, or needs a password"),
+        ({"tls_client_ca": TLS / "self.key"}, r"tls_client_ca: .*self.key holds no certificate in PEM"),
+        ({"tls_client_ca": "damaged.pem"}, r"tls_client_ca: .*damaged.pem holds a damaged certificate"),
+    ],
+)
+def test_tls_when_a_file_is_wrong_then_one_line_names_it(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    (tmp_path / "damaged.pem").write_bytes(content("ca.pem").replace(b"MII", b"AAA", 1))
+    with pytest.raises(SettingsError, match=f"^setting {message}") as caught:
+        load_settings({**REFEREE, **change}).server_tls()
+    assert "\n" not in str(caught.value)
+
+
+def test_environment_when_a_setting_is_taken_back_then_a_child_has_it_taken_back_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ARENA_TLS_CA", "system")
+    settings = load_settings({"tls_ca": None})
+    assert settings.client_tls() is None
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+    assert load_settings() == settings
+
+
+def test_referees_when_several_run_here_then_all_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_LOCAL_REFEREES", "3")
+    assert load_settings({"listen": "h:5"}).referees == ("h:5", "h:6", "h:7")
+
+
+def test_documentation_when_compared_with_the_settings_then_it_names_all_and_their_defaults() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "running.md").read_text()
+    told = dict(re.findall(r"^\| `ARENA_(\w+)` \| (.+?) \| ", text, flags=re.MULTILINE))
+    assert {name.lower() for name in told} == set(Settings.model_fields)
+    for name, field in Settings.model_fields.items():
+        if field.default not in ("", (), None):
+            assert told[name.upper()] == f"`{field.default}`"

@@ -17,6 +17,15 @@ format = "round-robin"
 ruleset = "house.toml"
 entrants = ["ann/greedy", "bob/greedy@2", "cy/random", "dee/random"]
 sessions = 2
+bank_ms = 60000
+increment_ms = 100
+credit_ms = 0
+ask_forced = true
+require_check = true
+duplicate = true
+
+[options]
+cut = 1
 """
 
 
@@ -30,6 +39,8 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         30,
         10,
     )
+    assert (spec.bank_ms, spec.increment_ms, spec.credit_ms) == (0, 0, 100)
+    assert (spec.ask_forced, spec.require_check, spec.duplicate, spec.options) == (False, False, False, {})
 
 
 @pytest.mark.parametrize(
@@ -47,6 +58,16 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         ({"entrants": ["ann/greedy", 3]}, "entrants: not a list of names"),
         ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy stands there 2 times"),
         ({"ruleset": 5}, "ruleset: neither a preset's name, nor a file, nor a ruleset"),
+        ({"bank_ms": -1}, "bank_ms: -1 is no whole number from 0 to 86400000"),
+        ({"credit_ms": 60_001}, "credit_ms: 60001 is no whole number from 0 to 60000"),
+        ({"credit_ms": None}, "credit_ms: None is no whole number from 0 to 60000"),
+        ({"increment_ms": 5}, "increment_ms: there is no bank to add it to: bank_ms is 0"),
+        ({"ask_forced": 1}, "ask_forced: 1 is neither true nor false"),
+        ({"require_check": "yes"}, "require_check: 'yes' is neither true nor false"),
+        ({"duplicate": None}, "duplicate: None is neither true nor false"),
+        ({"options": "cut"}, "options: no table of names and values"),
+        ({"options": {"cut": {1}}}, "options: a value is no text, number, list or table"),
+        ({"options": {"cut": float("nan")}}, "options: a value is no text, number, list or table"),
         ({"sesions": 5}, "sesions: no such field; did you mean sessions?"),
     ],
 )
@@ -72,6 +93,9 @@ def test_file_when_it_names_a_ruleset_file_then_that_is_beside_it(tmp_path: Path
     (tmp_path / "cup.toml").write_text(FILE)
     spec = load_spec(tmp_path / "cup.toml")
     assert spec.sessions == 2
+    assert (spec.bank_ms, spec.increment_ms, spec.credit_ms) == (60_000, 100, 0)
+    assert (spec.ask_forced, spec.require_check, spec.duplicate) == (True, True, True)
+    assert spec.options == {"cut": 1}
     assert isinstance(spec.ruleset, dict)
     assert (spec.ruleset["name"], spec.ruleset["hand_size"]) == ("house", 12)
 

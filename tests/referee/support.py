@@ -1,21 +1,28 @@
 """A referee, bots and a worker in one event loop, over real sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any
 
 import grpc
 
-from referee.auth import BotIdentity
+from referee.auth import BotIdentity, Scope
 from referee.bot.client import BotClient
+from referee.channel import ClientTls, async_channel
 from referee.client import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec, run_match
+from referee.journal import Entry, EntryKind
+from referee.record import full_record
+from referee.replay import Replayer
 from referee.ruleset import load_ruleset
-from referee.server import serve
+from referee.server import ServerOptions, serve
 from referee.v1 import play_pb2, referee_pb2_grpc
 
 WORKER_TOKEN = "worker-token"
+SPECTATOR_TOKEN = "spectator-token"
+ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
 DEADLINE = 20.0
 """Seconds after which a test gives up on an event."""
@@ -28,16 +35,60 @@ class Tokens:
         number = token.removeprefix("bot-")
         return BotIdentity(int(number), f"owner/bot{number}@1") if number.isdigit() else None
 
-    def worker(self, token: str) -> bool:
-        return token == WORKER_TOKEN
+    def __init__(self) -> None:
+        self.worthless: set[int] = set()
+        """Bots whose token was revoked."""
+
+    def scope(self, token: str) -> Scope | None:
+        return _SCOPES.get(token)
+
+    def revoked(self, version_ids: Collection[int]) -> set[int]:
+        return self.worthless & set(version_ids)
+
+
+_SCOPES = {
+    WORKER_TOKEN: Scope.WORKER,
+    SPECTATOR_TOKEN: Scope.SPECTATOR,
+    ORGANISER_TOKEN: Scope.ORGANISER,
+}
+
+
+class ListJournal:
+    """A journal in a list."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def of(self, version_id: int, kind: EntryKind, code: str = "") -> list[Entry]:
+        """The entries of a bot version of this kind, and with this code if one is given."""
+        return [
+            entry
+            for entry in self.entries
+            if (entry.version_id, entry.kind) == (version_id, kind) and code in ("", entry.code)
+        ]
+
+
+OPTIONS = ServerOptions(drain_seconds=0)
 
 
 @asynccontextmanager
-async def referee(listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
-    """A referee that listens on a free port; gives its address."""
-    stop = asyncio.Event()
+async def referee(
+    listen: str = "127.0.0.1:0",
+    options: ServerOptions = OPTIONS,
+    tokens: Tokens | None = None,
+    *,
+    stop: asyncio.Event | None = None,
+    hurry: asyncio.Event | None = None,
+) -> AsyncIterator[str]:
+    """A referee that listens on a free port, until ``stop`` is set or the block ends; gives its address."""
+    stop = stop or asyncio.Event()
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    task = asyncio.create_task(serve(listen, Tokens(), stop, on_ready=ready.set_result))
+    task = asyncio.create_task(
+        serve(listen, tokens or Tokens(), stop, options=options, hurry=hurry, on_ready=ready.set_result)
+    )
     either: list[asyncio.Future[Any]] = [task, ready]
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -50,9 +101,11 @@ async def referee(listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def sdk_bots(address: str, bots: dict[int, Any], max_sessions: int = 0) -> AsyncIterator[None]:
+async def sdk_bots(
+    address: str, bots: dict[int, Any], max_sessions: int = 0, tls: ClientTls | None = None
+) -> AsyncIterator[None]:
     """Bots of the SDK, by number."""
-    clients = [BotClient(bot, f"bot-{number}", max_sessions) for number, bot in bots.items()]
+    clients = [BotClient(bot, f"bot-{number}", max_sessions, tls=tls) for number, bot in bots.items()]
     tasks = [asyncio.create_task(client.run([address])) for client in clients]
     try:
         yield
@@ -64,10 +117,19 @@ async def sdk_bots(address: str, bots: dict[int, Any], max_sessions: int = 0) ->
 
 
 class WireBot:
-    """A bot that writes its messages by hand."""
+    """A bot that writes its messages by hand; only pings are answered for it, unless ``pongs`` is False."""
 
-    def __init__(self, address: str, number: int, **hello: Any) -> None:
-        self._channel = grpc.aio.insecure_channel(address)
+    def __init__(
+        self, address: str, number: int, *, pongs: bool = True, tls: ClientTls | None = None, **hello: Any
+    ) -> None:
+        self._pongs = pongs
+        self.pings: list[int] = []
+        """Ids of the pings that came."""
+        self._writing = asyncio.Lock()
+        self._responses: asyncio.Queue[play_pb2.PlayResponse | BaseException] = asyncio.Queue()
+        self._reader: asyncio.Task[None] | None = None
+        # A connection of its own: bots of one process would share one else.
+        self._channel = async_channel(address, tls, (("grpc.use_local_subchannel_pool", 1),))
         self._call = referee_pb2_grpc.RefereeServiceStub(self._channel).Play(None)
         self._hello = {"token": f"bot-{number}", "protocol_version": 1, **hello}
         self._events: list[play_pb2.Event] = []
@@ -85,6 +147,8 @@ class WireBot:
 
     async def close(self) -> None:
         """Breaks the stream off without a goodbye."""
+        if self._reader is not None:
+            self._reader.cancel()
         self._call.cancel()
         await self._channel.close(None)
 
@@ -94,7 +158,10 @@ class WireBot:
             while True:
                 try:
                     await self.write(play_pb2.PlayRequest(hello=play_pb2.Hello(**self._hello)))
-                    self.welcome = (await self._read()).welcome
+                    first = await self._call.read()
+                    assert isinstance(first, play_pb2.PlayResponse), "the stream ended"
+                    self.welcome = first.welcome
+                    self._reader = asyncio.create_task(self._receive())
                     return
                 except grpc.aio.AioRpcError as error:
                     if error.code() is not grpc.StatusCode.ALREADY_EXISTS:
@@ -102,7 +169,8 @@ class WireBot:
                     self._call = referee_pb2_grpc.RefereeServiceStub(self._channel).Play(None)
 
     async def write(self, request: play_pb2.PlayRequest) -> None:
-        await self._call.write(request)
+        async with self._writing:
+            await self._call.write(request)
 
     async def move(self, turn: play_pb2.Turn, cards: Sequence[Any] = (), **fields: Any) -> None:
         """Answers a turn: with cards, or a pass."""
@@ -124,10 +192,32 @@ class WireBot:
             self._events.extend((await self._read()).events)
         return self._events.pop(0)
 
+    async def ended(self) -> grpc.aio.AioRpcError:
+        """How the referee ended the stream."""
+        async with asyncio.timeout(DEADLINE):
+            while True:
+                response = await self._responses.get()
+                if isinstance(response, grpc.aio.AioRpcError):
+                    return response
+                assert not isinstance(response, BaseException), response
+
+    async def _receive(self) -> None:
+        try:
+            while isinstance(response := await self._call.read(), play_pb2.PlayResponse):
+                if response.HasField("ping"):
+                    self.pings.append(response.ping.id)
+                if response.HasField("ping") and self._pongs:
+                    await self.write(play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id)))
+                self._responses.put_nowait(response)
+            self._responses.put_nowait(AssertionError("the stream ended"))
+        except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
+            self._responses.put_nowait(error)
+
     async def _read(self) -> play_pb2.PlayResponse:
         async with asyncio.timeout(DEADLINE):
-            response = await self._call.read()
-        assert isinstance(response, play_pb2.PlayResponse), "the stream ended"
+            response = await self._responses.get()
+        if isinstance(response, BaseException):
+            raise response
         return response
 
 
@@ -160,14 +250,21 @@ def match_spec(
 
 
 async def play_match(
-    address: str, spec: MatchSpec, started: asyncio.Event | None = None
+    address: str,
+    spec: MatchSpec,
+    started: asyncio.Event | None = None,
+    tls: ClientTls | None = None,
+    arrived: list[SessionResult] | None = None,
 ) -> list[SessionResult]:
-    """Runs a match as a worker does; gives the results by session number. Sets ``started`` once it runs."""
+    """Runs a match as a worker does; gives the results by session number.
+
+    Sets ``started`` once it runs; results are put into ``arrived`` as they come, where that is given.
+    """
     loop = asyncio.get_running_loop()
 
     def run() -> list[SessionResult]:
-        results = []
-        for update in run_match(address, WORKER_TOKEN, spec):
+        results = [] if arrived is None else arrived
+        for update in run_match(address, WORKER_TOKEN, spec, tls=tls):
             if started is not None:
                 loop.call_soon_threadsafe(started.set)
             if isinstance(update, SessionResult):
@@ -176,3 +273,27 @@ async def play_match(
 
     async with asyncio.timeout(3 * DEADLINE):
         return sorted(await asyncio.to_thread(run), key=lambda result: result.number)
+
+
+def check_records(spec: MatchSpec, result: SessionResult) -> None:
+    """Fails unless the session's records are right, follow from their seeds and sum to its points."""
+    replayer = Replayer()
+    records = [json.loads(record) for record in result.records]
+    names = [bot.name for bot in spec.bots]
+    seating = next(session.seating for session in spec.sessions if session.number == result.number)
+    for lean in records:
+        full = full_record(
+            lean,
+            ruleset=spec.ruleset,
+            tournament=spec.tournament,
+            round=spec.round,
+            table=spec.table,
+            session=result.number,
+            seats=[names[bot] for bot in seating],
+        )
+        assert replayer.check(full).over
+    assert [record["deal"] for record in records] == list(range(1, len(records) + 1))
+    for seat, points in enumerate(result.points):
+        assert points == sum(record["points"][seat] for record in records)
+    faults = [fault["seat"] for record in records for fault in record.get("faults", ())]
+    assert result.faults == tuple(faults.count(seat) for seat in range(len(seating)))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -73,7 +74,7 @@ class Checking:
 
     async def answer(self, turn: play_pb2.Turn) -> None:
         view = self.views[turn.session]
-        view.happened(turn.actions)
+        view.happened(encoded(turn.actions))
         self.kinds.add(turn.kind)
         found = [view.numbers(code & view.rules.full) for code in legal_codes(view, turn)]
         listed = [list(play.cards) for play in turn.legal_plays]
@@ -84,12 +85,17 @@ class Checking:
 
     def check_deal_ended(self, ended: play_pb2.DealEnded) -> None:
         view = self.views[ended.session]
+        view.happened(encoded(ended.actions))
         view.deal_ended(ended)
         left = view.mask(ended.left[view.seat].cards)
         if view.hand != left or view.counts != [len(hand.cards) for hand in ended.left]:
             self.differences.append(
                 f"deal {ended.deal}: holding {view.hand}, left {left}, counts {view.counts}"
             )
+
+
+def encoded(actions: Sequence[play_pb2.Action]) -> list[bytes]:
+    return [action.SerializeToString() for action in actions]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))

@@ -1,0 +1,90 @@
+"""The log of a bot, printed for people or for scripts."""
+
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+
+from arena.cli.output import console, print_json_line
+from arena.services.journal import KEPT, LogEntry, read_log
+from arena.storage import Storage
+
+POLL_SECONDS = 0.5
+
+CARDS = {"hand": "hand", "to_beat": "to beat", "answered": "answered", "default": "played"}
+"""Details that are cards, and what they are called for people."""
+
+TOLD = {
+    *CARDS,
+    *("deal", "action", "sequence", "turn", "seat", "faults", "fault_limit", "elapsed_ms", "credit_ms"),
+}
+"""Details that ``lines_of`` knows how to tell."""
+
+INDENT = "  "
+LABEL = 10
+"""Width of the labels of cards."""
+
+
+def print_entry(entry: LogEntry, as_json: bool) -> None:
+    """Print an entry: one JSON object a line, or some lines for people."""
+    if as_json:
+        found = asdict(entry)
+        del found["id"]
+        print_json_line(found)
+        return
+    out = console()
+    for line in lines_of(entry, out.width):
+        out.print(line, soft_wrap=True)
+
+
+def lines_of(entry: LogEntry, width: int) -> Iterator[str]:
+    """An entry in lines of at most ``width`` characters, as far as its words let it."""
+    when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    what = f"{entry.kind} {entry.code}".strip()
+    yield from _wrapped(f"{when}  {entry.bot}  {what}  {entry.session_id or entry.referee}", width)
+    if entry.text:
+        yield from _wrapped(INDENT + entry.text, width)
+    yield from _details(entry.details, width)
+
+
+def _details(details: Mapping[str, object], width: int) -> Iterator[str]:
+    where = ", ".join(
+        f"{name} {details[name]}" for name in ("deal", "action", "turn", "seat") if name in details
+    )
+    more = []
+    if "faults" in details:
+        more.append(f"fault {details['faults']} of {details.get('fault_limit', '?')}")
+    if "elapsed_ms" in details:
+        more.append(f"after {details['elapsed_ms']} ms, {details.get('credit_ms', 0)} ms of them credited")
+    if text := "; ".join(filter(None, (where, *more))):
+        yield from _wrapped(INDENT + text, width)
+    for name, label in CARDS.items():
+        if name in details:
+            cards = {"": "nothing", "-": "a pass"}.get(str(details[name]), str(details[name]))
+            yield from _wrapped(f"{INDENT}{label:<{LABEL}}{cards}", width, len(INDENT) + LABEL)
+    for name in (name for name in details if name not in TOLD):
+        yield from _wrapped(f"{INDENT}{name}: {details[name]}", width)
+
+
+def _wrapped(text: str, width: int, indent: int = len(INDENT) * 2) -> list[str]:
+    return textwrap.wrap(
+        text, width, subsequent_indent=" " * indent, break_on_hyphens=False, drop_whitespace=True
+    )
+
+
+def follow_log(
+    storage: Storage,
+    versions: Mapping[int, str],
+    show: Callable[[LogEntry], None],
+    *,
+    kind: str | None,
+    session: str | None,
+    after: int,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Show entries as they come, from the one after ``after`` on, until the process is interrupted."""
+    while True:
+        for entry in read_log(storage, versions, kind=kind, session=session, limit=KEPT, after=after):
+            show(entry)
+            after = entry.id
+        sleep(POLL_SECONDS)

@@ -1,0 +1,61 @@
+"""``arena token …``: tokens of workers, organisers and spectators."""
+
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.output import AsJson, moment, print_json, say, show
+from arena.models import utc_now
+from arena.services import tokens
+from referee.auth import Scope
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Make, list and revoke tokens of workers, organisers and spectators. Bots get theirs with "
+    "`arena bot register`.",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it: 1 to 39 of a-z, 0-9 and -.")]
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    name: Name,
+    scope: Annotated[
+        Scope,
+        typer.Option(help="worker: run matches; organiser: read any bot's log, and watch; spectator: watch."),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Make a token and print it. It is shown only now."""
+    with storage_of(ctx) as storage:
+        made = tokens.create_token(storage, name, scope, utc_now())
+    if as_json:
+        print_json(made)
+    else:
+        say(f"{made.name} is a token of scope {made.scope}. It cannot be shown again:", made.token)
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List all tokens, without what nobody can show again."""
+    with storage_of(ctx) as storage:
+        found = tokens.list_tokens(storage)
+    if as_json:
+        print_json(found)
+    else:
+        rows = [(one.name, one.scope, moment(one.created_at), moment(one.revoked_at)) for one in found]
+        show(["token", "scope", "made", "revoked"], rows, "no tokens yet: arena token create NAME --scope …")
+
+
+@app.command()
+def revoke(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Make a token worthless, for good."""
+    with storage_of(ctx) as storage:
+        revoked = tokens.revoke_token(storage, name, utc_now())
+    if as_json:
+        print_json(revoked)
+    else:
+        say(f"the token {revoked.name} is revoked")

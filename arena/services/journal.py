@@ -1,0 +1,281 @@
+"""The log of a bot: what a referee notes of it, and what its author reads.
+
+A referee's event loop only puts entries into a queue. A thread writes them, many in a transaction, and keeps
+on trying while the database is away; what does not fit into the queue meanwhile is counted and noted.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from typing import NamedTuple, Self
+
+from sqlalchemy import delete, insert, or_
+from sqlmodel import col, select
+
+from arena.errors import ArenaError, SpecError
+from arena.models import BotLogEntry, BotVersion, Token, utc_now
+from arena.services.bots import find_all_versions, find_versions
+from arena.storage import Storage, Transaction, changed
+from arena.tokens import hash_token
+from referee.auth import Scope
+from referee.journal import Entry, EntryKind
+
+KEPT = 5_000
+"""Entries that are kept of a bot version, the newest."""
+
+PRUNE_EVERY = 500
+"""Entries of a bot version after which the old ones are deleted."""
+
+QUEUE = 20_000
+"""Entries that wait to be written at most."""
+
+BATCH = 1_000
+"""Entries in a transaction at most."""
+
+WRITE_SECONDS = 0.5
+"""How long an entry waits for others to be written with."""
+
+RETRY_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""Waits while the database is away; the last one stands for all further ones."""
+
+CLOSE_SECONDS = 5.0
+"""How long closing waits for what is left to be written."""
+
+LONGEST_TEXT = 2_000
+
+LOST = "log_incomplete"
+"""Code of the notice that tells of entries that were not kept."""
+
+CONNECTION = (EntryKind.CONNECTED, EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
+
+KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection": CONNECTION}
+"""What a reader can ask for, and the kinds of entries that it means."""
+
+log = logging.getLogger("arena.journal")
+
+
+class _Waiting(NamedTuple):
+    """An entry on its way to the database."""
+
+    at: datetime
+    entry: Entry
+
+
+class DatabaseJournal:
+    """Keeps the entries of one referee; leaving it as a context writes what is left."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        referee: str,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        queue: int = QUEUE,
+        retry: Sequence[float] = RETRY_SECONDS,
+    ) -> None:
+        self._storage = storage
+        self._referee = referee
+        self._clock = clock
+        self._limit = queue
+        self._retry = retry
+        self._queue: deque[_Waiting] = deque()
+        self._lost: Counter[int] = Counter()
+        self._since_pruned: Counter[int] = Counter()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
+        self._thread.start()
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry; never waits. One that does not fit into the queue is only counted."""
+        with self._lock:
+            if len(self._queue) < self._limit:
+                self._queue.append(_Waiting(self._clock(), entry))
+            else:
+                self._lost[entry.version_id] += 1
+        self._wake.set()
+
+    def close(self) -> None:
+        """Write what is left and end; gives up after some seconds if the database is away."""
+        self._closing.set()
+        self._wake.set()
+        self._thread.join(CLOSE_SECONDS)
+        if self._thread.is_alive():
+            log.error("the database is away: %d entries of the bots' log are lost", len(self._queue))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait()
+            self._closing.wait(WRITE_SECONDS)  # for others to come along
+            self._wake.clear()
+            closing = self._closing.is_set()
+            while batch := self._take():
+                self._write_at_last(batch)
+            if closing:
+                return
+
+    def _take(self) -> list[_Waiting]:
+        """The oldest entries, and in their turn the counts of what was lost."""
+        with self._lock:
+            batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
+            if not self._queue:
+                now = self._clock()
+                for version_id, lost in self._lost.items():
+                    text = f"{lost} entries were not kept: there were too many at a time"
+                    batch.append(_Waiting(now, Entry(version_id, EntryKind.NOTICE, LOST, text)))
+                self._lost.clear()
+            return batch
+
+    def _write_at_last(self, batch: Sequence[_Waiting]) -> None:
+        """Write a batch, however long the database is away."""
+        for failures in count():
+            try:
+                self._write(batch)
+                return
+            except ArenaError as error:
+                if failures == 0:
+                    log.warning("the log of bots waits: %s", error)
+            except Exception:
+                log.exception("%d entries of the log of bots cannot be stored", len(batch))
+                return
+            if self._closing.wait(self._retry[min(failures, len(self._retry) - 1)]):
+                time.sleep(self._retry[0])  # there is little time left
+
+    def _write(self, batch: Sequence[_Waiting]) -> None:
+        wanted = {waiting.entry.version_id for waiting in batch}
+        with self._storage.write() as tx:
+            known = set(tx.exec(select(BotVersion.id).where(col(BotVersion.id).in_(wanted))))
+            rows = [self._row(waiting) for waiting in batch if waiting.entry.version_id in known]
+            if not rows:
+                return
+            tx.connection().execute(insert(BotLogEntry), rows)
+            written = Counter(waiting.entry.version_id for waiting in batch)
+            for version_id in known:
+                if not self._since_pruned[version_id] or self._since_pruned[version_id] >= PRUNE_EVERY:
+                    _prune(tx, version_id)
+                    self._since_pruned[version_id] = 0
+                self._since_pruned[version_id] += written[version_id]
+
+    def _row(self, waiting: _Waiting) -> dict[str, object]:
+        entry = waiting.entry
+        return {
+            "version_id": entry.version_id,
+            "at": waiting.at,
+            "referee": self._referee,
+            "kind": entry.kind,
+            "code": _clean(entry.code),
+            "text": _clean(entry.text),
+            "session_id": _clean(entry.session_id),
+            "details": json.loads(json.dumps(dict(entry.details), default=str)),
+        }
+
+
+def _clean(text: str) -> str:
+    """What every database takes: no NUL, and not endless."""
+    return text.replace("\0", "\\0")[:LONGEST_TEXT]
+
+
+def _prune(tx: Transaction, version_id: int) -> None:
+    """Delete all but the newest entries of a version."""
+    of_it = col(BotLogEntry.version_id) == version_id
+    newest = select(BotLogEntry.id).where(of_it).order_by(col(BotLogEntry.id).desc())
+    oldest_kept = tx.exec(newest.offset(KEPT - 1).limit(1)).first()
+    if oldest_kept is not None:
+        changed(tx, delete(BotLogEntry).where(of_it, col(BotLogEntry.id) < oldest_kept))
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry as it is read."""
+
+    id: int
+    """Grows with time."""
+    at: datetime
+    bot: str
+    """``owner/bot@number``."""
+    referee: str
+    """Address of the referee that saw it."""
+    kind: EntryKind
+    code: str
+    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
+    text: str
+    """The reason in words."""
+    session_id: str
+    """``tournament/round/table/session``; empty where it is not about a session."""
+    details: Mapping[str, object]
+    """For a fault the position, and what was answered and played."""
+
+
+def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool = False) -> dict[int, str]:
+    """The versions, with their names, whose log ``token`` opens: the one named, or all of ``owner/bot``.
+
+    ``token`` has to be a good one of any version of the bot, or with ``organiser`` one of an organiser.
+    SpecError names what is wrong; UnknownError if there is no such bot.
+    """
+    with storage.read() as tx:
+        whole = find_all_versions(tx, bot.partition("@")[0])
+        asked = find_versions(tx, [bot]) if "@" in bot else whole
+        hashed = hash_token(token)
+        if organiser:
+            good = select(Token.id).where(Token.token_hash == hashed, Token.scope == Scope.ORGANISER)
+            if tx.exec(good.where(col(Token.revoked_at).is_(None))).first() is None:
+                raise SpecError("token", "unknown, revoked, or not an organiser's")
+        elif not any(one.token_hash == hashed and one.revoked_at is None for one in whole):
+            raise SpecError("token", f"unknown, revoked, or not one of {bot.partition('@')[0]}")
+        return {version.id: version.name for version in asked}
+
+
+def read_log(
+    storage: Storage,
+    versions: Mapping[int, str],
+    *,
+    kind: str | None = None,
+    session: str | None = None,
+    limit: int = 50,
+    after: int = 0,
+) -> list[LogEntry]:
+    """The newest entries of these versions, oldest first.
+
+    ``kind`` is a key of ``KINDS``; ``session`` a session's id or the beginning of one, up to a ``/``; only
+    entries whose id is above ``after`` are given. SpecError.
+    """
+    rows = select(BotLogEntry).where(col(BotLogEntry.version_id).in_(versions), col(BotLogEntry.id) > after)
+    if kind is not None:
+        if kind not in KINDS:
+            raise SpecError("kind", f"{kind!r} is none of {', '.join(KINDS)}")
+        rows = rows.where(col(BotLogEntry.kind).in_(KINDS[kind]))
+    if session is not None:
+        whole, within = session.rstrip("/"), f"{session.rstrip('/')}/"
+        of_it = col(BotLogEntry.session_id)
+        rows = rows.where(or_(of_it == whole, of_it.startswith(within, autoescape=True)))
+    if not 1 <= limit <= KEPT:
+        raise SpecError("limit", f"{limit} is no whole number from 1 to {KEPT}")
+    with storage.read() as tx:
+        found = tx.exec(rows.order_by(col(BotLogEntry.id).desc()).limit(limit)).all()
+    return [
+        LogEntry(
+            id=row.id,
+            at=row.at,
+            bot=versions[row.version_id],
+            referee=row.referee,
+            kind=row.kind,
+            code=row.code,
+            text=row.text,
+            session_id=row.session_id,
+            details=row.details,
+        )
+        for row in reversed(found)
+    ]

@@ -1,0 +1,128 @@
+"""What the referee holds: memory for an idle stream and an open session, and whether anything grows.
+
+``python -m benchmarks.memory`` starts a referee in a process of its own and prints its resident memory: for
+5,000 streams of bots that wait, for 2,000 open sessions that all wait for an answer, and along a million
+decisions of four Python bots (``--soak 0`` leaves these out).
+"""
+
+import argparse
+import asyncio
+import os
+import time
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from benchmarks.referee import PLAYERS, process, read_line
+from referee.client import BotSeat, Limits, MatchSpec, Progress, SessionSpec, run_match
+from referee.ruleset import load_ruleset
+from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.wire import match_request
+
+STREAMS_PER_CHANNEL = 500
+SESSIONS_PER_MATCH = 250
+MIB = 1 << 20
+
+
+def resident(pid: int) -> int:
+    """Resident memory of a process, in bytes."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
+    """A match whose bots have all the time in the world."""
+    return MatchSpec(
+        match_id=name,
+        tournament="bench",
+        round=1,
+        table=1,
+        ruleset=load_ruleset("chinese").to_object(),
+        bots=tuple(BotSeat(n, f"bench/bot{n}@1") for n in bots),
+        sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
+        deals=deals,
+        commitment="",
+        limits=Limits(decision_ms=600_000),
+    )
+
+
+async def _connect(stub: Any, number: int) -> object:
+    call = stub.Play()
+    hello = play_pb2.Hello(token=str(number), protocol_version=1)
+    await call.write(play_pb2.PlayRequest(hello=hello))
+    await call.read()
+    return call
+
+
+async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
+    """Prints the memory with idle streams, and then with open sessions."""
+    async with AsyncExitStack() as stack:
+        before, calls = resident(pid), []
+        for first in range(1, streams + 1, STREAMS_PER_CHANNEL):
+            options = [("grpc.use_local_subchannel_pool", 1)]
+            channel = await stack.enter_async_context(grpc.aio.insecure_channel(address, options=options))
+            stub: Any = referee_pb2_grpc.RefereeServiceStub(channel)
+            numbers = range(first, min(first + STREAMS_PER_CHANNEL, streams + 1))
+            for start in range(0, len(numbers), 50):
+                calls += await asyncio.gather(*(_connect(stub, n) for n in numbers[start : start + 50]))
+        used = resident(pid) - before
+        print(f"{streams:,} idle streams: {used / MIB:.0f} MiB, {used / streams / 1024:.1f} KiB each")
+        before = resident(pid)
+        open_calls: list[Any] = []
+        for match in range(sessions // SESSIONS_PER_MATCH):
+            bots = range(1 + match * PLAYERS, 1 + (match + 1) * PLAYERS)
+            request = match_request(spec(f"m{match}", bots, SESSIONS_PER_MATCH, 1000))
+            open_calls.append(stub.RunMatch(request, metadata=(("authorization", "Bearer worker"),)))
+        for call in open_calls:
+            opened = match_pb2.MatchProgress()
+            while opened.sessions_open < SESSIONS_PER_MATCH:
+                opened = (await call.read()).progress
+        await asyncio.sleep(1)
+        used = resident(pid) - before
+        print(f"{sessions:,} open sessions: {used / MIB:.0f} MiB, {used / sessions / 1024:.1f} KiB each")
+
+
+def soak(pid: int, address: str, decisions: int) -> None:
+    """Prints the memory along the way to so many decisions."""
+    with ExitStack() as stack:
+        for number in range(1, PLAYERS + 1):
+            stack.enter_context(process("benchmarks.referee", "--bot", str(number), address))
+        done, match, mark = 0, 0, 0
+        begun = time.perf_counter()
+        while done < decisions:
+            match += 1
+            here = 0
+            for update in run_match(address, "worker", spec(f"soak{match}", range(1, PLAYERS + 1), 640, 10)):
+                if isinstance(update, Progress):
+                    here = update.decisions
+                if done + here >= mark:
+                    rate = (done + here) / (time.perf_counter() - begun)
+                    print(
+                        f"{done + here:10,} decisions, {rate:7,.0f}/s: {resident(pid) / MIB:.1f} MiB",
+                        flush=True,
+                    )
+                    mark += decisions // 10
+            done += here
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--streams", type=int, default=5000)
+    parser.add_argument("--sessions", type=int, default=2000)
+    parser.add_argument("--soak", type=int, default=1_000_000, metavar="DECISIONS")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        server = stack.enter_context(process("benchmarks.referee", "--serve"))
+        address = f"127.0.0.1:{read_line(server)}"
+        print(f"a referee at rest: {resident(server.pid) / MIB:.0f} MiB")
+        asyncio.run(hold(server.pid, address, options.streams, options.sessions))
+    if options.soak:
+        with ExitStack() as stack:
+            server = stack.enter_context(process("benchmarks.referee", "--serve"))
+            soak(server.pid, f"127.0.0.1:{read_line(server)}", options.soak)
+
+
+if __name__ == "__main__":
+    main()

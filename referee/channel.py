@@ -1,0 +1,56 @@
+"""Channels to referees, with or without TLS."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import grpc
+
+Options: TypeAlias = "tuple[tuple[str, int], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTls:
+    """How a client knows the referee, and how the referee knows the client. All values are PEM."""
+
+    authorities: bytes | None = None
+    """Certificates of the authorities to trust; None: those of the system."""
+    certificate: bytes | None = None
+    """The client's own certificate, where the referee asks for one."""
+    key: bytes | None = None
+    """The key of ``certificate``."""
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """The same for gRPC."""
+        return grpc.ssl_channel_credentials(self.authorities, self.key, self.certificate)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTls:
+    """What a referee shows, and asks of its clients. All values are PEM."""
+
+    certificate: bytes
+    """The referee's certificate, with the chain up to the authority."""
+    key: bytes
+    """The key of ``certificate``."""
+    client_authorities: bytes | None = None
+    """Certificates of the authorities that clients' certificates must come from; None: clients need none."""
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """The same for gRPC."""
+        return grpc.ssl_server_credentials(
+            [(self.key, self.certificate)], self.client_authorities, self.client_authorities is not None
+        )
+
+
+def sync_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.Channel:
+    """A channel for blocking calls."""
+    if tls is None:
+        return grpc.insecure_channel(address, options=options)
+    return grpc.secure_channel(address, tls.credentials(), options=options)
+
+
+def async_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.aio.Channel:
+    """A channel for calls in an event loop."""
+    if tls is None:
+        return grpc.aio.insecure_channel(address, options=options)
+    return grpc.aio.secure_channel(address, tls.credentials(), options=options)

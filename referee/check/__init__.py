@@ -1,0 +1,14 @@
+"""A check for bots: real gRPC, and a referee that plays each situation of the protocol by a script.
+
+    report = await check(command=["./my-bot"])
+    print(report.to_text())
+
+The scenarios and what each proves are listed in docs/check.md.
+"""
+
+from referee.check.report import Outcome, Report, Result
+from referee.check.run import UnknownScenario, check, select
+from referee.check.scenario import Scenario
+from referee.check.scenarios import SCENARIOS
+
+__all__ = ["SCENARIOS", "Outcome", "Report", "Result", "Scenario", "UnknownScenario", "check", "select"]

@@ -1,0 +1,69 @@
+"""Messages as a later version of the protocol, or another encoder, would send them."""
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from referee.v1 import play_pb2
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_LATER = 1000
+"""A field number that no message has yet."""
+
+
+def _varint(value: int) -> bytes:
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
+
+
+def _tag(number: int, wire_type: int) -> bytes:
+    return _varint(number << 3 | wire_type)
+
+
+def _text(number: int, data: bytes) -> bytes:
+    return _tag(number, _BYTES) + _varint(len(data)) + data
+
+
+_UNKNOWN = (
+    _tag(_LATER, _VARINT)
+    + _varint(1 << 63)
+    + _text(_LATER + 1, b"a field of the future")
+    + _tag(_LATER + 2, _FIXED32)
+    + bytes(4)
+    + _tag(_LATER + 3, _FIXED64)
+    + bytes(8)
+)
+
+
+def unknown_event() -> play_pb2.Event:
+    """An event that this version does not know."""
+    event = play_pb2.Event()
+    event.MergeFromString(_text(_LATER, _text(1, b"something happened")))
+    return event
+
+
+def add_unknown_fields(message: Message) -> None:
+    """Adds fields that no version knows yet, of every wire type, to a message and to all messages in it."""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for part in value if field.is_repeated else [value]:
+                add_unknown_fields(part)
+    message.MergeFromString(_UNKNOWN)
+
+
+def unpacked(message: Message) -> bytes:
+    """The message with every repeated enum written one by one, which readers must take as well."""
+    data = b""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            parts = value if field.is_repeated else [value]
+            data += b"".join(_text(field.number, unpacked(part)) for part in parts)
+        elif field.type == FieldDescriptor.TYPE_ENUM and field.is_repeated:
+            data += b"".join(_tag(field.number, _VARINT) + _varint(number) for number in value)
+        else:
+            alone = type(message)(**{field.name: value})
+            data += alone.SerializeToString()
+    return data

@@ -1,0 +1,348 @@
+"""What scenarios work with: the bot's present stream, new sessions, and the play of sessions to their end."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import grpc
+
+from referee.check.game import Game, RulesetObject
+from referee.check.outcome import Absent, Failed, Lost, Silent
+from referee.check.process import BotProcess
+from referee.check.stream import MAX_MESSAGE_BYTES, Line, Switchboard
+from referee.v1 import play_pb2
+
+PATIENCE = 5.0
+"""How long the bot may take for the next answer, in seconds."""
+RETURN_SECONDS = 12.0
+"""How long the bot may take to connect again."""
+QUIET_SECONDS = 0.3
+"""How long nothing must come where nothing is due."""
+MOST_SESSIONS = 64
+"""Sessions at once, where the bot does not ask for fewer."""
+PROTOCOL_VERSION = 1
+
+Deliver: TypeAlias = Callable[[play_pb2.PlayResponse], Awaitable[None]]
+
+
+class Desk:
+    """The referee's side of a check."""
+
+    def __init__(
+        self,
+        board: Switchboard,
+        bot: str,
+        token: str,
+        process: BotProcess | None,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.board, self.bot, self.token, self.process = board, bot, token, process
+        self.patience = patience
+        self.line: Line | None = None
+        self.opening: list[play_pb2.PlayRequest] = []
+        """What the bot sent on its first stream before it was welcomed."""
+        self.hello = play_pb2.Hello()
+        """The latest hello."""
+        self.games: list[Game] = []
+        """Sessions of the present scenario."""
+        self.strays: list[str] = []
+        """What came in the present scenario that answers no open turn."""
+        self.answered = 0
+        """Turns that the bot answered in all."""
+        self.last_answer = 0.0
+        """When the bot last answered a turn, in seconds of the monotonic clock."""
+        self.failure: Failed | TimeoutError | None = None
+        """How the present scenario failed."""
+        self.gone = False
+        """Whether the bot does not come back, even from a new start."""
+        self._handles = 0
+
+    # The connection
+
+    async def meet(self, seconds: float) -> None:
+        """Waits for the bot's first stream and welcomes it. Raises Absent, or Failed for a wrong opening."""
+        if self.process is not None:
+            await self.process.start()
+        line = await self._next_line(seconds)
+        heard = await line.receive(self.patience, "a hello")
+        await asyncio.sleep(QUIET_SECONDS)
+        self.opening = [heard.request, *line.drain()]
+        self.greet(line, self.check_hello(heard.request))
+
+    async def ready(self) -> None:
+        """Sees to it that the bot is connected. Raises Absent if it does not come back."""
+        if self.line is not None and self.line.live:
+            return
+        if self.process is not None and not self.process.running:
+            await self.restart()
+        try:
+            await self.come_back()
+        except (Absent, Silent, Lost):
+            if self.process is None:
+                raise
+            await self.restart()
+            await self.come_back()
+
+    async def restart(self) -> None:
+        """Ends the bot's process and starts it anew. Raises Absent if that fails."""
+        assert self.process is not None
+        await self.break_off()
+        await self.process.stop()
+        while not self.board.lines.empty():
+            self.board.lines.get_nowait()
+        await self.process.start()
+
+    async def come_back(self, seconds: float = RETURN_SECONDS) -> None:
+        """Waits for the bot's next stream and welcomes it. Raises Absent, or Failed for no good hello."""
+        line = await self.knock(seconds)
+        self.greet(line, self.hello)
+
+    async def knock(self, seconds: float = RETURN_SECONDS) -> Line:
+        """The bot's next stream, when it has said hello; it is not welcomed yet."""
+        line = await self._next_line(seconds)
+        heard = await line.receive(self.patience, "a hello as the first message")
+        self.check_hello(heard.request)
+        return line
+
+    def greet(self, line: Line, hello: play_pb2.Hello, **more: Any) -> None:
+        """Welcomes the bot on a stream, which becomes the present one."""
+        self.line, self.hello = line, hello
+        self.send(self.welcome(**more))
+
+    def welcome(self, **more: Any) -> play_pb2.PlayResponse:
+        """A welcome."""
+        sessions = min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
+        fields = {"bot": self.bot, "max_sessions": sessions, "max_message_bytes": MAX_MESSAGE_BYTES}
+        return play_pb2.PlayResponse(welcome=play_pb2.Welcome(**{**fields, **more}))
+
+    def check_hello(self, request: play_pb2.PlayRequest) -> play_pb2.Hello:
+        """The hello of a first message. Raises Failed where it is not as it should be."""
+        if not request.HasField("hello"):
+            raise Failed(f"expected a hello as the first message; got {shown(request)}")
+        if request.moves or request.HasField("goodbye") or request.HasField("pong"):
+            raise Failed(f"expected a first message with only a hello; got {shown(request)}")
+        hello = request.hello
+        if hello.token != self.token:
+            raise Failed(
+                f"expected a hello with the token as it was given ({len(self.token)} characters); "
+                f"got another one ({len(hello.token)} characters)"
+            )
+        if hello.protocol_version != PROTOCOL_VERSION:
+            raise Failed(
+                f"expected a hello with protocol_version {PROTOCOL_VERSION}; got {hello.protocol_version}"
+            )
+        return hello
+
+    async def break_off(
+        self,
+        code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE,
+        details: str = "the check ends this stream; connect again",
+    ) -> None:
+        """Ends the present stream."""
+        if self.line is not None:
+            await self.line.close(code, details)
+            self.line = None
+
+    async def _next_line(self, seconds: float) -> Line:
+        """The bot's next stream. Raises Absent if none comes, or if the bot's process ended."""
+        waiting = asyncio.create_task(self._fetch_line())
+        ends: list[asyncio.Task[Any]] = [waiting]
+        if self.process is not None:
+            ends.append(asyncio.create_task(self._process_gone(seconds)))
+        try:
+            await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                self.line = waiting.result()
+                return self.line
+        finally:
+            for task in ends:
+                task.cancel()
+        if self.process is not None and not self.process.running:
+            status = self.process.status
+            raise Absent(f"expected the bot to connect; its process ended with status {status}")
+        raise Absent(f"expected the bot to connect; it did not within {seconds:g} s")
+
+    async def _fetch_line(self) -> Line:
+        while True:
+            line = await self.board.lines.get()
+            if line.live or self.board.lines.empty():
+                return line
+
+    async def _process_gone(self, seconds: float) -> None:
+        """Waits until the process ended and nothing can come of it any more."""
+        assert self.process is not None
+        await self.process.ended(seconds)
+        await asyncio.sleep(QUIET_SECONDS)
+
+    # Messages
+
+    def send(self, *responses: play_pb2.PlayResponse | bytes) -> None:
+        """Sends messages on the present stream."""
+        if self.line is None:
+            raise Lost("the bot's stream is gone")
+        for response in responses:
+            self.line.send(response)
+
+    async def deliver(self, response: play_pb2.PlayResponse) -> None:
+        """Sends a message as it is."""
+        self.send(response)
+
+    async def hear(self, expected: str) -> play_pb2.PlayRequest:
+        """The bot's next message, which must not be a hello or a goodbye."""
+        if self.line is None:
+            raise Lost(f"expected {expected}; the bot's stream is gone")
+        try:
+            request = (await self.line.receive(self.patience, expected)).request
+        except Lost as error:
+            raise Lost(f"{error}{await self._exit_note()}") from None
+        if request.HasField("hello"):
+            raise Failed("expected a hello in the first message only; got another one")
+        if request.HasField("goodbye"):
+            raise Failed(f"expected {expected}; the bot said goodbye, though nobody told it to leave")
+        return request
+
+    async def nothing(self, seconds: float = QUIET_SECONDS, why: str = "as nothing was asked") -> None:
+        """Sees to it that the bot sends nothing for a while."""
+        await asyncio.sleep(seconds)
+        for request in self.take_late():
+            raise Failed(f"expected no message, {why}; got {shown(request)}")
+        if self.line is None or not self.line.live:
+            raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")
+
+    def take_late(self) -> list[play_pb2.PlayRequest]:
+        """What the bot sent on the present stream and nobody waited for."""
+        return self.line.drain() if self.line is not None else []
+
+    async def _exit_note(self) -> str:
+        if self.process is None:
+            return ""
+        await self.process.ended(0.2)
+        return (
+            ""
+            if self.process.status is None
+            else f", and its process ended with status {self.process.status}"
+        )
+
+    # Sessions
+
+    @property
+    def sessions_at_once(self) -> int:
+        """How many sessions the bot will play at once here."""
+        return min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
+
+    def game(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> Game:
+        """A new session, which must still be opened; ``more`` is that of ``Game``."""
+        if not handle:
+            self._handles += 1
+            handle = self._handles
+        game = Game(
+            handle,
+            ruleset,
+            seat,
+            lists=self.hello.list_legal_plays,
+            bot=self.bot,
+            **{"seed": str(handle), **more},
+        )
+        self.games.append(game)
+        return game
+
+    async def play(
+        self, games: Sequence[Game], *, deliver: Deliver | None = None, turns: int | None = None
+    ) -> None:
+        """Opens sessions and plays them to their end, or stops each after so many turns of the bot."""
+        deliver = deliver or self.deliver
+        limit = self.sessions_at_once
+        for start in range(0, len(games), limit):
+            batch = games[start : start + limit]
+            response = play_pb2.PlayResponse()
+            for game in batch:
+                game.open(response)
+            await deliver(response)
+            await self.go_on(batch, deliver=deliver, turns=turns)
+
+    async def go_on(
+        self, games: Sequence[Game], *, deliver: Deliver | None = None, turns: int | None = None
+    ) -> None:
+        """Plays open sessions to their end, or stops each after so many turns of the bot."""
+        deliver = deliver or self.deliver
+        while owing := [game for game in games if game.turn is not None]:
+            request = await self.hear(due(owing))
+            response = play_pb2.PlayResponse()
+            for game, move in self.answers(games, request, response):
+                game.take(move)
+                if turns is not None and game.answered >= turns:
+                    game.void(response)
+                else:
+                    game.go_on(response)
+            if response.events:
+                await deliver(response)
+
+    def open(self, games: Sequence[Game]) -> None:
+        """Opens sessions up to the bot's first turns, all in one message."""
+        response = play_pb2.PlayResponse()
+        for game in games:
+            game.open(response)
+        self.send(response)
+
+    def answers(
+        self, games: Sequence[Game], request: play_pb2.PlayRequest, out: play_pb2.PlayResponse
+    ) -> Iterator[tuple[Game, play_pb2.Move]]:
+        """The moves of a message that answer open turns; for another one there is a notice to the bot."""
+        for move in request.moves:
+            found = [game for game in games if game.owes(move)]
+            if found:
+                self.answered += 1
+                self.last_answer = time.monotonic()
+                yield found[0], move
+            else:
+                self.strays.append(f"session {move.session}, turn {move.sequence}")
+                out.events.append(
+                    notice(play_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
+                )
+
+    async def tidy(self) -> None:
+        """After a scenario: stops what is open, and begins anew with a bot that does not listen any more."""
+        response = play_pb2.PlayResponse()
+        for game in self.games:
+            if not game.over:
+                game.void(response)
+        self.games, self.strays = [], []
+        if isinstance(self.failure, (Silent, Lost, Absent, TimeoutError)):
+            await self.break_off()
+            if self.process is not None:
+                await self.restart()
+        elif self.line is not None and self.line.live:
+            if response.events:
+                self.send(response)
+            self.line.drain()
+
+
+def notice(
+    code: int, text: str = "this has no consequence", session: int = 0, sequence: int = 0
+) -> play_pb2.Event:
+    """A notice; the code may be one that no version knows."""
+    event = play_pb2.Event(notice=play_pb2.Notice(text=text, session=session, sequence=sequence))
+    event.notice.code = code  # type: ignore[assignment]
+    return event
+
+
+def due(games: Sequence[Game]) -> str:
+    """What is expected while sessions wait for the bot."""
+    first = f"an answer {games[0].position()}"
+    return first if len(games) == 1 else f"{first}, and {len(games) - 1} more answers"
+
+
+def shown(request: play_pb2.PlayRequest) -> str:
+    """A message of the bot for people; the token is left out."""
+    parts = []
+    if request.HasField("hello"):
+        parts.append("a hello")
+    parts += [f"a move for session {move.session}, turn {move.sequence}" for move in request.moves[:3]]
+    if len(request.moves) > 3:
+        parts.append(f"{len(request.moves) - 3} more moves")
+    if request.HasField("goodbye"):
+        parts.append("a goodbye")
+    if request.HasField("pong"):
+        parts.append(f"a pong with id {request.pong.id}")
+    return ", ".join(parts) or "an empty message"

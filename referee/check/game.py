@@ -1,0 +1,323 @@
+"""A session for one bot: the other seats are played here, by a script or a policy. Sans-I/O."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from random import Random
+from typing import TypeAlias
+
+from referee import wire
+from referee.check.outcome import Failed
+from referee.deal import Deal, Stage
+from referee.dealing import Dealt, take_leftover
+from referee.errors import PlayError
+from referee.events import (
+    DealEnded,
+    DealStarted,
+    SessionEnd,
+    SessionEnded,
+    SessionInfo,
+    SessionStarted,
+    Turn,
+    log_length,
+)
+from referee.match import Limits
+from referee.numbers import card_numbers
+from referee.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+from referee.session import Session
+from referee.succession import Legacy, setup
+from referee.table import Malformed
+from referee.v1 import play_pb2
+
+Policy: TypeAlias = Callable[[Deal, int], int]
+"""What another seat plays: a mask, 0 for a pass."""
+RulesetObject: TypeAlias = str | Mapping[str, object]
+Hands: TypeAlias = Mapping[int, Sequence[str | None]]
+"""By number of the deal, the hands as text by seat; None for cards that nobody was given."""
+
+LIMITS = Limits(decision_ms=5000, faults=10, credit_ms=0)
+
+
+def quiet(deal: Deal, seat: int) -> int:
+    """Passes where it can, else plays the weakest single."""
+    return deal.default(seat)
+
+
+def eager(deal: Deal, seat: int) -> int:
+    """Plays the weakest it can."""
+    legal = deal.legal(seat)
+    return legal[0] & deal.rules.full if legal else 0
+
+
+def strong_first(deal: Deal, seat: int) -> int:
+    """Plays the strongest it can at its first three actions of a deal, then passes where it can."""
+    legal = deal.legal(seat)
+    if not legal or sum(entry[0] == seat for entry in deal.log) >= 3:
+        return deal.default(seat)
+    return legal[-1] & deal.rules.full
+
+
+def mixed(deal: Deal, seat: int) -> int:
+    """Any legal action; the same position leads to the same one."""
+    choices = deal.choices(seat)
+    position = f"{deal.seed.hex()} {len(deal.log)} {seat}"
+    return Random(position).choice(choices) & deal.rules.full
+
+
+def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy:
+    """For each seat named, these plays in this order ("-" passes), and then a policy."""
+    left = {seat: list(texts) for seat, texts in plays.items()}
+
+    def play(deal: Deal, seat: int) -> int:
+        if not left.get(seat):
+            return then(deal, seat)
+        text = left[seat].pop(0)
+        return 0 if text == "-" else deal.rules.parse(text)
+
+    return play
+
+
+@lru_cache(maxsize=128)
+def _rules(ruleset: str) -> Rules:
+    return compile_ruleset(load_ruleset(json.loads(ruleset)))
+
+
+class Game:
+    """One session of the bot that is checked. What it is told is appended to a response."""
+
+    def __init__(
+        self,
+        handle: int,
+        ruleset: RulesetObject,
+        seat: int,
+        *,
+        lists: bool = False,
+        deals: int = 1,
+        hands: Hands | None = None,
+        others: Policy = mixed,
+        limits: Limits = LIMITS,
+        seed: str = "",
+        bot: str = "",
+        first_sequence: int = 1,
+    ) -> None:
+        self.handle, self.seat = handle, seat
+        self.rules = rules = _rules(json.dumps(ruleset))
+        players = rules.ruleset.players
+        self.seed = sha256(f"check {seed} {rules.ruleset.label} {seat}".encode()).digest()
+        self.info = SessionInfo(
+            handle=handle,
+            session_id=f"check/{handle}",
+            number=handle,
+            tournament="check",
+            ruleset=json.dumps(rules.ruleset.to_object()),
+            rules=rules,
+            seats=tuple(bot if at == seat else f"check/other-{at}@1" for at in range(players)),
+            deals=deals,
+            commitment=sha256(self.seed).hexdigest(),
+            limits=limits,
+        )
+        self.over = False
+        self.turn: play_pb2.Turn | None = None
+        """The turn that the bot owes an answer to."""
+        self.answered = 0
+        """Turns that the bot answered."""
+        self.sequence_step = 1
+        """By how much the sequence of a turn is above that of the turn before."""
+        self.kinds: Counter[Stage] = Counter()
+        """Turns that the bot was asked, by their stage."""
+        self._lists = lists
+        self._hands = hands or {}
+        self._others = others
+        self._session = Session(rules, self.seed, deals)
+        self._last: Legacy | None = None
+        self._told = 0
+        self._sequence = first_sequence
+
+    @property
+    def deal(self) -> Deal:
+        """The deal that is being played."""
+        deal = self._session.deal
+        assert deal is not None
+        return deal
+
+    # What happens
+
+    def open(self, out: play_pb2.PlayResponse) -> None:
+        """The session starts, and goes on to the bot's first turn."""
+        self._add_session_started(out, resumed=False)
+        self._open_deal(out)
+        self.go_on(out)
+
+    def resume(self, out: play_pb2.PlayResponse) -> None:
+        """Tells the bot all that it needs after a reconnect."""
+        self._add_session_started(out, resumed=True)
+        self._told = 0
+        if self._session.deal is not None:
+            self._add_deal_started(out)
+        if self.turn is not None:
+            out.events.add().turn.CopyFrom(self._write_turn())
+
+    def owes(self, move: play_pb2.Move) -> bool:
+        """Whether a move answers the open turn."""
+        turn = self.turn
+        return turn is not None and self.handle == move.session and turn.sequence == move.sequence
+
+    def take(self, move: play_pb2.Move) -> None:
+        """The bot's answer to its turn. Raises Failed where it is not legal."""
+        turn, deal, seat = self.turn, self.deal, self.seat
+        assert turn is not None
+        cards = wire.read_move(self.rules, move)
+        if isinstance(cards, Malformed):
+            raise Failed(f"expected an answer that can be read {self.position()}; got one where {cards}")
+        try:
+            deal.act(seat, cards)
+        except PlayError as error:
+            answer = self.rules.text(cards) or "a pass"
+            raise Failed(
+                f"expected a legal play {self.position()}; the bot answered {answer}: {error}"
+            ) from None
+        self.turn = None
+        self.answered += 1
+
+    def act_for_bot(
+        self, out: play_pb2.PlayResponse, kind: "play_pb2.FaultKind.ValueType", move: play_pb2.Move
+    ) -> None:
+        """Takes the default action in place of the bot's answer, and tells it so."""
+        turn, deal, seat = self.turn, self.deal, self.seat
+        assert turn is not None
+        numbers = card_numbers(self.rules).numbers
+        default = deal.default(seat)
+        fault = out.events.add().fault
+        fault.session, fault.sequence, fault.kind = self.handle, turn.sequence, kind
+        fault.reason = "the check takes this answer as one that came too late"
+        fault.hand.extend(numbers(deal.hands[seat]))
+        fault.to_beat.extend(turn.to_beat)
+        fault.answered.extend(move.cards)
+        fault.default_cards.extend(numbers(default))
+        fault.faults, fault.fault_limit = 1, self.info.limits.faults
+        deal.act(seat, default)
+        self.turn = None
+
+    def forfeit(self, out: play_pb2.PlayResponse, seat: int) -> None:
+        """Ends the session by a forfeit."""
+        self.turn = None
+        self.deal.forfeit(seat)
+        self.go_on(out)
+
+    def void(self, out: play_pb2.PlayResponse) -> None:
+        """Stops the session; nothing is scored."""
+        self.turn = None
+        self._end(out, SessionEnd.VOID, ())
+
+    def go_on(self, out: play_pb2.PlayResponse) -> None:
+        """Lets the others act until the bot owes an answer or the session is over."""
+        while not self.over:
+            deal = self.deal
+            if deal.over:
+                self._close_deal(out)
+                continue
+            asked = deal.asked()
+            other = next((seat for seat in asked if seat != self.seat), None)
+            if other is not None:
+                deal.act(other, self._others(deal, other))
+            elif deal.forced(self.seat) and not self.info.limits.ask_forced:
+                deal.act(self.seat, deal.default(self.seat))
+            else:
+                self._sequence += self.sequence_step if self.kinds.total() else 0
+                self.kinds[deal.stage] += 1
+                self.turn = self._write_turn()
+                out.events.add().turn.CopyFrom(self.turn)
+                return
+
+    def position(self) -> str:
+        """Where the bot stands, for people: the session, its cards and the play to beat."""
+        deal = self.deal
+        to_beat = self.rules.text(deal.to_beat & self.rules.full) or "nothing"
+        sequence = self.turn.sequence if self.turn is not None else self._sequence
+        return (
+            f"in session {self.handle} ({self.rules.ruleset.name}), deal {deal.number}, turn {sequence}, "
+            f"{deal.stage.name.lower().replace('_', ' ')}, "
+            f"holding {self.rules.text(deal.hands[self.seat])}, to beat {to_beat}"
+        )
+
+    # Messages
+
+    def _add_session_started(self, out: play_pb2.PlayResponse, *, resumed: bool) -> None:
+        scores = tuple(self._session.scores)
+        wire.add_event(out, SessionStarted(self.info, self.seat, scores, resumed))
+
+    def _add_deal_started(self, out: play_pb2.PlayResponse) -> None:
+        wire.add_event(out, DealStarted(self.info, self.seat, self.deal, self.deal.opening))
+
+    def _write_turn(self) -> play_pb2.Turn:
+        deal, limits, message = self.deal, self.info.limits, play_pb2.Turn()
+        turn = Turn(
+            info=self.info,
+            seat=self.seat,
+            sequence=self._sequence,
+            stage=deal.stage,
+            deal=deal,
+            since=self._told,
+            time_ms=min(limits.decision_ms, limits.bank_ms or limits.decision_ms),
+            bank_ms=limits.bank_ms,
+            credit_ms=limits.credit_ms,
+        )
+        wire.write_turn(message, turn, self._lists)
+        self._told = log_length(deal)
+        return message
+
+    def _open_deal(self, out: play_pb2.PlayResponse) -> None:
+        deal = self._session.next_deal()
+        given = self._hands.get(deal.number)
+        if given is not None:
+            dealer, step, leader, exchange = setup(self.rules.ruleset, deal.number, self._last)
+            dealt = self._dealt(given, dealer, step)
+            self._session.deal = Deal(
+                self.rules,
+                deal.seed,
+                deal.number,
+                dealer,
+                step,
+                leader=leader,
+                exchange=exchange,
+                dealt=dealt,
+            )
+        self._told = 0
+        self._add_deal_started(out)
+
+    def _dealt(self, given: Sequence[str | None], dealer: int, step: int) -> Dealt:
+        rules = self.rules
+        masks = [0 if text is None else rules.parse(text) for text in given]
+        taken = 0
+        for mask in masks:
+            taken = rules.add(taken, mask)
+        rest = rules.cards(rules.remove(rules.full, taken))
+        Random(self.seed).shuffle(rest)
+        size = rules.ruleset.hand_size
+        assert isinstance(size, int)
+        for seat, text in enumerate(given):
+            if text is None:
+                masks[seat], rest = rules.mask(rest[:size]), rest[size:]
+        hands, leftover = tuple(masks), tuple(rest)
+        return Dealt(hands, leftover, take_leftover(rules, hands, leftover, dealer, step))
+
+    def _close_deal(self, out: play_pb2.PlayResponse) -> None:
+        deal, session = self.deal, self._session
+        self._last = session.close_deal().legacy
+        scores = tuple(session.scores)
+        wire.add_event(out, DealEnded(self.info, self.seat, deal, self._told, scores))
+        if not session.over:
+            self._open_deal(out)
+        elif session.forfeited_by is None:
+            self._end(out, SessionEnd.PLAYED, scores)
+        else:
+            self._end(out, SessionEnd.FORFEIT, scores, session.forfeited_by)
+
+    def _end(
+        self, out: play_pb2.PlayResponse, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int = -1
+    ) -> None:
+        self.over = True
+        wire.add_event(out, SessionEnded(self.info, scores, reason, forfeited_by))

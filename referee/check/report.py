@@ -1,0 +1,81 @@
+"""What a check found, as a value, as JSON values and as text."""
+
+import textwrap
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a scenario went."""
+
+    code: str
+    """Stable name of the scenario, such as ``PING-02``."""
+    title: str
+    outcome: Outcome
+    """``warned``: the bot can play, but should do better; ``not_run``: see the reason."""
+    reason: str
+    """What was expected and what was seen, cards as text; empty for ``passed``."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a whole check went."""
+
+    bot: str
+    """The name under which the bot was welcomed."""
+    sdk: str
+    """What the bot's hello names; empty if it never came."""
+    protocol_version: int
+    """Of the bot's hello; 0 if it never came."""
+    results: tuple[Result, ...]
+    """In the order of the check."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was tried and nothing failed."""
+        outcomes = {result.outcome for result in self.results}
+        return "failed" not in outcomes and bool(outcomes & {"passed", "warned"})
+
+    @property
+    def counts(self) -> dict[Outcome, int]:
+        """How many results there are of each outcome."""
+        found = Counter(result.outcome for result in self.results)
+        every: tuple[Outcome, ...] = ("passed", "warned", "failed", "not_run")
+        return {outcome: found[outcome] for outcome in every}
+
+    def to_object(self) -> dict[str, object]:
+        """The report as JSON values."""
+        return {
+            "bot": self.bot,
+            "sdk": self.sdk,
+            "protocol_version": self.protocol_version,
+            "passed": self.passed,
+            "counts": dict(self.counts),
+            "results": [{**asdict(result), "seconds": round(result.seconds, 3)} for result in self.results],
+        }
+
+    def to_text(self, width: int = 100) -> str:
+        """The report for people, in lines of at most ``width`` columns (not fewer than 40)."""
+        width = max(width, 40)
+        lines = [f"{self.bot}, {self.sdk or 'no SDK named'}, protocol version {self.protocol_version}", ""]
+        for result in self.results:
+            lines += result_lines(result, width)
+        counts = [
+            f"{number} {outcome.replace('_', ' ')}" for outcome, number in self.counts.items() if number
+        ]
+        verdict = "The bot passes" if self.passed else "The bot does not pass"
+        lines += ["", f"{verdict}: {', '.join(counts) or 'nothing was tried'}."]
+        return "\n".join(line for part in lines for line in (textwrap.wrap(part, width) or [""]))
+
+
+def result_lines(result: Result, width: int) -> list[str]:
+    """A result as lines: code, outcome and title, under it the reason."""
+    indent = " " * 4
+    head = f"{result.code:<10}{result.outcome.replace('_', ' '):<9}{result.title}"
+    lines = textwrap.wrap(head, width, subsequent_indent=" " * 19)
+    return lines + textwrap.wrap(result.reason, width, initial_indent=indent, subsequent_indent=indent)

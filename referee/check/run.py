@@ -1,0 +1,185 @@
+"""A check from its beginning to its end."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from secrets import token_urlsafe
+
+import grpc
+
+from referee.check.desk import PATIENCE, Desk
+from referee.check.outcome import Absent, Failed, NotRun, Silent, Warned
+from referee.check.process import BotProcess
+from referee.check.report import Outcome, Report, Result
+from referee.check.scenario import Scenario
+from referee.check.scenarios import SCENARIOS
+from referee.check.stream import Switchboard
+from referee.errors import RefereeError
+
+
+class UnknownScenario(RefereeError):
+    """There is no scenario of that code; the message names it."""
+
+
+def select(codes: Sequence[str] | None) -> tuple[Scenario, ...]:
+    """The scenarios of these codes ("PING-02") and groups ("PING"), all for None. Raises UnknownScenario."""
+    if codes is None:
+        return SCENARIOS
+    wanted = {code.strip().upper() for code in codes}
+    known = {name for scenario in SCENARIOS for name in (scenario.code, scenario.code.partition("-")[0])}
+    for code in sorted(wanted - known):
+        groups = ", ".join(dict.fromkeys(scenario.code.partition("-")[0] for scenario in SCENARIOS))
+        raise UnknownScenario(f"scenarios: {code!r} is none; the groups are {groups}")
+    return tuple(s for s in SCENARIOS if wanted & {s.code, s.code.partition("-")[0]})
+
+
+async def check(
+    *,
+    listen: str = "127.0.0.1:0",
+    command: Sequence[str] | None = None,
+    token: str | None = None,
+    scenarios: Sequence[str] | None = None,
+    on_ready: Callable[[str, str], None] | None = None,
+    on_result: Callable[[Result], None] | None = None,
+    timeout: float = 60.0,
+    log: Path | None = None,
+    bot: str = "check/bot@1",
+    patience: float = PATIENCE,
+) -> Report:
+    """Tries a bot through the scenarios and gives the report.
+
+    ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment; without it,
+    ``on_ready`` is given the address and the token with which a bot may connect within ``timeout`` seconds.
+    ``log`` takes the output of the bot's process, ``bot`` is the name it is welcomed by, ``patience`` how
+    many seconds it has for an answer. Raises ListenError and UnknownScenario; whatever the bot does stands
+    in the report.
+    """
+    chosen = select(scenarios)
+    secret = token or token_urlsafe(24)
+    async with AsyncExitStack() as stack:
+        board = Switchboard()
+        await board.listen(listen)
+        stack.push_async_callback(board.stop)
+        process = None
+        if command is not None:
+            process = BotProcess(command, _reachable(board.address), secret, log)
+            stack.push_async_callback(process.stop)
+        if on_ready is not None:
+            on_ready(board.address, secret)
+        desk = Desk(board, bot, secret, process, patience)
+        results: list[Result] = []
+
+        def tell(result: Result) -> None:
+            results.append(result)
+            if on_result is not None:
+                on_result(result)
+
+        await _try_all(desk, chosen, timeout, tell)
+        await desk.break_off(grpc.StatusCode.UNAUTHENTICATED, "token: the check is over")
+        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results))
+
+
+def _reachable(address: str) -> str:
+    """Where a bot on this machine finds a server that may listen everywhere."""
+    host, _, port = address.rpartition(":")
+    everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+    return f"{everywhere.get(host, host)}:{port}"
+
+
+async def _try_all(
+    desk: Desk, chosen: Sequence[Scenario], timeout: float, tell: Callable[[Result], None]
+) -> None:
+    why_not = await _meet(desk, timeout, tell)
+    failed: set[str] = set()
+    for scenario in chosen:
+        if why_not:
+            if scenario.code != SCENARIOS[0].code:
+                tell(_not_run(scenario, why_not))
+        elif hopeless := failed.intersection(scenario.after):
+            tell(_not_run(scenario, f"hopeless after the failure of {min(hopeless)}"))
+        else:
+            result = await _try(desk, scenario)
+            tell(result)
+            if result.outcome == "failed":
+                failed.add(scenario.code)
+                why_not = _hopeless(desk, result)
+
+
+def _not_run(scenario: Scenario, reason: str) -> Result:
+    return Result(scenario.code, scenario.title, "not_run", reason, 0.0)
+
+
+async def _meet(desk: Desk, timeout: float, tell: Callable[[Result], None]) -> str:
+    """Lets the bot connect; gives why nothing can be tried, empty if it is there."""
+    first, began = SCENARIOS[0], time.monotonic()
+    try:
+        await desk.meet(timeout)
+    except Failed as error:
+        tell(Result(first.code, first.title, "failed", str(error), time.monotonic() - began))
+        return f"the bot did not open a stream as it should; see {first.code}"
+    return ""
+
+
+def _hopeless(desk: Desk, result: Result) -> str:
+    """Why no other scenario needs to be tried after this failure; empty if the bot still has chances."""
+    if desk.gone:
+        return f"the bot is gone; see {result.code}"
+    if result.code == "TURN-01" and isinstance(desk.failure, Silent) and not desk.answered:
+        return f"the bot answers no turn; see {result.code}"
+    return ""
+
+
+async def _try(desk: Desk, scenario: Scenario) -> Result:
+    """Tries the bot through one scenario."""
+    outcome: Outcome = "passed"
+    reason = ""
+    desk.failure = None
+    began = time.monotonic()
+    try:
+        _require(desk, scenario)
+        await _ready(desk)
+        began = time.monotonic()
+        async with asyncio.timeout(scenario.seconds):
+            await scenario.run(desk)
+    except NotRun as error:
+        outcome, reason = "not_run", str(error)
+    except Warned as error:
+        outcome, reason = "warned", str(error)
+    except Failed as error:
+        outcome, reason, desk.failure = "failed", str(error), error
+    except TimeoutError as error:
+        outcome, reason = _ran_out(desk, scenario, began)
+        desk.failure = error
+    seconds = time.monotonic() - began
+    if not desk.gone:
+        try:
+            await desk.tidy()
+        except Absent as error:
+            desk.gone = True
+            outcome, reason = "failed", reason or str(error)
+    return Result(scenario.code, scenario.title, outcome, reason, seconds)
+
+
+async def _ready(desk: Desk) -> None:
+    try:
+        await desk.ready()
+    except Absent:
+        desk.gone = True
+        raise
+
+
+def _require(desk: Desk, scenario: Scenario) -> None:
+    """Raises NotRun where the scenario does not concern the bot."""
+    if scenario.needs == "command" and desk.process is None:
+        raise NotRun("only for a bot that the check starts by its command")
+    if scenario.needs == "lists" and not desk.hello.list_legal_plays:
+        raise NotRun("only for a bot whose hello asks for the legal plays")
+
+
+def _ran_out(desk: Desk, scenario: Scenario, began: float) -> tuple[Outcome, str]:
+    """What it means that a scenario was not finished in time: slow is no fault."""
+    if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
+        return "warned", f"answered turns, but was not through after {scenario.seconds:g} s: the bot is slow"
+    return "failed", f"expected the bot to be through within {scenario.seconds:g} s; it was not"

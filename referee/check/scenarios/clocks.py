@@ -1,0 +1,35 @@
+"""Time: the fields of the clocks, and answers within them."""
+
+import time
+from dataclasses import replace
+
+from referee.check.desk import Desk
+from referee.check.game import LIMITS
+from referee.check.outcome import Warned
+from referee.check.scenario import Group
+from referee.check.scenarios.tables import FOUR, small
+
+group = Group()
+
+BANK = replace(LIMITS, bank_ms=3000, increment_ms=100, credit_ms=80)
+
+
+@group("CLOCK-01", "Plays with a bank", "Sessions and turns with bank_ms, increment_ms and credit_ms.")
+async def bank(desk: Desk) -> None:
+    await desk.play([desk.game(small(), 0, limits=BANK), desk.game("lectio", 1, limits=BANK)], turns=6)
+
+
+@group(
+    "CLOCK-02",
+    "Answers within a short limit",
+    "decision_ms is 500; a later answer is a warning, as the network counts too.",
+)
+async def short(desk: Desk) -> None:
+    game = desk.game(small(), 0, hands=FOUR, limits=replace(LIMITS, decision_ms=500))
+    began = time.monotonic()
+    await desk.play([game], turns=1)
+    taken = (desk.last_answer - began) * 1000
+    if taken > 500:
+        raise Warned(
+            f"expected an answer within 500 ms, the turn's decision_ms; it came after {taken:.0f} ms"
+        )

@@ -1,0 +1,292 @@
+"""Losing the connection and coming back."""
+
+import asyncio
+import itertools
+
+import grpc
+
+from referee.check.alter import add_unknown_fields
+from referee.check.desk import Desk, due, notice
+from referee.check.game import Game, eager, quiet
+from referee.check.outcome import Failed, Warned
+from referee.check.scenario import Group
+from referee.check.scenarios.pings import ping, pongs
+from referee.check.scenarios.tables import FOUR, small
+from referee.check.stream import Line
+from referee.v1 import play_pb2
+
+group = Group()
+
+STORM_SECONDS = 0.5
+"""Five attempts within this time are a storm."""
+
+
+async def resume(desk: Desk, games: list[Game]) -> None:
+    """Tells the bot of its open sessions."""
+    response = play_pb2.PlayResponse()
+    for game in games:
+        game.resume(response)
+    desk.send(response)
+
+
+async def answer(desk: Desk, game: Game, out: play_pb2.PlayResponse) -> None:
+    """Takes the bot's answer to the open turn of its only session."""
+    while game.turn is not None:
+        request = await desk.hear(due([game]))
+        for _, move in desk.answers([game], request, out):
+            game.take(move)
+
+
+@group(
+    "CONN-01",
+    "Comes back when idle",
+    "The stream breaks with UNAVAILABLE; a new one opens with the same hello.",
+    seconds=15,
+)
+async def idle(desk: Desk) -> None:
+    await desk.break_off()
+    await desk.come_back()
+    await desk.nothing(why="as no session is open")
+
+
+@group(
+    "CONN-02",
+    "Ignores unknown fields in the welcome",
+    "The welcome has fields that are not known yet.",
+    seconds=15,
+    after=("CONN-01",),
+)
+async def future_welcome(desk: Desk) -> None:
+    await desk.break_off()
+    await desk.knock()
+    welcome = desk.welcome()
+    add_unknown_fields(welcome)
+    desk.send(welcome)
+    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+
+
+@group(
+    "CONN-03",
+    "Answers a ping right after the welcome",
+    "The first message after the welcome is a ping.",
+    seconds=15,
+    after=("CONN-01", "PING-01"),
+)
+async def busy_welcome(desk: Desk) -> None:
+    await desk.break_off()
+    await desk.come_back()
+    desk.send(ping(31))
+    await pongs(desk, [31])
+
+
+@group(
+    "CONN-04",
+    "Resumes a deal while it owes a turn",
+    "The stream breaks before its answer; the turn comes again with all actions.",
+    seconds=20,
+    after=("CONN-01",),
+)
+async def owing(desk: Desk) -> None:
+    games = [desk.game(small(6), 0), desk.game(small(6, name="check-resumed"), 1)]
+    desk.open(games)
+    for _ in range(2):
+        await desk.break_off()
+        await desk.come_back()
+        await resume(desk, games)
+    await desk.go_on(games)
+
+
+@group(
+    "CONN-05",
+    "Resumes in mid-deal",
+    "The stream breaks after each of its first answers; hand and table are rebuilt.",
+    seconds=25,
+    after=("CONN-01",),
+)
+async def mid_deal(desk: Desk) -> None:
+    game = desk.game(small(7), 0, others=quiet)
+    desk.open([game])
+    for _ in range(3):
+        out = play_pb2.PlayResponse()
+        await answer(desk, game, out)
+        await desk.break_off()
+        game.go_on(out)
+        if game.over:
+            break
+        await desk.come_back()
+        await resume(desk, [game])
+    await desk.ready()
+    await desk.go_on([game])
+
+
+@group(
+    "CONN-06",
+    "Resumes in another deal",
+    "The deal ended while it was away: it comes back to the next one.",
+    seconds=15,
+    after=("CONN-01",),
+)
+async def next_deal(desk: Desk) -> None:
+    game = desk.game(small(), 0, deals=2, hands={1: FOUR[1], 2: FOUR[1]}, others=eager)
+    desk.open([game])
+    await desk.break_off()
+    while game.turn is not None and game.deal.number == 1:
+        deal = game.deal
+        deal.act(0, deal.default(0))
+        game.turn = None
+        game.go_on(play_pb2.PlayResponse())
+    await desk.come_back()
+    await resume(desk, [game])
+    await desk.go_on([game])
+
+
+@group(
+    "CONN-07",
+    "Forgets sessions that ended meanwhile",
+    "A session ended while it was away; its handle is that of a new one.",
+    seconds=15,
+    after=("CONN-01",),
+)
+async def ended(desk: Desk) -> None:
+    game = desk.game(small(), 0, hands=FOUR)
+    desk.open([game])
+    await desk.break_off()
+    game.void(play_pb2.PlayResponse())
+    await desk.come_back()
+    await desk.play([desk.game("lectio", 3, handle=game.handle, seed="new")], turns=3)
+
+
+@group(
+    "CONN-08",
+    "Keeps old answers to itself",
+    "What it had to answer on the old stream is not answered on the new one.",
+    seconds=15,
+    after=("CONN-01",),
+)
+async def old_answers(desk: Desk) -> None:
+    games = [desk.game("chinese", number % 4) for number in range(min(16, desk.sessions_at_once))]
+    desk.open(games)
+    await desk.break_off()
+    for game in games:
+        game.void(play_pb2.PlayResponse())
+    await desk.come_back()
+    await desk.nothing(0.5, why="as no session is open on the new stream")
+
+
+@group(
+    "CONN-09",
+    "Comes back after other ends",
+    "The stream ends with OK, INTERNAL, RESOURCE_EXHAUSTED and DEADLINE_EXCEEDED.",
+    seconds=40,
+    after=("CONN-01",),
+)
+async def other_ends(desk: Desk) -> None:
+    codes = grpc.StatusCode
+    for code in (codes.OK, codes.INTERNAL, codes.RESOURCE_EXHAUSTED, codes.DEADLINE_EXCEEDED):
+        await desk.break_off(code)
+        try:
+            await desk.come_back()
+        except Failed as error:
+            raise type(error)(f"after a stream that ended with {code.name}: {error}") from None
+
+
+@group(
+    "CONN-10",
+    "Comes back to a referee that restarts",
+    "A notice with code CLOSING, then the end of the stream.",
+    seconds=15,
+    after=("CONN-01",),
+)
+async def closing(desk: Desk) -> None:
+    desk.send(
+        play_pb2.PlayResponse(events=[notice(play_pb2.NOTICE_CODE_CLOSING, "the referee is shutting down")])
+    )
+    await asyncio.sleep(0.1)
+    await desk.break_off(grpc.StatusCode.OK)
+    await desk.come_back()
+
+
+@group(
+    "CONN-11",
+    "Comes back after an outage",
+    "Nobody listens for a second, and then the referee is there again.",
+    seconds=20,
+    after=("CONN-01",),
+)
+async def outage(desk: Desk) -> None:
+    address = desk.board.address
+    await desk.break_off()
+    await desk.board.stop()
+    await asyncio.sleep(1)
+    await desk.board.listen(address)
+    await desk.come_back()
+    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+
+
+@group(
+    "CONN-12",
+    "Tries again after ALREADY_EXISTS",
+    "Its first attempt is refused: a stream of its own seems to live still.",
+    seconds=20,
+    after=("CONN-01",),
+)
+async def already_exists(desk: Desk) -> None:
+    await desk.break_off()
+    line = await desk.knock()
+    await line.close(grpc.StatusCode.ALREADY_EXISTS, "the bot has a live connection already")
+    await desk.come_back()
+
+
+@group(
+    "CONN-13",
+    "Waits longer from attempt to attempt",
+    "Five attempts are refused; they must not come in a storm.",
+    seconds=45,
+    after=("CONN-01",),
+)
+async def back_off(desk: Desk) -> None:
+    await desk.break_off()
+    begins = []
+    for _ in range(5):
+        line: Line = await desk.knock()
+        begins.append(line.began)
+        await line.close(grpc.StatusCode.UNAVAILABLE, "the check refuses this attempt; try again later")
+    await desk.come_back()
+    gaps = [after - before for before, after in itertools.pairwise(begins)]
+    text = ", ".join(f"{gap:.2f}" for gap in gaps)
+    if begins[-1] - begins[0] < STORM_SECONDS:
+        raise Failed(
+            f"expected waits between attempts to connect, longer each time; five came within "
+            f"{begins[-1] - begins[0]:.2f} s"
+        )
+    if gaps[-1] < 1.2 * gaps[0]:
+        raise Warned(f"expected longer waits from attempt to attempt; they were {text} s")
+    ratios = [after / before for before, after in itertools.pairwise(gaps)]
+    if max(ratios) - min(ratios) < 0.02:
+        raise Warned(f"expected waits with some randomness; they were {text} s")
+
+
+@group(
+    "CONN-14",
+    "Answers pings after a reconnect",
+    "A new stream has its own pings, answered like those of the first.",
+    seconds=15,
+    after=("CONN-01", "PING-01"),
+)
+async def ping_again(desk: Desk) -> None:
+    await desk.break_off()
+    await desk.come_back()
+    desk.send(ping(41), ping(41))
+    await pongs(desk, [41, 41])
+
+
+@group(
+    "CONN-15",
+    "Keeps to one stream",
+    "Through the whole check, no second stream was opened beside a live one.",
+)
+async def one_stream(desk: Desk) -> None:
+    if desk.board.doubles:
+        raise Failed(
+            f"expected one stream at a time; {desk.board.doubles} more were opened beside a live one"
+        )

@@ -1,0 +1,154 @@
+"""What later versions of the protocol may send: it must be ignored."""
+
+from collections.abc import Callable
+
+from referee.check.alter import add_unknown_fields, unknown_event, unpacked
+from referee.check.desk import Deliver, Desk, notice
+from referee.check.game import eager, quiet
+from referee.check.outcome import Failed
+from referee.check.scenario import Group
+from referee.check.scenarios.sessions import play_with_faults
+from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.v1 import cards_pb2, play_pb2
+
+group = Group()
+
+LATER = 99
+"""A number that no enum has yet."""
+
+
+def altered(desk: Desk, alter: Callable[[play_pb2.PlayResponse], None]) -> Deliver:
+    """Sends messages after a change."""
+
+    async def deliver(response: play_pb2.PlayResponse) -> None:
+        alter(response)
+        desk.send(response)
+
+    return deliver
+
+
+def later_kinds(response: play_pb2.PlayResponse) -> None:
+    """Makes every turn one of a kind that is not known yet."""
+    for event in response.events:
+        if event.HasField("turn"):
+            event.turn.kind = LATER  # type: ignore[assignment]
+
+
+@group(
+    "FUTURE-01", "Ignores unknown events", "Events of a kind that is not known yet, alone and among others."
+)
+async def unknown_events(desk: Desk) -> None:
+    async def deliver(response: play_pb2.PlayResponse) -> None:
+        alone = play_pb2.PlayResponse(events=[unknown_event()])
+        mixed = [event for known in response.events for event in (unknown_event(), known)]
+        desk.send(alone, play_pb2.PlayResponse(events=[*mixed, unknown_event()]), alone)
+
+    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=deliver)
+
+
+@group(
+    "FUTURE-02",
+    "Ignores unknown fields",
+    "Every message and every part of it has fields that are not known yet.",
+)
+async def unknown_fields(desk: Desk) -> None:
+    deliver = altered(desk, add_unknown_fields)
+    await desk.play([desk.game(small(), 0, deals=2), desk.game("lectio", 1)], deliver=deliver)
+
+
+@group(
+    "FUTURE-03",
+    "Passes at an unknown turn where it can",
+    "A turn of unknown kind with can_pass, after a play.",
+)
+async def unknown_turn_pass(desk: Desk) -> None:
+    game = desk.game(small(), 1, hands=FOLLOWING, others=eager)
+    response = play_pb2.PlayResponse()
+    game.open(response)
+    later_kinds(response)
+    desk.send(response)
+    while game.turn is not None:
+        request = await desk.hear(f"a pass {game.position()}, at a turn of kind {LATER}")
+        for _, move in desk.answers([game], request, response):
+            if not move.passes or move.cards:
+                cards = [cards_pb2.Card.Name(card).removeprefix("CARD_") for card in move.cards]
+                raise Failed(
+                    f"expected a pass {game.position()}, at a turn of kind {LATER} with can_pass; "
+                    f"the bot answered {' '.join(cards) or 'no cards'}"
+                )
+            game.take(move)
+
+
+@group(
+    "FUTURE-04",
+    "Plays at an unknown turn where it must",
+    "A turn of unknown kind without can_pass: any legal play.",
+)
+async def unknown_turn_play(desk: Desk) -> None:
+    game = desk.game(small(), 0, hands=FOUR, others=quiet)
+    await desk.play([game], deliver=altered(desk, later_kinds))
+
+
+@group(
+    "FUTURE-05",
+    "Ignores unknown kinds of actions",
+    "Actions of a kind that is not known yet, without cards, in turns and ends.",
+)
+async def unknown_actions(desk: Desk) -> None:
+    def later(response: play_pb2.PlayResponse) -> None:
+        for event in response.events:
+            if event.HasField("turn"):
+                event.turn.actions.add(seat=2).kind = LATER  # type: ignore[assignment]
+            elif event.HasField("deal_ended"):
+                event.deal_ended.actions.add(seat=2).kind = LATER  # type: ignore[assignment]
+
+    games = [desk.game(small(), 0, deals=2), desk.game(small(), 1)]
+    await desk.play(games, deliver=altered(desk, later))
+
+
+@group(
+    "FUTURE-06",
+    "Takes unknown ends and notices",
+    "DealEnd, SessionEnd and NoticeCode with numbers that are not known yet.",
+)
+async def unknown_ends(desk: Desk) -> None:
+    def later(response: play_pb2.PlayResponse) -> None:
+        for event in response.events:
+            if event.HasField("deal_ended"):
+                event.deal_ended.end = LATER  # type: ignore[assignment]
+            elif event.HasField("session_ended"):
+                event.session_ended.reason = LATER  # type: ignore[assignment]
+        response.events.append(notice(LATER))
+
+    await desk.play([desk.game(small(), 0, deals=2)], deliver=altered(desk, later))
+    await desk.play([desk.game(small(), 1)])
+
+
+@group("FUTURE-07", "Takes unknown faults", "Faults of a kind that is not known yet; the session goes on.")
+async def unknown_faults(desk: Desk) -> None:
+    later: list[play_pb2.FaultKind.ValueType] = [LATER, LATER]  # type: ignore[list-item]
+    await play_with_faults(desk, [desk.game(small(6), seat) for seat in (0, 1)], later)
+
+
+@group("FUTURE-08", "Reads unpacked lists", "Lists of cards are encoded one by one, as some encoders do.")
+async def unpacked_lists(desk: Desk) -> None:
+    async def deliver(response: play_pb2.PlayResponse) -> None:
+        desk.send(unpacked(response))
+
+    await desk.play([desk.game(small(), 0, deals=2), desk.game("lectio", 1)], deliver=deliver)
+
+
+@group(
+    "FUTURE-09",
+    "Plays rules of the future from the list",
+    "The ruleset has fields and values that are not known yet; the legal plays are listed.",
+    needs="lists",
+)
+async def unknown_rules(desk: Desk) -> None:
+    def later(response: play_pb2.PlayResponse) -> None:
+        for event in response.events:
+            if event.HasField("session_started"):
+                ruleset = event.session_started.ruleset
+                event.session_started.ruleset = ruleset[:-1] + ', "of_the_future": {"anything": true}}'
+
+    await desk.play([desk.game(small(), 0), desk.game("lectio", 1)], deliver=altered(desk, later))

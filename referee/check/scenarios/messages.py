@@ -1,0 +1,126 @@
+"""How messages come: one by one, hundreds at once, large, slow; and how they are answered."""
+
+import asyncio
+
+from referee.check.desk import QUIET_SECONDS, Desk, notice, shown
+from referee.check.outcome import Failed
+from referee.check.scenario import Group
+from referee.check.scenarios.tables import FOUR, small
+from referee.v1 import play_pb2
+
+group = Group()
+
+
+@group(
+    "MSG-01", "Answers every turn once", "Six sessions; no turn is answered twice, and nothing else is sent."
+)
+async def once(desk: Desk) -> None:
+    rules = small(6)
+    games = [desk.game(rules, number % 4) for number in range(min(6, desk.sessions_at_once))]
+    await desk.play(games)
+    await asyncio.sleep(QUIET_SECONDS)
+    for request in desk.take_late():
+        list(desk.answers(games, request, play_pb2.PlayResponse()))
+        if not request.moves:
+            raise Failed(f"expected no message, as every turn was answered; got {shown(request)}")
+    if desk.strays:
+        raise Failed(f"expected one answer to each turn; got another one for {desk.strays[0]}")
+
+
+@group("MSG-02", "Takes events one by one", "Every event is a message of its own, with 10 ms between them.")
+async def one_by_one(desk: Desk) -> None:
+    async def slowly(response: play_pb2.PlayResponse) -> None:
+        for event in response.events:
+            desk.send(play_pb2.PlayResponse(events=[event]))
+            await asyncio.sleep(0.01)
+
+    await desk.play([desk.game(small(), 0), desk.game(small(6), 1, deals=2)], deliver=slowly)
+
+
+@group("MSG-03", "Takes hundreds of events at once", "One message of more than 400 events, turns among them.")
+async def hundreds(desk: Desk) -> None:
+    async def padded(response: play_pb2.PlayResponse) -> None:
+        filler = [notice(play_pb2.NOTICE_CODE_STALE_MOVE) for _ in range(400)]
+        half = len(response.events) // 2
+        events = [
+            *filler[:100],
+            *response.events[:half],
+            *filler[100:300],
+            *response.events[half:],
+            *filler[300:],
+        ]
+        desk.send(play_pb2.PlayResponse(events=events))
+
+    games = [desk.game(small(), number % 4) for number in range(min(32, desk.sessions_at_once))]
+    await desk.play(games, deliver=padded, turns=1)
+
+
+@group("MSG-04", "Takes a message of 1 MiB", "A turn stands at the end of a message of almost 1 MiB.")
+async def large(desk: Desk) -> None:
+    async def padded(response: play_pb2.PlayResponse) -> None:
+        filler = [notice(play_pb2.NOTICE_CODE_UNEXPECTED, "x" * 10_000) for _ in range(100)]
+        desk.send(play_pb2.PlayResponse(events=[*filler, *response.events]))
+
+    await desk.play([desk.game(small(), 0, hands=FOUR)], deliver=padded, turns=1)
+
+
+@group(
+    "MSG-05",
+    "Plays over a slow network",
+    "Messages come 100 ms late, one event at a time; answers are read late.",
+)
+async def slow(desk: Desk) -> None:
+    async def late(response: play_pb2.PlayResponse) -> None:
+        await asyncio.sleep(0.1)
+        for event in response.events:
+            desk.send(play_pb2.PlayResponse(events=[event]))
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
+
+    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=late)
+
+
+@group(
+    "MSG-06",
+    "Takes every notice",
+    "Notices of every code, and for sessions it does not play, among the events.",
+)
+async def notices(desk: Desk) -> None:
+    closing = play_pb2.NOTICE_CODE_CLOSING
+    codes = [code for code in play_pb2.NoticeCode.values() if code not in (0, closing)]
+
+    async def noted(response: play_pb2.PlayResponse) -> None:
+        around = [notice(code, session=session) for code in codes for session in (0, 123_456)]
+        desk.send(play_pb2.PlayResponse(events=[*around, *response.events, *around]))
+
+    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=noted)
+
+
+@group(
+    "MSG-07",
+    "Answers without waiting for more",
+    "A turn followed by nothing, and one followed by other sessions' events.",
+)
+async def no_wait(desk: Desk) -> None:
+    alone, ended = desk.game(small(), 0, hands=FOUR), desk.game(small(), 0, hands=FOUR)
+
+    async def with_an_end(response: play_pb2.PlayResponse) -> None:
+        if not ended.over:
+            ended.open(response)
+            ended.void(response)
+        desk.send(response)
+
+    await desk.play([alone], deliver=with_an_end, turns=2)
+
+
+@group(
+    "MSG-08",
+    "Takes an empty message",
+    "A message with nothing in it, and one with an event that says nothing.",
+)
+async def empty(desk: Desk) -> None:
+    async def among_nothing(response: play_pb2.PlayResponse) -> None:
+        nothing = play_pb2.PlayResponse()
+        desk.send(nothing, play_pb2.PlayResponse(events=[play_pb2.Event()]), response, nothing)
+
+    await desk.play([desk.game(small(), 0)], deliver=among_nothing)

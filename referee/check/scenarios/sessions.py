@@ -1,0 +1,186 @@
+"""Deals and sessions: their beginnings, their ends, many of them."""
+
+from dataclasses import replace
+
+from referee.check.desk import Desk, due, notice
+from referee.check.game import LIMITS, Game, RulesetObject, eager, quiet, scripted
+from referee.check.scenario import Group
+from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.v1 import play_pb2
+
+group = Group()
+
+
+@group("SESS-01", "Plays many deals", "A session of ten deals, with running scores.")
+async def many_deals(desk: Desk) -> None:
+    await desk.play([desk.game(small(), 1, deals=10)])
+
+
+@group(
+    "SESS-02",
+    "Plays many sessions at once",
+    "As many as its hello allows, up to 64, with all first turns in one message.",
+)
+async def many_sessions(desk: Desk) -> None:
+    rules = small(6)
+    await desk.play([desk.game(rules, number % 4) for number in range(desk.sessions_at_once)], turns=2)
+
+
+@group(
+    "SESS-03",
+    "Plays sessions interleaved",
+    "Eight sessions; each next turn comes alone, while the others wait.",
+)
+async def interleaved(desk: Desk) -> None:
+    async def one_by_one(response: play_pb2.PlayResponse) -> None:
+        for event in response.events:
+            desk.send(play_pb2.PlayResponse(events=[event]))
+
+    rules = small(6)
+    await desk.play([desk.game(rules, number % 4) for number in range(8)], deliver=one_by_one)
+
+
+@group(
+    "SESS-04",
+    "Plays different rulesets at once",
+    "Five tables with other packs, sizes, suits and directions.",
+)
+async def different(desk: Desk) -> None:
+    rules: list[RulesetObject] = [
+        "lectio",
+        "only-a-game-8",
+        "pusoy-dos",
+        "indonesia",
+        small(name="check-suits", suits=["H", "S", "D", "C"]),
+    ]
+    await desk.play([desk.game(ruleset, 1) for ruleset in rules], turns=3)
+
+
+@group(
+    "SESS-05",
+    "Takes a used handle for a new session",
+    "A session ends; another one, other rules and seat, has its handle.",
+)
+async def reused_handle(desk: Desk) -> None:
+    first = desk.game(small(), 0)
+    await desk.play([first])
+    await desk.play([desk.game("lectio", 2, handle=first.handle, seed="again")], turns=3)
+
+
+@group(
+    "SESS-06",
+    "Takes an end and a beginning at once",
+    "deal_ended, session_ended and the next session_started in one message.",
+)
+async def end_and_beginning(desk: Desk) -> None:
+    first = desk.game(small(), 0, hands=FOUR, others=quiet)
+    second = desk.game(small(6), 2, handle=first.handle, seed="next", others=eager)
+    opened = False
+
+    async def with_the_next(response: play_pb2.PlayResponse) -> None:
+        nonlocal opened
+        if first.over and not opened:
+            opened = True
+            second.open(response)
+        desk.send(response)
+
+    await desk.play([first], deliver=with_the_next)
+    await desk.go_on([second])
+
+
+@group(
+    "SESS-07",
+    "Takes a deal without a turn of its own",
+    "Another seat goes out at once, or holds a dragon; then the next deal.",
+)
+async def without_a_turn(desk: Desk) -> None:
+    straight = "3D 4C 5S 6H 7D"
+    dragon = "3D 4D 5D 6D 7C 8C 9C TC JH QH KH AS 2S"
+    games = [
+        desk.game(
+            small(), 2, deals=2, hands={1: [straight, None, None, None]}, others=scripted({0: [straight]})
+        ),
+        desk.game(small(13, dragon="wins"), 1, deals=2, hands={1: [dragon, None, None, None]}),
+    ]
+    await desk.play(games)
+
+
+@group(
+    "SESS-08",
+    "Takes a void session",
+    "The session is void while the bot owes a turn; then another one is played.",
+)
+async def void(desk: Desk) -> None:
+    game = desk.game(small(), 0, hands=FOUR)
+    response = play_pb2.PlayResponse()
+    game.open(response)
+    game.void(response)
+    desk.send(response)
+    await desk.play([desk.game(small(), 0, handle=game.handle, seed="after", hands=FOUR, others=quiet)])
+
+
+@group(
+    "SESS-09", "Takes a forfeit", "Another seat, and then the bot itself, forfeits in the middle of a deal."
+)
+async def forfeit(desk: Desk) -> None:
+    for seat in (3, 0):
+        game = desk.game(small(), 0, hands=FOUR, others=quiet)
+        response = play_pb2.PlayResponse()
+        game.open(response)
+        game.forfeit(response, seat)
+        desk.send(response)
+    await desk.play([desk.game(small(), 0, hands=FOUR, others=quiet)])
+
+
+@group(
+    "SESS-10",
+    "Takes large and jumping numbers",
+    "Handles and sequences up to 32 bits; sequences that leave gaps.",
+)
+async def large_numbers(desk: Desk) -> None:
+    games = [
+        desk.game(small(), 0, handle=3_000_000_000, first_sequence=4_294_960_000),
+        desk.game(small(), 1, handle=70_000, first_sequence=1_000),
+    ]
+    for game in games:
+        game.sequence_step = 77
+    await desk.play(games)
+
+
+@group(
+    "SESS-11",
+    "Goes on after a fault",
+    "Some answers count as too late: the referee acts, sends the fault and goes on.",
+)
+async def faults(desk: Desk) -> None:
+    kinds = play_pb2.FaultKind.values()[1:]
+    limits = replace(LIMITS, faults=99, ask_forced=True)
+    games = [
+        desk.game(small(), 1, hands=FOLLOWING, others=policy, limits=limits)
+        for policy in (quiet, eager)
+        for _ in kinds
+    ]
+    await play_with_faults(desk, games, [*kinds, *kinds])
+
+
+async def play_with_faults(
+    desk: Desk, games: list[Game], kinds: "list[play_pb2.FaultKind.ValueType]"
+) -> None:
+    """Plays sessions in which every second answer is not taken, with a fault of the session's kind."""
+    asked = dict.fromkeys((game.handle for game in games), 0)
+    desk.open(games)
+    while owing := [game for game in games if game.turn is not None]:
+        request = await desk.hear(due(owing))
+        response = play_pb2.PlayResponse()
+        for game, move in desk.answers(games, request, response):
+            asked[game.handle] += 1
+            if asked[game.handle] % 2:
+                game.act_for_bot(response, kinds[games.index(game)], move)
+                response.events.append(
+                    notice(play_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)
+                )
+            else:
+                game.take(move)
+            game.go_on(response)
+        if response.events:
+            desk.send(response)

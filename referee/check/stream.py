@@ -1,0 +1,168 @@
+"""The check's own server: real gRPC, with messages as bytes, so that a bot's nonsense can be told of."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import NamedTuple, TypeAlias
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+
+from referee.check.outcome import Failed, Lost, Silent
+from referee.errors import ListenError
+from referee.v1 import play_pb2, referee_pb2
+
+SERVICE = referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
+MAX_MESSAGE_BYTES = 1 << 20
+_OPTIONS = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+)
+
+Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+
+
+class Heard(NamedTuple):
+    """A message of the bot."""
+
+    request: play_pb2.PlayRequest
+    at: float
+    """When it came, in seconds of the monotonic clock."""
+
+
+class Line:
+    """One stream of the bot."""
+
+    def __init__(self) -> None:
+        self.live = True
+        self.began = time.monotonic()
+        self._heard: asyncio.Queue[Heard | Failed] = asyncio.Queue()
+        self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
+        self._closing = asyncio.Event()
+        self._status: tuple[grpc.StatusCode, str] | None = None
+
+    def send(self, message: Message | bytes) -> None:
+        """Sends a message as soon as the bot takes it."""
+        self._unsent.put_nowait(message if isinstance(message, bytes) else message.SerializeToString())
+
+    async def receive(self, seconds: float, expected: str) -> Heard:
+        """The bot's next message. Raises Silent if none comes in time, Lost if the stream ends before."""
+        try:
+            async with asyncio.timeout(seconds):
+                heard = await self._heard.get()
+        except TimeoutError:
+            raise Silent(f"expected {expected}; the bot sent nothing for {seconds:g} s") from None
+        if isinstance(heard, Failed):
+            self._heard.put_nowait(heard)
+            raise type(heard)(f"expected {expected}; {heard}")
+        return heard
+
+    def drain(self) -> list[play_pb2.PlayRequest]:
+        """All that came and was not received."""
+        found = []
+        while not self._heard.empty():
+            heard = self._heard.get_nowait()
+            if isinstance(heard, Failed):
+                self._heard.put_nowait(heard)
+                break
+            found.append(heard.request)
+        return found
+
+    async def close(self, code: grpc.StatusCode = grpc.StatusCode.OK, details: str = "") -> None:
+        """Ends the stream, after what was sent before."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await self._unsent.join()
+        self._status = (code, details)
+        self._closing.set()
+        self.live = False
+
+    async def serve(self, requests: AsyncIterator[bytes], context: Context) -> None:
+        """Moves messages until one side ends the stream."""
+        tasks = [
+            asyncio.create_task(self._write(context)),
+            asyncio.create_task(self._read(requests)),
+            asyncio.create_task(self._closing.wait()),
+        ]
+        try:
+            await asyncio.wait(tasks[1:], return_when=asyncio.FIRST_COMPLETED)
+            if self._status is not None and self._status[0] is not grpc.StatusCode.OK:
+                await context.abort(*self._status)
+        finally:
+            self.live = False
+            for task in tasks:
+                task.cancel()
+
+    async def _write(self, context: Context) -> None:
+        while True:
+            data = await self._unsent.get()
+            await context.write(data)
+            self._unsent.task_done()
+
+    async def _read(self, requests: AsyncIterator[bytes]) -> None:
+        end: Failed = Lost("the bot's stream ended")
+        try:
+            async for data in requests:
+                try:
+                    request = play_pb2.PlayRequest.FromString(data)
+                except DecodeError:
+                    end = Failed(
+                        f"the bot sent {len(data)} bytes that are no PlayRequest: {data[:16].hex(' ')}"
+                    )
+                    return
+                self._heard.put_nowait(Heard(request, time.monotonic()))
+        finally:
+            self.live = False
+            self._heard.put_nowait(end)
+
+
+class Switchboard:
+    """The server: every new stream of a bot becomes a line, to be fetched in order."""
+
+    def __init__(self) -> None:
+        self.lines: asyncio.Queue[Line] = asyncio.Queue()
+        self.doubles = 0
+        """How often a stream was opened while another one of the bot lived."""
+        self.port = 0
+        self._current: Line | None = None
+        self._host = ""
+        self._server: grpc.aio.Server | None = None
+
+    async def listen(self, address: str) -> None:
+        """Takes streams on an address, ``host:port``; port 0 finds a free one. Raises ListenError."""
+        server = grpc.aio.server(options=_OPTIONS)
+        handler = grpc.stream_stream_rpc_method_handler(self._play)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))
+        try:
+            self.port = server.add_insecure_port(address)
+        except RuntimeError:
+            raise ListenError(
+                f"cannot listen on {address}: the port is taken or the address is not ours"
+            ) from None
+        self._host = address.rpartition(":")[0]
+        await server.start()
+        self._server = server
+
+    @property
+    def address(self) -> str:
+        """Where it listens, ``host:port``."""
+        return f"{self._host}:{self.port}"
+
+    async def stop(self) -> None:
+        """Ends all streams and listens no more; ``listen(address)`` begins again."""
+        if self._server is not None:
+            await self._server.stop(0)
+            self._server = None
+
+    async def _play(self, requests: AsyncIterator[bytes], context: Context) -> None:
+        if self._current is not None and self._current.live:
+            self.doubles += 1
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "the bot has a live connection already")
+        line = self._current = Line()
+        self.lines.put_nowait(line)
+        await line.serve(requests, context)

@@ -1,0 +1,50 @@
+"""What a bot's author may read later: connections, faults and notices. The surroundings keep it."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+
+class EntryKind(StrEnum):
+    """What an entry tells of."""
+
+    CONNECTED = "connected"
+    LEFT = "left"
+    """The bot said goodbye."""
+    LOST = "lost"
+    """The connection broke, or the referee closed it; ``code`` says why."""
+    REFUSED = "refused"
+    """A connection with the bot's token was not taken."""
+    FAULT = "fault"
+    NOTICE = "notice"
+
+
+class Entry(NamedTuple):
+    """One line of a bot version's log."""
+
+    version_id: int
+    kind: EntryKind
+    code: str
+    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
+    text: str
+    """The reason in words."""
+    session_id: str = ""
+    """``match/number``, where it is about a session."""
+    details: Mapping[str, object] = {}
+    """JSON values. For a fault its position: ``deal``, ``action``, ``turn``, ``seat``, ``hand``, ``to_beat``;
+    and what the bot ``answered``, the ``default`` action, ``faults`` of ``fault_limit``, ``elapsed_ms`` and
+    ``credit_ms``. For the end of a connection the ``round_trip_ms`` that was measured."""
+
+
+class Journal(Protocol):
+    """Keeps entries."""
+
+    def add(self, entry: Entry) -> None:
+        """Takes an entry; called in the referee's event loop, so it must not block or raise."""
+
+
+class NoJournal:
+    """Keeps nothing."""
+
+    def add(self, entry: Entry) -> None:
+        """Forgets the entry."""

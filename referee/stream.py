@@ -1,0 +1,186 @@
+"""A bot's stream on the referee's side: batches of moves go in, batches of events come out."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import TypeAlias
+
+import grpc
+
+from referee import encode, wire
+from referee.auth import BotIdentity
+from referee.connection import CloseCode, Connection
+from referee.events import Notice, NoticeCode, TurnDue
+from referee.hall import Hall
+from referee.v1 import play_pb2
+
+MAX_MESSAGE_BYTES = 1 << 20
+"""Largest message that the referee takes, and about the largest that it sends."""
+
+PlayContext: TypeAlias = "grpc.aio.ServicerContext[play_pb2.PlayRequest, bytes]"
+
+clock = time.monotonic
+
+
+class Alarm:
+    """Calls the hall's ``tick`` when it is due: one timer for all tables."""
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall = hall
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self) -> None:
+        """To be called whenever the hall was given something to do."""
+        when = self._hall.next_tick()
+        if when is None:
+            return
+        if self._timer is not None:
+            if self._timer.when() <= when:
+                return
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(when, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._hall.tick(clock())
+        self.set()
+
+
+class Unreadable:
+    """Stands for a message that is not what the call takes."""
+
+    def __init__(self, kind: str, size: int) -> None:
+        self.reason = f"{size} bytes that are no {kind}"
+
+
+class BotStream:
+    """A bot's stream: a reader that never waits for the writer, and one writer."""
+
+    def __init__(
+        self, hall: Hall, alarm: Alarm, identity: BotIdentity, max_sessions: int, list_plays: bool
+    ) -> None:
+        self._hall = hall
+        self._alarm = alarm
+        self._wake = asyncio.Event()
+        self.connection = Connection(identity, max_sessions, list_plays, self._woken, clock())
+        self.said_goodbye = False
+        self.over = asyncio.Event()
+        """Set when the bot or the referee ends the stream."""
+
+    def _woken(self) -> None:
+        if not self._wake.is_set():
+            self._wake.set()
+        if self.connection.closing is not None and self.connection.blocked:
+            self.over.set()  # the writer will not come to it
+
+    async def write(self, context: PlayContext, addresses: Sequence[str]) -> None:
+        """Sends the welcome and then what waits, in batches by the hold rule, until the stream is over."""
+        connection, outbox = self.connection, self.connection.outbox
+        welcome = play_pb2.Welcome(
+            bot=connection.identity.name,
+            max_sessions=connection.max_sessions,
+            max_message_bytes=MAX_MESSAGE_BYTES,
+            referees=addresses,
+        )
+        await context.write(play_pb2.PlayResponse(welcome=welcome).SerializeToString())
+        while True:
+            await self._wake.wait()
+            hold = outbox.hold(clock())
+            if hold > 0 and not connection.ping_due and connection.closing is None:
+                await self._hold(hold)
+            self._wake.clear()
+            message = self._message()
+            if message:
+                connection.blocked = True
+                await context.write(message)
+                connection.blocked = False
+            if connection.closing is not None:
+                self.over.set()
+                return
+
+    async def _hold(self, seconds: float) -> None:
+        """Waits until the batch may go: the bot has sent something, or the time is over."""
+        connection = self.connection
+        deadline = clock() + seconds
+        while connection.outbox.hold(clock()) > 0 and not connection.ping_due and connection.closing is None:
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(deadline):
+                    await self._wake.wait()
+
+    def _message(self) -> bytes:
+        """The PlayResponse that is to be sent now; empty when there is nothing to say."""
+        now = clock()
+        connection, outbox = self.connection, self.connection.outbox
+        parts: list[bytes] = []
+        if connection.ping_due:
+            ping = play_pb2.Ping(id=connection.take_ping(now))
+            parts.append(play_pb2.PlayResponse(ping=ping).SerializeToString())
+            if outbox.hold(now) > 0:
+                return parts[0]
+        credit, list_plays, owed = connection.round_trip, connection.list_plays, outbox.owed
+        turns = size = taken = 0
+        events = outbox.take(now)
+        for event in events:
+            taken += 1
+            if type(event) is TurnDue:
+                turn = event.table.turn(event.seat, event.sequence, now, credit)
+                if turn is None:
+                    continue
+                turns += 1
+                owed.add(turn.info.handle)
+                part = encode.turn_event(turn, list_plays)
+            else:
+                part = encode.other_event(event)
+            parts.append(part)
+            size += len(part)
+            if size > MAX_MESSAGE_BYTES:
+                break
+        outbox.sent(turns)
+        if taken < len(events):
+            outbox.put_back(events[taken:])
+        return b"".join(parts)
+
+    async def listen(self, requests: AsyncIterator[play_pb2.PlayRequest | Unreadable]) -> None:
+        """Takes what the bot sends until it ends the stream, or cannot go on."""
+        try:
+            async for request in requests:
+                if isinstance(request, Unreadable):
+                    self._hall.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
+                    return
+                self.read(request)
+                if self.said_goodbye or self.connection.closing is not None:
+                    return
+        finally:
+            self.over.set()
+
+    def read(self, request: play_pb2.PlayRequest) -> None:
+        """Takes a message: moves, a pong, a goodbye."""
+        now = clock()
+        connection, hall = self.connection, self._hall
+        hall.note_time(now)
+        useful = False
+        if request.moves:
+            useful = True
+            connection.heard_at = now
+            for move in request.moves:
+                handle = move.session
+                place = hall.place(connection, handle)
+                cards = wire.read_move(place[0].info.rules, move) if place else 0
+                hall.answer(connection, handle, move.sequence, cards, now)
+                if connection.closing is not None:
+                    return
+            connection.outbox.heard(len(request.moves))
+            hall.settle(now)
+        if request.HasField("pong"):
+            useful = connection.pong(request.pong.id, now) or useful
+        if request.HasField("goodbye"):
+            self.said_goodbye = useful = True
+        if request.HasField("hello"):
+            notice = Notice(NoticeCode.UNEXPECTED, "hello belongs into the first message only")
+            hall.notice(connection, notice)
+            useful = False
+        if not useful:
+            hall.useless(connection, now)
+        self._alarm.set()

@@ -1,0 +1,83 @@
+"""``arena bot check``: a real check of a real bot, and what is kept of it."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlmodel import select
+
+import referee.check
+from arena.models import BotVersion
+from arena.settings import Settings
+from arena.storage import Storage
+from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.running import SAMPLE_BOTS
+
+GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
+
+
+@pytest.fixture
+def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    arena = make_arena(settings.data, capsys)
+    arena("bot", "register", "ann/greedy")
+    return arena
+
+
+def stored(storage: Storage) -> BotVersion:
+    with storage.read() as tx:
+        return tx.exec(select(BotVersion)).one()
+
+
+def test_check_of_some_scenarios_is_shown_and_not_kept(arena: Arena, storage: Storage) -> None:
+    result = arena("bot", "check", "ann/greedy", "--scenario", "PING-01", *GREEDY)
+    assert result.status == 0
+    assert "PING-01   passed" in result.out
+    assert "The bot passes: " in result.out
+    assert stored(storage).check_report is None
+
+
+def test_check_that_passes_is_kept(arena: Arena, storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = partial(referee.check.check)
+
+    async def check(**asked: object) -> referee.check.Report:
+        return await quick(**(asked | {"scenarios": ["HELLO-01", "PING-01"]}))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(referee.check, "check", check)
+    result = arena("bot", "check", "ann/greedy", "--json", *GREEDY)
+    version = stored(storage)
+    assert (result.status, result.json["passed"], result.json["bot"]) == (0, True, "ann/greedy@1")
+    assert version.check_passed_at is not None
+    assert version.check_report == result.json
+    assert arena("bot", "list", "--json").json[0]["check_passed_at"] is not None
+
+
+def test_check_that_fails_is_kept_and_ends_with_status_1(arena: Arena, storage: Storage) -> None:
+    result = arena("bot", "check", "ann/greedy@1", "--", "/nowhere/bot")
+    assert result.status == 1
+    assert "HELLO-01  failed" in result.out
+    assert max(map(len, result.out.splitlines())) <= 100
+    version = stored(storage)
+    assert version.check_passed_at is None
+    assert version.check_report is not None
+    assert version.check_report["passed"] is False
+
+
+def test_check_without_a_command_waits_for_the_bot(arena: Arena, storage: Storage) -> None:
+    result = arena("bot", "check", "any", "--no-store", "--wait", 0.1, "--scenario", "HELLO-01")
+    assert result.status == 1
+    assert "start the bot with: ARENA_REFEREE=127.0.0.1:" in result.err
+    assert "ARENA_TOKEN=" in result.err
+    assert "expected the bot to connect" in result.out
+    assert stored(storage).check_report is None
+
+
+def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> None:
+    assert_one_line(arena("bot", "check", "ann/zoe", *GREEDY), 1, "no bot 'ann/zoe'")
+    wrong = arena("bot", "check", "ann/greedy", "--scenario", "XX-01", *GREEDY)
+    assert_one_line(wrong, 1, "scenarios", "XX-01")
+    assert_one_line(arena("bot", "check", "ann/greedy", "--listen", "nowhere", *GREEDY), 1, "nowhere")
+    log = tmp_path / "none" / "bot.log"
+    assert_one_line(arena("bot", "check", "ann/greedy", "--log", log, *GREEDY), 2, "--log", str(log))
+    arena("bot", "revoke", "ann/greedy@1")
+    assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")

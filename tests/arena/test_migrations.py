@@ -1,0 +1,89 @@
+"""Databases of earlier versions: what is in them stays, and what is new has its defaults."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+from sqlmodel import select
+
+from arena import migrations
+from arena.models import BotVersion, Entrant, Tournament
+from arena.storage import Storage, Transaction, migrate
+
+NOW = "2026-01-01 00:00:00.000000"
+
+FIRST = f"""
+INSERT INTO owners (id, name, created_at) VALUES (1, 'ann', '{NOW}');
+INSERT INTO bots (id, owner_id, name, created_at) VALUES (1, 1, 'a', '{NOW}');
+INSERT INTO bot_versions (id, bot_id, number, name, token_hash, created_at)
+    VALUES (1, 1, 1, 'ann/a@1', 'hash', '{NOW}');
+INSERT INTO rulesets (id, name, version, hash, players, content, rated_matches, created_at)
+    VALUES (1, 'chinese', 1, 'hash', 4, '{{}}', 0, '{NOW}');
+INSERT INTO tournaments (id, name, format, state, ruleset_id, table_size, paired, sessions, decision_ms,
+    join_ms, faults, seed, commitment, created_at)
+    VALUES (1, 'cup', 'swiss', 'created', 1, 4, 0, 4, 900, 30000, 10, 'seed', 'commitment', '{NOW}');
+INSERT INTO entrants (id, tournament_id, version_id, number) VALUES (1, 1, 1, 1);
+"""
+"""Rows as the first version of the arena wrote them."""
+
+
+def move(storage: Storage, to: str) -> None:
+    """Bring the schema to a revision, up or down."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    with storage.write() as tx:
+        config.attributes["connection"] = tx.connection()
+        up = (MigrationContext.configure(tx.connection()).get_current_revision() or "") < to
+        (command.upgrade if up else command.downgrade)(config, to)
+
+
+def columns(tx: Transaction) -> dict[str, set[str]]:
+    seen = inspect(tx.connection())
+    return {table: {column["name"] for column in seen.get_columns(table)} for table in seen.get_table_names()}
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Iterator[Storage]:
+    """A database of the first version, with a row in each table that has grown since."""
+    with Storage(f"sqlite:///{tmp_path}/arena.db") as storage:
+        move(storage, "0001")
+        with storage.write() as tx:
+            for statement in filter(str.strip, FIRST.split(";")):
+                tx.connection().execute(text(statement))
+        yield storage
+
+
+def test_migration_when_there_are_rows_then_they_stay_and_get_the_defaults(first: Storage) -> None:
+    migrate(first)
+    with first.read() as tx:
+        cup = tx.exec(select(Tournament)).one()
+        assert (cup.name, cup.decision_ms, cup.created_at) == ("cup", 900, datetime(2026, 1, 1, tzinfo=UTC))
+        assert (cup.bank_ms, cup.increment_ms, cup.credit_ms) == (0, 0, 100)
+        assert (cup.ask_forced, cup.require_check, cup.duplicate, cup.options) == (False, False, False, {})
+        entrant = tx.exec(select(Entrant)).one()
+        assert (entrant.version_id, entrant.withdrawn_after, entrant.entered_at_round) == (1, None, 1)
+        version = tx.exec(select(BotVersion)).one()
+        assert (version.name, version.language) == ("ann/a@1", None)
+        assert (version.check_passed_at, version.check_report) == (None, None)
+
+
+def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> None:
+    with first.read() as tx:
+        before = columns(tx)
+    migrate(first)
+    with first.read() as tx:
+        assert columns(tx) != before
+    move(first, "0001")
+    with first.read() as tx:
+        assert columns(tx) == before
+        assert tx.connection().execute(text("SELECT name, decision_ms FROM tournaments")).all() == [
+            ("cup", 900)
+        ]
+    migrate(first)
+    with first.read() as tx:
+        assert tx.exec(select(Tournament)).one().credit_ms == 100

@@ -1,0 +1,196 @@
+"""Several referees: which of them gets a match, and what happens when one of them stops."""
+
+import asyncio
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arena import tasks
+from arena.services.journal import read_log
+from arena.services.records import export_records, verify_deals
+from arena.services.results import leaderboard, standings
+from arena.tasks import choose_referee, preference
+from referee.client import BotPlace, RefereeStatus
+from referee.errors import RefereeUnavailable
+from tests.arena.running import DEADLINE, RunningArena, running_arena
+from tests.arena.test_settings import TLS
+from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee
+
+HERE = BotPlace(connected=True, max_sessions=4, sessions=0)
+FULL = BotPlace(connected=True, max_sessions=0, sessions=0)
+AWAY = BotPlace(connected=False, max_sessions=0, sessions=0)
+
+
+def status(*bots: BotPlace, sessions: int = 0, draining: bool = False) -> RefereeStatus:
+    return RefereeStatus(draining=draining, matches=0, sessions=sessions, streams=0, spectators=0, bots=bots)
+
+
+def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
+    best_first = [
+        status(HERE, HERE, sessions=50),
+        status(HERE, HERE, sessions=90),
+        status(HERE, FULL, sessions=1),
+        status(HERE, AWAY, sessions=0),
+        status(HERE, AWAY, sessions=7),
+        status(AWAY, AWAY, sessions=0),
+    ]
+    assert sorted(best_first, key=preference) == best_first
+    assert len({preference(one) for one in best_first}) == len(best_first)
+
+
+def choose_among(
+    monkeypatch: pytest.MonkeyPatch, answers: dict[str, RefereeStatus | None], route: int = 0
+) -> str:
+    """What is chosen where the referees say this of themselves; None: nothing."""
+
+    def ask(address: str, *_: object, **__: object) -> RefereeStatus:
+        answer = answers[address]
+        if answer is None:
+            raise RefereeUnavailable(f"referee {address}: unavailable")
+        return answer
+
+    monkeypatch.setattr(tasks, "referee_status", ask)
+    return choose_referee(list(answers), WORKER_TOKEN, route, match_spec(), None)
+
+
+def test_choice_when_one_drains_or_is_away_then_it_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = status(AWAY, sessions=9)
+    for route in range(3):
+        answers = {"a:1": status(HERE, draining=True), "b:1": busy, "c:1": None}
+        assert choose_among(monkeypatch, answers, route) == "b:1"
+    with pytest.raises(RefereeUnavailable, match=r"^referee a:1: shutting down; referee c:1: unavailable$"):
+        choose_among(monkeypatch, {"a:1": status(HERE, draining=True), "c:1": None})
+
+
+def test_choice_when_referees_are_alike_then_the_route_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: dict[str, RefereeStatus | None] = {f"{name}:1": status(HERE) for name in "abc"}
+    assert [choose_among(monkeypatch, answers, route) for route in range(4)] == ["a:1", "b:1", "c:1", "a:1"]
+
+
+async def choose(addresses: Sequence[str], route: int) -> str:
+    return await asyncio.to_thread(choose_referee, addresses, WORKER_TOKEN, route, match_spec(), None)
+
+
+async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
+        nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+        async with referee() as first, referee() as second:
+            addresses = [nobody, first, second]
+            assert [await choose(addresses, route) for route in (1, 2)] == [first, second]
+            async with WireBot(second, 1, max_sessions=1):
+                assert {await choose(addresses, route) for route in range(3)} == {second}
+        with pytest.raises(RefereeUnavailable, match=f"referee {nobody}: unavailable: .*; referee {first}: "):
+            await choose([nobody, first], 0)
+
+
+BOTS = {
+    "ann/greedy": "greedy.py",
+    "bob/keeper": "keeper.py",
+    "cy/pairs-first": "pairs_first.py",
+    "dee/lowest": "lowest.py",
+    "eve/greedy": "greedy.py",
+    "fay/lowest": "lowest.py",
+    "gus/keeper": "keeper.py",
+    "hal/greedy": "greedy.py",
+}
+CUP = {
+    "format": "round-robin",
+    "rounds": 4,
+    "ruleset": "chinese",
+    "sessions": 8,
+    "deals": 10,
+    "decision_ms": 20_000,
+    "entrants": list(BOTS),
+}
+SEED = bytes(range(32))
+
+
+def free_pair() -> str:
+    """An address of this machine on which nobody listens now, and neither on the next port."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as first:
+            port: int = first.getsockname()[1]
+            try:
+                socket.create_server(("127.0.0.1", port + 1)).close()
+            except (OSError, OverflowError):
+                continue
+            return f"127.0.0.1:{port}"
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "gave up waiting"
+        time.sleep(0.02)
+
+
+def played_by(arena: RunningArena, name: str) -> set[str]:
+    """Matches that a local referee was given."""
+    log = (arena.settings.logs / f"{name}.log").read_text()
+    return set(re.findall(r"match (\S+): \d+ sessions", log))
+
+
+def play(folder: Path, *, stop_one: bool) -> object:
+    """Plays the cup on two referees, one of which is told to stop in the middle; gives all that counts."""
+    address = free_pair()
+    settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 0.3}
+    with running_arena(folder, BOTS, **settings) as arena:
+        arena.start_tournament("cup", SEED, **CUP)
+        if stop_one:
+            arena.wait("cup", lambda status: status.sessions_done >= 6)
+            arena.kill("referee1", signal.SIGTERM)
+        cup = arena.wait("cup", lambda status: status.ended)
+        assert (cup.state, cup.sessions_done) == ("finished", 64)
+        assert verify_deals(arena.storage, "cup").problem is None
+        assert played_by(arena, "referee1")
+        assert played_by(arena, "referee2")
+        if stop_one:
+            log = arena.settings.logs / "referee1.log"
+            wait_for(lambda: log.read_text().count("the referee listens on port") == 2)
+            told = read_log(arena.storage, {1: "ann/greedy@1"}, kind="connection")
+            assert {one.referee for one in told if one.kind == "connected"} == set(arena.settings.referees)
+            assert {one.referee for one in told if one.kind == "lost"} == {arena.settings.referees[0]}
+        ratings = [(line.name, line.rating) for line in leaderboard(arena.storage)]
+        return standings(arena.storage, "cup"), list(export_records(arena.storage, "cup")), ratings
+
+
+def test_tournament_when_one_of_two_referees_drains_then_the_results_are_those_of_a_calm_run(
+    tmp_path: Path,
+) -> None:
+    assert play(tmp_path / "stopped", stop_one=True) == play(tmp_path / "calm", stop_one=False)
+
+
+def test_tournament_when_everything_uses_tls_then_it_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls = {
+        "tls_certificate": TLS / "referee.pem",
+        "tls_key": TLS / "referee.key",
+        "tls_ca": TLS / "ca.pem",
+        "tls_client_ca": TLS / "ca.pem",
+        "tls_client_certificate": TLS / "worker.pem",
+        "tls_client_key": TLS / "worker.key",
+    }
+    four = dict(list(BOTS.items())[:4])
+    settings = {"listen": free_pair(), "referees": "", "local_referees": 2}
+    with running_arena(tmp_path, four, **settings, **tls) as arena:
+        small = {"entrants": list(four), "rounds": 1, "sessions": 2, "deals": 2}
+        arena.start_tournament("cup", SEED, **(CUP | small))
+        assert arena.wait("cup", lambda status: status.ended).state == "finished"
+        for place in (1, 2):
+            assert " with TLS" in (arena.settings.logs / f"referee{place}.log").read_text()
+
+
+async def test_choice_when_a_match_names_other_bots_then_only_those_are_asked_about() -> None:
+    spec = match_spec()
+    other = replace(spec, bots=spec.bots[2:])
+    async with referee() as first, referee() as second, WireBot(first, 1), WireBot(second, 3):
+        choice = await asyncio.to_thread(choose_referee, [first, second], WORKER_TOKEN, 0, other, None)
+    assert choice == second
