@@ -19,7 +19,7 @@ from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetErr
 from referee.events import Notice, NoticeCode
 from referee.hall import BEAT_SECONDS, MAX_SESSIONS, STOPPED_BY_WORKER, TAKEN_OVER, Hall, Match
 from referee.journal import Entry, EntryKind, Journal, NoJournal
-from referee.stream import Alarm, BotStream, PlayContext, Unreadable, clock
+from referee.stream import Alarm, BotStream, PlayContext, Unreadable, clock, read_message
 from referee.v1 import match_pb2, play_pb2, referee_pb2
 
 PROTOCOL_VERSION = 1
@@ -180,10 +180,10 @@ class RefereeServicer:
     # Bots
 
     async def Play(
-        self, requests: AsyncIterator[play_pb2.PlayRequest | Unreadable], context: PlayContext
+        self, _requests: AsyncIterator[play_pb2.PlayRequest | Unreadable], context: PlayContext
     ) -> None:
         """A bot's stream."""
-        stream, hello = await self._welcome(requests, context)
+        stream, hello = await self._welcome(context)
         connection = stream.connection
         identity = connection.identity
         self._alarm.set()
@@ -191,7 +191,7 @@ class RefereeServicer:
         log.info("bot %s connected (%s)", identity.name, sdk)
         self._note(identity, EntryKind.CONNECTED, "", sdk)
         writer = asyncio.create_task(stream.write(context, self._options.addresses))
-        reader = asyncio.create_task(stream.listen(requests))
+        reader = asyncio.create_task(stream.listen(context))
         for task in (writer, reader):
             task.add_done_callback(_forget)
         try:
@@ -205,15 +205,13 @@ class RefereeServicer:
         if connection.closing is not None:
             await context.abort(grpc.StatusCode[connection.closing.code.value], connection.closing.reason)
 
-    async def _welcome(
-        self, requests: AsyncIterator[play_pb2.PlayRequest | Unreadable], context: PlayContext
-    ) -> tuple[BotStream, play_pb2.Hello]:
+    async def _welcome(self, context: PlayContext) -> tuple[BotStream, play_pb2.Hello]:
         """The stream of a bot that may play; ends the call if it may not."""
         if self._handshakes >= HANDSHAKES:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many bots are connecting; try again")
         self._handshakes += 1
         try:
-            first = await _read_hello(requests, context)
+            first = await _read_hello(context)
             hello = first.hello
             identity = None
             if 0 < len(hello.token) <= MAX_TOKEN:
@@ -426,13 +424,11 @@ def _forget(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-async def _read_hello(
-    requests: AsyncIterator[play_pb2.PlayRequest | Unreadable], context: PlayContext
-) -> play_pb2.PlayRequest:
+async def _read_hello(context: PlayContext) -> play_pb2.PlayRequest:
     """The message that opens a stream; ends the call if it has no hello, or none comes."""
     try:
         async with asyncio.timeout(HELLO_SECONDS):
-            message = await anext(requests, None)
+            message = await read_message(context)
     except TimeoutError:
         await context.abort(
             grpc.StatusCode.DEADLINE_EXCEEDED, f"hello: none came within {HELLO_SECONDS:.0f} s"

@@ -6,7 +6,6 @@ are the same messages as ``referee.wire`` builds.
 """
 
 from functools import lru_cache
-from typing import TypeVar
 
 from google.protobuf.descriptor import Descriptor
 
@@ -14,14 +13,10 @@ from referee import wire
 from referee.action import Entry
 from referee.deal import Deal
 from referee.events import DealEnded, Event, SessionInfo, Turn, log_length
+from referee.memo import Memo
 from referee.numbers import card_numbers
 from referee.plays import Rules
 from referee.v1 import play_pb2
-
-_REMEMBERED = 50_000
-"""Pieces remembered for each ruleset."""
-
-_Key = TypeVar("_Key")
 
 _VARINT, _BYTES = 0, 2
 """Wire types of protobuf's encoding: numbers, and what has a length."""
@@ -85,39 +80,21 @@ class _Pieces:
     def __init__(self, rules: Rules) -> None:
         self._numbers = card_numbers(rules)
         self._draws = rules.ruleset.leftover == "stock"
-        self._actions: dict[Entry, bytes] = {}
-        self._cards: dict[int, bytes] = {}
-        self._plays: dict[int, bytes] = {}
-
-    def action(self, entry: Entry) -> bytes:
-        """An action as others than its seat see it: a field of a turn."""
-        found = self._actions.get(entry)
-        if found is None:
-            found = _remember(self._actions, entry, self._encode(entry, seat=-1))
-        return found
+        self._actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
+        """Actions as others than their seats see them: fields of a turn."""
+        self.cards = Memo[int, bytes](lambda mask: _sized(bytes(self._numbers.numbers(mask))))
+        """The cards of a mask, packed, with their length."""
+        self.plays = Memo[int, bytes](lambda mask: _sized(_PLAY_CARDS + self.cards[mask]))
+        """Legal plays, with their length."""
 
     def _encode(self, entry: Entry, seat: int) -> bytes:
         action = play_pb2.Action()
         wire.write_action(action, self._numbers, entry, seat)
         return _ACTION + _sized(action.SerializeToString())
 
-    def cards(self, mask: int) -> bytes:
-        """The cards of a mask, packed, with their length."""
-        found = self._cards.get(mask)
-        if found is None:
-            found = _remember(self._cards, mask, _sized(bytes(self._numbers.numbers(mask))))
-        return found
-
     def number(self, mask: int) -> int:
         """The number of the lowest card of a mask."""
         return self._numbers.numbers(mask)[0]
-
-    def play(self, mask: int) -> bytes:
-        """A legal play, with its length."""
-        found = self._plays.get(mask)
-        if found is None:
-            found = _remember(self._plays, mask, _sized(_PLAY_CARDS + self.cards(mask)))
-        return found
 
     def actions(self, deal: Deal, since: int, seat: int, encoded: list[bytes] | None) -> list[bytes]:
         """The deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
@@ -125,7 +102,8 @@ class _Pieces:
         if encoded is None:
             encoded = []
         if len(encoded) < len(log):
-            encoded += [self.action(entry) for entry in log[len(encoded) :]]
+            actions = self._actions
+            encoded += [actions[entry] for entry in log[len(encoded) :]]
         if deal.exchange is None:
             parts = encoded[since:]
             first = since
@@ -145,13 +123,6 @@ class _Pieces:
         return parts
 
 
-def _remember(where: dict[_Key, bytes], key: _Key, data: bytes) -> bytes:
-    if len(where) >= _REMEMBERED:
-        where.clear()
-    where[key] = data
-    return data
-
-
 @lru_cache(maxsize=64)
 def _pieces(rules: Rules) -> _Pieces:
     return _Pieces(rules)
@@ -164,7 +135,7 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
     parts = [_SESSION, _number(info.handle), _SEQUENCE, _number(sequence), _KIND[stage]]
     parts += pieces.actions(deal, since, seat, encoded)
     if deal.to_beat:
-        parts += _TO_BEAT, pieces.cards(deal.to_beat & info.rules.full)
+        parts += _TO_BEAT, pieces.cards[deal.to_beat & info.rules.full]
     if deal.can_pass(seat):
         parts.append(_CAN_PASS)
     if time_ms:
@@ -172,7 +143,7 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
     if list_plays:
         full = info.rules.full
         for code in deal.legal(seat):
-            parts += _LEGAL_PLAYS, pieces.play(code & full)
+            parts += _LEGAL_PLAYS, pieces.plays[code & full]
     if not deal.is_plain(seat):
         parts += _constraints(deal, seat, pieces)
     if bank_ms:

@@ -3,20 +3,21 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
-class Memo(dict[int, T], Generic[T]):
+class Memo(dict[K, V], Generic[K, V]):
     """Values by key, made on first use; emptied when ``limit`` entries are reached."""
 
     __slots__ = ("_limit", "_make")
 
-    def __init__(self, make: Callable[[int], T], limit: int = 1 << 15) -> None:
+    def __init__(self, make: Callable[[K], V], limit: int = 1 << 15) -> None:
         super().__init__()
         self._make = make
         self._limit = limit
 
-    def __missing__(self, key: int) -> T:
+    def __missing__(self, key: K) -> V:
         if len(self) >= self._limit:
             self.clear()
         value = self[key] = self._make(key)

@@ -39,7 +39,7 @@ class Pack:
         self._copies = tuple(
             tuple(1 << card * decks + copy for copy in range(decks)) for card in range(cards)
         )
-        self._written: Memo[str] = Memo(self._write)
+        self._written: Memo[int, str] = Memo(self._write)
 
     def parse(self, text: str) -> int:
         """Return the mask of cards written with blanks between, in any order.

@@ -1,8 +1,11 @@
 """Deal records: a finished deal as one JSON object (the public format, docs/formats.md)."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from referee.deal import Action, Deal
+from referee.action import Entry
+from referee.deal import Deal
+from referee.memo import Memo
 from referee.plays import Rules
 
 FORMAT = "bigtwo-deal/1"
@@ -18,6 +21,7 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
     ``faults`` are the format's: where the referee acted for a seat.
     """
     rules = deal.rules
+    texts = _texts(rules)
     record: dict[str, object] = {
         "deal": deal.number,
         "seed": deal.seed.hex(),
@@ -35,7 +39,7 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
         }
     record |= {
         "leader": deal.leader,
-        "actions": [action_text(rules, action) for action in deal.actions],
+        "actions": [texts[entry] for entry in deal.log],
         "out": list(deal.out),
         "left": [rules.text(hand) for hand in deal.left],
         "points": list(deal.points),
@@ -76,8 +80,15 @@ def full_record(
     }
 
 
-def action_text(rules: Rules, action: Action) -> str:
+def action_text(rules: Rules, entry: Entry) -> str:
     """Return an action as a record has it: ``2:3D 3C``, ``1:-``, ``1:- +7H`` or ``0!4D 4H 4S 4C 5D``."""
-    if action.cards:
-        return f"{action.seat}{'!' if action.out_of_turn else ':'}{rules.text(action.cards)}"
-    return f"{action.seat}:- +{rules.text(action.drawn)}" if action.drawn else f"{action.seat}:-"
+    seat, cards, drawn, out_of_turn = entry
+    if cards:
+        return f"{seat}{'!' if out_of_turn else ':'}{rules.text(cards)}"
+    return f"{seat}:- +{rules.text(drawn)}" if drawn else f"{seat}:-"
+
+
+@lru_cache(maxsize=32)
+def _texts(rules: Rules) -> Memo[Entry, str]:
+    """The texts of the actions of a ruleset."""
+    return Memo(lambda entry: action_text(rules, entry))

@@ -6,7 +6,7 @@ cards drawn, the end, the points and the cards left (the public format, docs/for
 
 from sys import intern
 
-from referee.deal import Action, Deal, Stage
+from referee.deal import Deal, Stage
 from referee.errors import CardError, PlayError, RecordError
 from referee.reading import ExchangeText, Record, parse_action, read_record
 from referee.record import DIRECTIONS, action_text
@@ -129,7 +129,7 @@ def _act(deal: Deal, index: int, text: str) -> None:
             deal.act(action.seat, action.cards)
     except (ValueError, CardError, PlayError) as error:
         raise RecordError(index, str(error)) from error
-    _compare(index, "action", text, action_text(deal.rules, Action(*deal.log[index])))
+    _compare(index, "action", text, action_text(deal.rules, deal.log[index]))
 
 
 def _bomb(deal: Deal, seat: int, cards: int) -> None:

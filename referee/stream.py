@@ -1,12 +1,12 @@
 """A bot's stream on the referee's side: batches of moves go in, batches of events come out."""
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import grpc
+from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee import encode, wire
 from referee.auth import BotIdentity
@@ -54,6 +54,12 @@ class Unreadable:
         self.reason = f"{size} bytes that are no {kind}"
 
 
+async def read_message(context: PlayContext) -> play_pb2.PlayRequest | Unreadable | None:
+    """What the bot sends next; None when it has ended the stream."""
+    message: Any = await context.read()
+    return None if message is EOF else message
+
+
 class BotStream:
     """A bot's stream: a reader that never waits for the writer, and one writer."""
 
@@ -62,21 +68,38 @@ class BotStream:
     ) -> None:
         self._hall = hall
         self._alarm = alarm
-        self._wake = asyncio.Event()
+        self._go = asyncio.Event()
+        """Set when a message may be sent."""
+        self._timer: asyncio.TimerHandle | None = None
+        """Rings when the next message is held back no longer."""
+        self._loop = asyncio.get_running_loop()
         self.connection = Connection(identity, max_sessions, list_plays, self._woken, clock())
         self.said_goodbye = False
         self.over = asyncio.Event()
         """Set when the bot or the referee ends the stream."""
 
     def _woken(self) -> None:
-        if not self._wake.is_set():
-            self._wake.set()
-        if self.connection.closing is not None and self.connection.blocked:
-            self.over.set()  # the writer will not come to it
+        """Something waits: lets the writer go, or has a timer do so."""
+        if self._go.is_set():
+            return
+        connection = self.connection
+        if connection.closing is not None:
+            self._go.set()
+            if connection.blocked:
+                self.over.set()  # the writer will not come to it
+        elif connection.ping_due or (hold := connection.outbox.hold(clock())) <= 0:
+            self._go.set()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(hold, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self.connection.outbox:
+            self._woken()
 
     async def write(self, context: PlayContext, addresses: Sequence[str]) -> None:
         """Sends the welcome and then what waits, in batches by the hold rule, until the stream is over."""
-        connection, outbox = self.connection, self.connection.outbox
+        connection = self.connection
         welcome = play_pb2.Welcome(
             bot=connection.identity.name,
             max_sessions=connection.max_sessions,
@@ -84,12 +107,10 @@ class BotStream:
             referees=addresses,
         )
         await context.write(play_pb2.PlayResponse(welcome=welcome).SerializeToString())
+        self._woken()  # what came before the welcome was sent
         while True:
-            await self._wake.wait()
-            hold = outbox.hold(clock())
-            if hold > 0 and not connection.ping_due and connection.closing is None:
-                await self._hold(hold)
-            self._wake.clear()
+            await self._go.wait()
+            self._go.clear()
             message = self._message()
             if message:
                 connection.blocked = True
@@ -98,16 +119,6 @@ class BotStream:
             if connection.closing is not None:
                 self.over.set()
                 return
-
-    async def _hold(self, seconds: float) -> None:
-        """Waits until the batch may go: the bot has sent something, or the time is over."""
-        connection = self.connection
-        deadline = clock() + seconds
-        while connection.outbox.hold(clock()) > 0 and not connection.ping_due and connection.closing is None:
-            self._wake.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(deadline):
-                    await self._wake.wait()
 
     def _message(self) -> bytes:
         """The PlayResponse that is to be sent now; empty when there is nothing to say."""
@@ -142,10 +153,10 @@ class BotStream:
             outbox.put_back(events[taken:])
         return b"".join(parts)
 
-    async def listen(self, requests: AsyncIterator[play_pb2.PlayRequest | Unreadable]) -> None:
+    async def listen(self, context: PlayContext) -> None:
         """Takes what the bot sends until it ends the stream, or cannot go on."""
         try:
-            async for request in requests:
+            while (request := await read_message(context)) is not None:
                 if isinstance(request, Unreadable):
                     self._hall.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
                     return

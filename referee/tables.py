@@ -69,7 +69,9 @@ class Tables:
         self.twos = Memo(self._one_of_each)
         """Masks of two cards, ascending, by the cards held of two ranks: one of each."""
         ladder = [(bits, self._sequence(bits)) for bits in strength.sequences]
-        self.sequences = Memo(lambda ranks: [sequence for bits, sequence in ladder if not bits & ~ranks])
+        self.sequences: Memo[int, list[Sequence]] = Memo(
+            lambda ranks: [sequence for bits, sequence in ladder if not bits & ~ranks]
+        )
         """The legal sequences, weakest first, by the bits of the ranks held."""
 
     def _chunk(self, held: int) -> Matching:
@@ -123,11 +125,11 @@ class Tables:
 
         def suited(held: int) -> Suited:
             in_sequence = [mask for mask in sequences if not mask & ~held]
-            masks = set(choose(held, 5) if self._flushes else in_sequence)
-            if not royal & ~held:
-                masks.add(royal)
+            masks = choose(held, 5) if self._flushes else in_sequence
+            if not (self._flushes or royal & ~held or royal in masks):
+                masks = [*masks, royal]
             if strength.suited == "straight":
-                masks.difference_update(in_sequence)
+                masks = [mask for mask in masks if mask not in in_sequence]
                 in_sequence = []
             return tuple(sorted(filter(None, [codes[mask] for mask in masks]))), tuple(in_sequence)
 
