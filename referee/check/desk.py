@@ -15,8 +15,6 @@ from referee.v1 import play_pb2
 
 PATIENCE = 5.0
 """How long the bot may take for the next answer, in seconds."""
-RETURN_SECONDS = 12.0
-"""How long the bot may take to connect again."""
 QUIET_SECONDS = 0.3
 """How long nothing must come where nothing is due."""
 MOST_SESSIONS = 64
@@ -39,11 +37,16 @@ class Desk:
     ) -> None:
         self.board, self.bot, self.token, self.process = board, bot, token, process
         self.patience = patience
+        """How long the bot may take for the next answer, in seconds."""
+        self.return_seconds = 2 * patience + 2
+        """How long the bot may take to connect again."""
         self.line: Line | None = None
         self.opening: list[play_pb2.PlayRequest] = []
         """What the bot sent on its first stream before it was welcomed."""
         self.hello = play_pb2.Hello()
         """The latest hello."""
+        self.scenario = ""
+        """The code of the present scenario; its deals follow from it."""
         self.games: list[Game] = []
         """Sessions of the present scenario."""
         self.strays: list[str] = []
@@ -93,14 +96,14 @@ class Desk:
             self.board.lines.get_nowait()
         await self.process.start()
 
-    async def come_back(self, seconds: float = RETURN_SECONDS) -> None:
+    async def come_back(self, seconds: float | None = None) -> None:
         """Waits for the bot's next stream and welcomes it. Raises Absent, or Failed for no good hello."""
         line = await self.knock(seconds)
         self.greet(line, self.hello)
 
-    async def knock(self, seconds: float = RETURN_SECONDS) -> Line:
+    async def knock(self, seconds: float | None = None) -> Line:
         """The bot's next stream, when it has said hello; it is not welcomed yet."""
-        line = await self._next_line(seconds)
+        line = await self._next_line(seconds or self.return_seconds)
         heard = await line.receive(self.patience, "a hello as the first message")
         self.check_hello(heard.request)
         return line
@@ -242,7 +245,7 @@ class Desk:
             seat,
             lists=self.hello.list_legal_plays,
             bot=self.bot,
-            **{"seed": str(handle), **more},
+            **{"seed": f"{self.scenario} {len(self.games)}", **more},
         )
         self.games.append(game)
         return game

@@ -135,13 +135,13 @@ async def _try(desk: Desk, scenario: Scenario) -> Result:
     """Tries the bot through one scenario."""
     outcome: Outcome = "passed"
     reason = ""
-    desk.failure = None
+    desk.scenario, desk.failure = scenario.code, None
     began = time.monotonic()
     try:
         _require(desk, scenario)
         await _ready(desk)
         began = time.monotonic()
-        async with asyncio.timeout(scenario.seconds):
+        async with asyncio.timeout(_limit(desk, scenario)):
             await scenario.run(desk)
     except NotRun as error:
         outcome, reason = "not_run", str(error)
@@ -151,7 +151,7 @@ async def _try(desk: Desk, scenario: Scenario) -> Result:
         outcome, reason, desk.failure = "failed", str(error), error
     except TimeoutError as error:
         outcome, reason = _ran_out(desk, scenario, began)
-        desk.failure = error
+        desk.failure = error if outcome == "failed" else None
     seconds = time.monotonic() - began
     if not desk.gone:
         try:
@@ -178,8 +178,14 @@ def _require(desk: Desk, scenario: Scenario) -> None:
         raise NotRun("only for a bot whose hello asks for the legal plays")
 
 
+def _limit(desk: Desk, scenario: Scenario) -> float:
+    """How long a scenario may take, in seconds: longer for a bot that gets more time for each answer."""
+    return scenario.seconds * max(1.0, desk.patience / PATIENCE)
+
+
 def _ran_out(desk: Desk, scenario: Scenario, began: float) -> tuple[Outcome, str]:
     """What it means that a scenario was not finished in time: slow is no fault."""
+    limit = _limit(desk, scenario)
     if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
-        return "warned", f"answered turns, but was not through after {scenario.seconds:g} s: the bot is slow"
-    return "failed", f"expected the bot to be through within {scenario.seconds:g} s; it was not"
+        return "warned", f"answered turns, but was not through after {limit:g} s: the bot is slow"
+    return "failed", f"expected the bot to be through within {limit:g} s; it was not"

@@ -8,6 +8,7 @@ from referee.check.desk import Desk
 from referee.check.outcome import Absent, Failed, Lost, Warned
 from referee.check.process import BotProcess
 from referee.check.scenario import Group
+from referee.check.scenarios.tables import FOUR, small
 from referee.check.stream import Switchboard
 
 group = Group()
@@ -57,8 +58,9 @@ async def referees(desk: Desk) -> None:
     needs="command",
 )
 async def goodbye(desk: Desk) -> None:
-    await desk.ready()
     process = process_of(desk)
+    # Its answer shows that it has read the welcome; before, it need not say goodbye.
+    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
     assert desk.line is not None
     process.signal(signal.SIGTERM)
     try:

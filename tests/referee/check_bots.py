@@ -1,0 +1,869 @@
+"""Bots on the wire for tests of the check: good ones, and ones that each make one mistake."""
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import grpc
+
+from referee.dealing import landmarks
+from referee.numbers import card_numbers
+from referee.options import Turn, allowed
+from referee.plays import compile_ruleset
+from referee.ruleset import load_ruleset
+from referee.v1 import play_pb2, referee_pb2_grpc
+
+FINAL = {
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.FAILED_PRECONDITION,
+    grpc.StatusCode.INVALID_ARGUMENT,
+    grpc.StatusCode.PERMISSION_DENIED,
+}
+
+Requests = Iterable[play_pb2.PlayRequest]
+
+
+class GoodBot:
+    """Plays the first of the listed legal plays, and needs no rules for it."""
+
+    lists = True
+    sdk = "test 1"
+    version = 1
+    options: tuple[tuple[str, int], ...] = ()
+
+    def __init__(self) -> None:
+        self.leaving = asyncio.Event()
+        self.attempts = 0
+
+    async def run(self, address: str, token: str) -> None:
+        """Plays until it is refused for good."""
+        while not self.leaving.is_set():
+            self.attempts += 1
+            try:
+                await self.stream(address, token)
+            except grpc.aio.AioRpcError as error:
+                if self.gives_up(error.code()):
+                    raise
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.wait()):
+                    await self.leaving.wait()
+
+    def gives_up(self, code: grpc.StatusCode) -> bool:
+        return code in FINAL
+
+    def wait(self) -> float:
+        """Seconds until the next attempt."""
+        return min(0.1 * float(2**self.attempts), 1.0) * random.uniform(0.5, 1)
+
+    def hello(self, token: str) -> play_pb2.PlayRequest:
+        return play_pb2.PlayRequest(
+            hello=play_pb2.Hello(
+                token=token, protocol_version=self.version, sdk=self.sdk, list_legal_plays=self.lists
+            )
+        )
+
+    async def stream(self, address: str, token: str) -> None:
+        async with grpc.aio.insecure_channel(address, options=self.options) as channel:
+            call: Any = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+            await self.open(call, token)
+            leave = asyncio.create_task(self.leave(call))
+            try:
+                async for response in call:
+                    if response.HasField("welcome"):
+                        self.attempts = 0
+                    for request in self.respond(response):
+                        await call.write(request)
+            finally:
+                leave.cancel()
+
+    async def open(self, call: Any, token: str) -> None:
+        await call.write(self.hello(token))
+
+    async def leave(self, call: Any) -> None:
+        await self.leaving.wait()
+        await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()))
+        await call.done_writing()
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        """What it sends for a message."""
+        if response.HasField("ping"):
+            yield from self.pong(response)
+        moves = [move for event in response.events for move in self.take(event)]
+        if moves:
+            yield play_pb2.PlayRequest(moves=moves)
+
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        yield play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id))
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.HasField("turn"):
+            yield self.move(event.turn)
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        move = play_pb2.Move(session=turn.session, sequence=turn.sequence)
+        unknown = turn.kind not in play_pb2.TurnKind.values()
+        if turn.legal_plays and not (unknown and turn.can_pass):
+            move.cards.extend(self.pick(turn))
+        else:
+            move.passes = True
+        return move
+
+    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
+        return turn.legal_plays[0].cards
+
+
+class Seat:
+    """What a bot knows of a session."""
+
+    def __init__(self, started: play_pb2.SessionStarted) -> None:
+        self.rules = compile_ruleset(load_ruleset(json.loads(started.ruleset)))
+        self.cards = card_numbers(self.rules)
+        self.seat = started.seat
+        self.deal = self.hand = 0
+
+    def deal_started(self, started: play_pb2.DealStarted) -> None:
+        self.deal = started.deal
+        self.hand = self.cards.mask(started.hand)
+
+    def deal_ended(self, ended: play_pb2.DealEnded) -> None:
+        """What the last actions were matters no more."""
+
+    def happened(self, action: play_pb2.Action) -> None:
+        cards = self.cards.mask(action.cards)
+        if action.kind == play_pb2.ACTION_KIND_EXCHANGE:
+            self.exchanged(action, cards)
+        elif action.seat == self.seat:
+            self.own(cards, self.cards.mask(action.drawn_cards))
+
+    def exchanged(self, action: play_pb2.Action, card: int) -> None:
+        if action.seat == self.seat:
+            self.hand = self.rules.remove(self.hand, card)
+        elif action.partner == self.seat:
+            self.hand = self.rules.add(self.hand, card)
+
+    def own(self, played: int, drawn: int) -> None:
+        self.hand = self.rules.add(self.rules.remove(self.hand, played), drawn)
+
+    def legal(self, turn: play_pb2.Turn) -> list[int]:
+        """Codes of the legal plays, ascending."""
+        rules, plays = self.rules, self.rules.list_plays(self.hand)
+        if turn.kind == play_pb2.TURN_KIND_EXCHANGE:
+            return [code for code in plays if rules.count(code & rules.full) == 1]
+        position = Turn(
+            rules.code(self.cards.mask(turn.to_beat)) if turn.to_beat else 0,
+            self.cards.mask([turn.must_include]) if turn.must_include else 0,
+            landmarks(rules).top if turn.top_card_banned else 0,
+            turn.next_has_one,
+        )
+        bombs_only = turn.kind == play_pb2.TURN_KIND_BOMB
+        return [
+            code for code in allowed(rules, plays, position).plays if rules.is_bomb(code) or not bombs_only
+        ]
+
+
+class RulesBot(GoodBot):
+    """Knows the rules: keeps its hand itself, and plays the weakest that it can."""
+
+    lists = False
+    knows: type[Seat] = Seat
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seats: dict[int, Seat] = {}
+
+    async def stream(self, address: str, token: str) -> None:
+        self.seats.clear()
+        await super().stream(address, token)
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        match event.WhichOneof("event"):
+            case "session_started":
+                self.start(event.session_started)
+            case "deal_started":
+                self.seats[event.deal_started.session].deal_started(event.deal_started)
+            case "deal_ended":
+                self.seats[event.deal_ended.session].deal_ended(event.deal_ended)
+            case "turn":
+                seat = self.seats[event.turn.session]
+                for action in event.turn.actions:
+                    seat.happened(action)
+                yield self.decide(seat, event.turn)
+
+    def start(self, started: play_pb2.SessionStarted) -> None:
+        self.seats[started.session] = self.knows(started)
+
+    def decide(self, seat: Seat, turn: play_pb2.Turn) -> play_pb2.Move:
+        move = play_pb2.Move(session=turn.session, sequence=turn.sequence)
+        codes = self.codes(seat, turn)
+        if codes and not (turn.can_pass and turn.kind not in play_pb2.TurnKind.values()):
+            move.cards.extend(seat.cards.numbers(codes[0] & seat.rules.full))
+        else:
+            move.passes = True
+        return move
+
+    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
+        """Codes of the plays it thinks of; the first is played."""
+        return seat.legal(turn)
+
+
+# The opening
+
+
+class NoHello(GoodBot):
+    async def open(self, call: Any, token: str) -> None:
+        await call.write(play_pb2.PlayRequest(moves=[play_pb2.Move(passes=True)]))
+
+
+class WrongToken(GoodBot):
+    def hello(self, token: str) -> play_pb2.PlayRequest:
+        return super().hello(token + " ")
+
+
+class WrongVersion(GoodBot):
+    version = 2
+
+
+class Hasty(GoodBot):
+    """Does not wait for the welcome."""
+
+    async def open(self, call: Any, token: str) -> None:
+        await super().open(call, token)
+        await call.write(play_pb2.PlayRequest(pong=play_pb2.Pong(id=1)))
+
+
+class Nameless(GoodBot):
+    sdk = ""
+
+
+class Absentee(GoodBot):
+    async def run(self, address: str, token: str) -> None:
+        """Never connects."""
+
+
+class Babbler(GoodBot):
+    """Sends bytes that are no message."""
+
+    async def stream(self, address: str, token: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            play: Any = channel.stream_stream("/referee.v1.RefereeService/Play", bytes, bytes)
+            call = play()
+            await call.write(b"\xff\xff\xff\xff nonsense")
+            await call.read()
+
+
+class Doubled(GoodBot):
+    """Opens a second stream beside the first."""
+
+    async def open(self, call: Any, token: str) -> None:
+        await super().open(call, token)
+        if self.attempts == 1:
+            self.attempts = 2
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                await self.stream(self.address, token)
+
+    async def run(self, address: str, token: str) -> None:
+        self.address = address
+        await super().run(address, token)
+
+
+class Chatterbox(GoodBot):
+    async def leave(self, call: Any) -> None:
+        while True:
+            await asyncio.sleep(0.15)
+            await call.write(play_pb2.PlayRequest())
+
+
+# Single turns
+
+
+class Passive(GoodBot):
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        return play_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
+
+
+class Mute(GoodBot):
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        return ()
+
+
+class Thief(GoodBot):
+    """Plays a card that it does not hold, whatever is asked."""
+
+    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
+        return [52]
+
+
+class Both(GoodBot):
+    """Names cards and passes."""
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        move = super().move(turn)
+        move.passes = True
+        return move
+
+
+class Heedless(RulesBot):
+    """Does not look at a field that limits what it may play; of the fewest cards it plays the strongest."""
+
+    unseen = ""
+
+    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
+        bare = play_pb2.Turn()
+        bare.CopyFrom(turn)
+        bare.ClearField(self.unseen)  # type: ignore[arg-type]
+        full = seat.rules.full
+        return sorted(seat.legal(bare), key=lambda code: ((code & full).bit_count(), -code))
+
+
+class LeadsAnything(Heedless):
+    unseen = "must_include"
+
+
+class NoGuard(Heedless):
+    unseen = "next_has_one"
+
+
+class NoBan(Heedless):
+    unseen = "top_card_banned"
+
+
+class Unforced(GoodBot):
+    """Thinks that it is never asked where it can only pass."""
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        if not turn.legal_plays:
+            raise ValueError("nothing to choose")
+        return super().move(turn)
+
+
+class OwnPlaysOnly(RulesBot):
+    """Takes cards out of its hand when it answers, instead of when it is told of the action."""
+
+    class knows(Seat):
+        def own(self, played: int, drawn: int) -> None:
+            super().own(0, drawn)
+
+    def decide(self, seat: Seat, turn: play_pb2.Turn) -> play_pb2.Move:
+        move = super().decide(seat, turn)
+        Seat.own(seat, seat.cards.mask(move.cards), 0)
+        return move
+
+
+class OwnExchangeOnly(RulesBot):
+    class knows(Seat):
+        def exchanged(self, action: play_pb2.Action, card: int) -> None:
+            if action.seat == self.seat:
+                super().exchanged(action, card)
+
+
+class NoExchange(RulesBot):
+    """Passes where it must return a card."""
+
+    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
+        return [] if turn.kind == play_pb2.TURN_KIND_EXCHANGE else seat.legal(turn)
+
+
+class Repeats(GoodBot):
+    """Plays its last play again where it may beat it."""
+
+    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
+        return turn.to_beat if turn.kind == play_pb2.TURN_KIND_BEAT_OWN else super().pick(turn)
+
+
+class BombsAnything(RulesBot):
+    """Plays any cards where it is asked for a bomb."""
+
+    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
+        if turn.kind == play_pb2.TURN_KIND_BOMB:
+            return seat.rules.list_plays(seat.hand)
+        return seat.legal(turn)
+
+
+class NoDraws(RulesBot):
+    class knows(Seat):
+        def own(self, played: int, drawn: int) -> None:
+            super().own(played, 0)
+
+
+# Rules
+
+
+class OneCopy(RulesBot):
+    """Holds its cards as a set."""
+
+    class knows(Seat):
+        def deal_started(self, started: play_pb2.DealStarted) -> None:
+            single = play_pb2.DealStarted()
+            single.CopyFrom(started)
+            single.hand[:] = sorted(set(started.hand))
+            super().deal_started(single)
+
+
+class NoTiles(RulesBot):
+    class knows(Seat):
+        def deal_started(self, started: play_pb2.DealStarted) -> None:
+            if max(started.hand) > 52:
+                raise ValueError("no such card")
+            super().deal_started(started)
+
+
+class FourSeats(RulesBot):
+    def start(self, started: play_pb2.SessionStarted) -> None:
+        _, _, _, _ = started.seats
+        super().start(started)
+
+
+class Clockwise(RulesBot):
+    class knows(Seat):
+        def deal_started(self, started: play_pb2.DealStarted) -> None:
+            if started.direction != play_pb2.DIRECTION_CLOCKWISE:
+                raise ValueError("no such direction")
+            super().deal_started(started)
+
+
+class NoLeftover(RulesBot):
+    class knows(Seat):
+        def deal_started(self, started: play_pb2.DealStarted) -> None:
+            if len(set(started.hand_sizes)) > 1:
+                raise ValueError("hands differ")
+            super().deal_started(started)
+
+
+class FirstOut(RulesBot):
+    class knows(Seat):
+        def deal_ended(self, ended: play_pb2.DealEnded) -> None:
+            if len(ended.out) > 1:
+                raise ValueError("only one can go out")
+            super().deal_ended(ended)
+
+
+class ChineseOnly(RulesBot):
+    """Plays by rules of its own, whatever the session's are."""
+
+    def start(self, started: play_pb2.SessionStarted) -> None:
+        chinese = play_pb2.SessionStarted()
+        chinese.CopyFrom(started)
+        chinese.ruleset = '{"name": "chinese"}'
+        super().start(chinese)
+
+
+# Sessions and messages
+
+
+class FirstDeal(RulesBot):
+    class knows(Seat):
+        def deal_started(self, started: play_pb2.DealStarted) -> None:
+            if started.deal == 1:
+                super().deal_started(started)
+
+
+class FirstTurn(GoodBot):
+    """Answers one turn of a message."""
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        moves = [move for event in response.events for move in self.take(event)]
+        if moves:
+            yield play_pb2.PlayRequest(moves=moves[:1])
+
+
+class OneRuleset(RulesBot):
+    """Takes the first ruleset for all sessions."""
+
+    first = ""
+
+    def start(self, started: play_pb2.SessionStarted) -> None:
+        self.first = self.first or started.ruleset
+        same = play_pb2.SessionStarted()
+        same.CopyFrom(started)
+        same.ruleset = self.first
+        super().start(same)
+
+
+class KeepsHandles(RulesBot):
+    def start(self, started: play_pb2.SessionStarted) -> None:
+        if started.session not in self.seats:
+            super().start(started)
+
+
+class NeedsATurn(RulesBot):
+    """Expects a turn in every deal."""
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.HasField("deal_ended") and len(event.deal_ended.actions) == len(event.deal_ended.out):
+            raise ValueError("nobody asked")
+        return super().take(event)
+
+
+class NeedsScores(GoodBot):
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.HasField("session_ended"):
+            max(event.session_ended.scores)
+        return super().take(event)
+
+
+class NoForfeits(GoodBot):
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.HasField("session_ended") and event.session_ended.reason == play_pb2.SESSION_END_FORFEIT:
+            raise ValueError("not expected")
+        return super().take(event)
+
+
+class ShortNumbers(GoodBot):
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        move = super().move(turn)
+        move.session &= 0xFFFF
+        return move
+
+
+class Counting(GoodBot):
+    """Counts turns itself, instead of repeating the sequence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = 0
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        self.turns += 1
+        move = super().move(turn)
+        move.sequence = self.turns
+        return move
+
+
+class Twice(GoodBot):
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        for request in super().respond(response):
+            yield request
+            yield request
+
+
+class NeedsBatches(RulesBot):
+    """Expects a deal's start and the turn in one message."""
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        kinds = {event.WhichOneof("event") for event in response.events}
+        if "session_started" in kinds and "turn" not in kinds:
+            raise ValueError("no turn")
+        return super().respond(response)
+
+
+class FewEvents(GoodBot):
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        if len(response.events) > 256:
+            raise ValueError("too many events")
+        return super().respond(response)
+
+
+class SmallMessages(GoodBot):
+    options = (("grpc.max_receive_message_length", 500_000),)
+
+
+class OwnSessions(GoodBot):
+    """Falls over notices for sessions that it does not play."""
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.HasField("notice") and event.notice.session > 100_000:
+            raise KeyError(event.notice.session)
+        return super().take(event)
+
+
+class Waits(GoodBot):
+    """Answers a message when the next one comes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.due: list[play_pb2.PlayRequest] = []
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        due, self.due = self.due, list(super().respond(response))
+        return due
+
+
+class NoEmpty(GoodBot):
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        if event.WhichOneof("event") is None:
+            raise ValueError("unknown event")
+        return super().take(event)
+
+
+class NoBank(GoodBot):
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        if turn.bank_ms:
+            raise ValueError("unknown clock")
+        return super().move(turn)
+
+
+class Slow(GoodBot):
+    async def stream(self, address: str, token: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            call: Any = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+            await self.open(call, token)
+            async for response in call:
+                for request in self.respond(response):
+                    await asyncio.sleep(0.7)
+                    await call.write(request)
+
+
+# Pings
+
+
+class NoPongs(GoodBot):
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        return ()
+
+
+class WrongPong(GoodBot):
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        yield play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id + 1))
+
+
+class PongsTwice(GoodBot):
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        yield from super().pong(response)
+        yield from super().pong(response)
+
+
+class EvenPongs(GoodBot):
+    """Answers every second ping of its life."""
+
+    pings = 0
+
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        self.pings += 1
+        return super().pong(response) if self.pings % 2 else ()
+
+
+class NoZero(GoodBot):
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        return super().pong(response) if response.ping.id else ()
+
+
+class EventsFirst(GoodBot):
+    """Does not look for a ping in a message with events."""
+
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        return () if response.events else super().pong(response)
+
+
+class NewPings(GoodBot):
+    """Takes a ping whose id it has seen for answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[int] = set()
+
+    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+        if response.ping.id not in self.seen:
+            self.seen.add(response.ping.id)
+            yield from super().pong(response)
+
+
+# The future
+
+
+class Strict(GoodBot):
+    """Refuses what it does not know."""
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        known = play_pb2.PlayResponse()
+        known.CopyFrom(response)
+        known.DiscardUnknownFields()  # type: ignore[attr-defined, unused-ignore]
+        if known.ByteSize() != response.ByteSize():
+            raise ValueError("unknown fields")
+        return super().respond(response)
+
+
+class KnownKinds(GoodBot):
+    """Looks up the names of enums."""
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        match event.WhichOneof("event"):
+            case "fault":
+                play_pb2.FaultKind.Name(event.fault.kind)
+            case "notice":
+                play_pb2.NoticeCode.Name(event.notice.code)
+            case "turn":
+                for action in event.turn.actions:
+                    play_pb2.ActionKind.Name(action.kind)
+        return super().take(event)
+
+
+class PlaysUnknown(GoodBot):
+    """Plays at a turn of unknown kind though it could pass."""
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        turn.kind = play_pb2.TURN_KIND_PLAY
+        return super().move(turn)
+
+
+class PassesUnknown(GoodBot):
+    """Passes at every turn of unknown kind."""
+
+    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+        if turn.kind in play_pb2.TurnKind.values():
+            return super().move(turn)
+        return play_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
+
+
+class PackedOnly(GoodBot):
+    """Reads lists only where they are packed, by a decoder of its own."""
+
+    async def stream(self, address: str, token: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            serialize = play_pb2.PlayRequest.SerializeToString
+            play: Any = channel.stream_stream("/referee.v1.RefereeService/Play", serialize, bytes)
+            call = play()
+            await self.open(call, token)
+            async for data in call:
+                response = play_pb2.PlayResponse.FromString(data)
+                if response.SerializeToString() != data:
+                    raise ValueError("not packed")
+                for request in self.respond(response):
+                    await call.write(request)
+
+
+class StrictRules(RulesBot):
+    """Asks for the list, and falls over a ruleset it cannot read all the same."""
+
+    lists = True
+
+
+# The connection
+
+
+class OneShot(GoodBot):
+    async def run(self, address: str, token: str) -> None:
+        await self.stream(address, token)
+
+
+class KeepsOldHands(RulesBot):
+    """Does not rebuild a session that it was resumed in."""
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        kind = event.WhichOneof("event")
+        if kind == "session_started" and event.session_started.session in self.seats:
+            return ()
+        if kind == "deal_started" and self.seats[event.deal_started.session].deal == event.deal_started.deal:
+            return ()
+        return super().take(event)
+
+    async def stream(self, address: str, token: str) -> None:
+        await GoodBot.stream(self, address, token)
+
+
+class AnswersOnce(GoodBot):
+    """Remembers across streams what it answered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered: set[tuple[int, int]] = set()
+
+    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+        for move in super().take(event):
+            if (move.session, move.sequence) not in self.answered:
+                self.answered.add((move.session, move.sequence))
+                yield move
+
+
+class LateAnswers(GoodBot):
+    """Answers on the new stream what it was asked on the old one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: list[play_pb2.PlayRequest] = []
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        if response.HasField("welcome"):
+            return self.last
+        self.last = [*self.last, *super().respond(response)]
+        return self.last[-1:]
+
+
+class Proud(GoodBot):
+    """Takes any end of a stream but UNAVAILABLE for final."""
+
+    def gives_up(self, code: grpc.StatusCode) -> bool:
+        return code is not grpc.StatusCode.UNAVAILABLE
+
+
+class LeavesAtTheEnd(GoodBot):
+    """Takes a stream that ends with OK for the end of all."""
+
+    async def stream(self, address: str, token: str) -> None:
+        await super().stream(address, token)
+        self.leaving.set()
+
+
+class Impatient(GoodBot):
+    """Gives up when it is not let in at once."""
+
+    def gives_up(self, code: grpc.StatusCode) -> bool:
+        return self.attempts > 0
+
+
+class Storming(GoodBot):
+    def wait(self) -> float:
+        return 0.001
+
+
+class Hurrying(GoodBot):
+    """Waits less from attempt to attempt."""
+
+    def wait(self) -> float:
+        return 0.6 * float(0.7**self.attempts)
+
+
+class Forgetful(GoodBot):
+    """Says another thing in the hello of its second stream."""
+
+    opened = 0
+
+    def hello(self, token: str) -> play_pb2.PlayRequest:
+        self.opened += 1
+        return super().hello(token if self.opened == 1 else "")
+
+
+# Leaving
+
+
+class Stubborn(GoodBot):
+    """Tries for ever."""
+
+    def gives_up(self, code: grpc.StatusCode) -> bool:
+        return False
+
+
+class Deaf(GoodBot):
+    """Does not leave at SIGTERM."""
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+class Rude(GoodBot):
+    """Ends at SIGTERM without a goodbye."""
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def main(name: str) -> None:
+    """Runs a bot of this module as a program."""
+    bot: GoodBot = globals()[name]()
+
+    async def play() -> None:
+        if isinstance(bot, (Deaf, Rude)):
+            bot.listen()
+        else:
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, bot.leaving.set)
+        await bot.run(os.environ["ARENA_REFEREE"], os.environ["ARENA_TOKEN"])
+
+    try:
+        asyncio.run(play())
+    except grpc.aio.AioRpcError as error:
+        sys.exit(str(error.details()))

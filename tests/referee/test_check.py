@@ -1,0 +1,195 @@
+"""The check of bots: good bots pass it, and what it says of others."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
+from referee.errors import ListenError
+from tests.referee.check_bots import Absentee, GoodBot, Mute, OneShot, RulesBot
+
+PATIENCE = 2.0
+"""Seconds that bots have for an answer in tests."""
+ROOT = Path(__file__).parents[2]
+SAMPLES = sorted((ROOT / "sample_bots" / "python").glob("*.py"))
+
+
+async def check_bot(bot: GoodBot, *codes: str, timeout: float = 10.0, patience: float = PATIENCE) -> Report:
+    """Checks a bot that runs in this event loop."""
+    tasks: list[asyncio.Task[None]] = []
+
+    def start(address: str, token: str) -> None:
+        tasks.append(asyncio.create_task(bot.run(address, token)))
+
+    try:
+        return await check(scenarios=codes or None, on_ready=start, timeout=timeout, patience=patience)
+    finally:
+        bot.leaving.set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def program(name: str) -> list[str]:
+    """The command that runs a bot of ``check_bots``."""
+    code = "from tests.referee.check_bots import main; main({name!r})"
+    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code.format(name=name)}"]
+
+
+def complaints(report: Report) -> list[Result]:
+    return [result for result in report.results if result.outcome in ("failed", "warned")]
+
+
+async def test_check_when_bots_are_good_then_they_pass_all() -> None:
+    bots = (GoodBot(), RulesBot())
+    for bot, report in zip(bots, await asyncio.gather(*[check_bot(bot) for bot in bots]), strict=True):
+        assert complaints(report) == []
+        assert report.passed
+        assert [result.code for result in report.results] == [scenario.code for scenario in SCENARIOS]
+        left_out = {result.code for result in report.results if result.outcome == "not_run"}
+        wanted = {scenario.code for scenario in SCENARIOS if scenario.needs == "command"}
+        assert left_out == wanted | (set() if bot.lists else {"FUTURE-09"})
+        assert (report.sdk, report.protocol_version) == ("test 1", 1)
+
+
+async def test_check_when_it_starts_the_bot_then_leaving_is_tried_too(tmp_path: Path) -> None:
+    told: list[Result] = []
+    log = tmp_path / "bot.log"
+    command = [sys.executable, str(SAMPLES[0])]
+    report = await check(command=command, log=log, on_result=told.append, bot="me/mine@3")
+    assert complaints(report) == []
+    assert tuple(told) == report.results
+    assert report.bot == "me/mine@3"
+    assert "me/mine@3 is connected" in log.read_text()
+
+
+@pytest.mark.parametrize("sample", SAMPLES[1:], ids=lambda path: path.stem)
+async def test_check_when_a_sample_bot_plays_then_it_passes(sample: Path) -> None:
+    groups = ("TURN", "RULES", "SESS", "PING", "FUTURE", "CONN-05")
+    report = await check(command=[sys.executable, str(sample)], scenarios=groups)
+    assert complaints(report) == []
+
+
+async def test_check_when_no_bot_connects_then_nothing_is_run() -> None:
+    report = await check_bot(Absentee(), timeout=0.3)
+    assert report.results[0].code == "HELLO-01"
+    assert report.results[0].reason == "expected the bot to connect; it did not within 0.3 s"
+    assert {result.outcome for result in report.results[1:]} == {"not_run"}
+    assert not report.passed
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["/no/such/bot"], "the bot could not be started: /no/such/bot: No such file or directory"),
+        ([], "the bot could not be started: the command is empty"),
+        ([sys.executable, "-c", "raise SystemExit(3)"], "its process ended with status 3"),
+    ],
+)
+async def test_check_when_the_command_is_no_bot_then_it_says_so(command: Sequence[str], reason: str) -> None:
+    report = await check(command=command, timeout=20)
+    assert reason in report.results[0].reason
+    assert not report.passed
+
+
+async def test_check_when_it_ends_then_all_that_the_command_started_has_ended(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    command = ["sh", "-c", f"sleep 600 & echo $! > {child}; wait"]
+    report = await check(command=command, timeout=1, scenarios=["HELLO-01"])
+    assert not report.passed
+    state = Path(f"/proc/{child.read_text().strip()}/stat")
+    async with asyncio.timeout(20):
+        while state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
+            await asyncio.sleep(0.02)
+
+
+async def test_check_when_the_log_cannot_be_written_then_it_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "none" / "bot.log"
+    report = await check(command=["true"], log=log, scenarios=["HELLO-01"])
+    assert report.results[0].reason == f"log: cannot write to {log}: No such file or directory"
+
+
+async def test_check_when_a_bot_answers_nothing_then_the_rest_is_left_out() -> None:
+    report = await check_bot(Mute(), "TURN", "PING", patience=0.5)
+    first, *others = report.results
+    assert (first.code, first.outcome) == ("TURN-01", "failed")
+    assert "the bot sent nothing for 0.5 s" in first.reason
+    assert "holding 3D 3C 4D 4C 5S, to beat nothing" in first.reason
+    assert {other.reason for other in others} == {"the bot answers no turn; see TURN-01"}
+
+
+async def test_check_when_a_bot_dies_then_its_command_is_started_again() -> None:
+    report = await check(command=program("NoTiles"), scenarios=["RULES-03", "TURN-01"], timeout=20)
+    outcomes = {result.code: result.outcome for result in report.results}
+    assert outcomes == {"TURN-01": "passed", "RULES-03": "failed"}
+    assert "process ended with status 1" in report.results[-1].reason
+
+
+async def test_check_when_a_bot_does_not_come_back_then_no_more_is_tried() -> None:
+    report = await check(command=program("OneShot"), scenarios=["CONN"], timeout=20)
+    outcomes = {result.code: result.outcome for result in report.results}
+    assert outcomes.pop("CONN-01") == "failed"
+    assert outcomes.pop("CONN-15") == "passed"
+    assert set(outcomes.values()) == {"not_run"}
+
+
+async def test_check_when_a_bot_that_connected_itself_is_gone_then_no_more_is_tried() -> None:
+    report = await check_bot(OneShot(), "CONN", "TURN-01", patience=0.2)
+    by_code = {result.code: result for result in report.results}
+    assert by_code["CONN-01"].reason == "expected the bot to connect; it did not within 2.4 s"
+    assert by_code["CONN-02"].reason == "hopeless after the failure of CONN-01"
+    assert by_code["CONN-15"].outcome == "failed"
+
+
+async def test_check_when_a_scenario_is_unknown_then_it_is_named() -> None:
+    with pytest.raises(UnknownScenario, match="scenarios: 'PONG' is none; the groups are HELLO, TURN"):
+        await check(scenarios=["PONG"])
+
+
+async def test_check_when_the_address_is_taken_then_it_says_so() -> None:
+    taken: list[str] = []
+    bot = asyncio.create_task(check(on_ready=lambda address, _: taken.append(address), timeout=20))
+    while not taken:
+        await asyncio.sleep(0.01)
+    with pytest.raises(ListenError, match="cannot listen on"):
+        await check(listen=taken[0])
+    bot.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await bot
+
+
+def test_report_when_it_is_shown_then_it_fits_and_says_why() -> None:
+    results = (
+        Result("PING-01", "Answers a ping", "failed", "expected a pong with id 41; " * 6, 0.51),
+        Result("TURN-01", "Leads", "passed", "", 0.012345),
+        Result("END-01", "Leaves", "not_run", "only by command", 0),
+    )
+    report = Report("me/mine@1", "", 1, results)
+    lines = report.to_text(60).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0] == "me/mine@1, no SDK named, protocol version 1"
+    assert lines[2] == "PING-01   failed   Answers a ping"
+    assert lines[-1] == "The bot does not pass: 1 passed, 1 failed, 1 not run."
+    assert report.to_object()["counts"] == {"passed": 1, "warned": 0, "failed": 1, "not_run": 1}
+
+
+def test_report_when_nothing_was_tried_then_it_is_not_passed() -> None:
+    assert not Report("me/mine@1", "", 0, ()).passed
+
+
+def test_scenarios_when_listed_then_codes_are_unique_and_there_are_many() -> None:
+    codes = [scenario.code for scenario in SCENARIOS]
+    assert len(set(codes)) == len(codes) >= 40
+    for scenario in SCENARIOS:
+        assert set(scenario.after) <= set(codes[: codes.index(scenario.code)])
+
+
+def test_docs_when_read_then_they_list_every_scenario() -> None:
+    docs = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
+    rows = [f"| `{s.code}` | {s.title} | {s.proves} |" for s in SCENARIOS]
+    table = [line for line in docs.splitlines() if line.startswith("| `")]
+    assert table == rows, "the table should be:\n" + "\n".join(rows)
