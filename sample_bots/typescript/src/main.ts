@@ -1,0 +1,90 @@
+// The program: reads the environment, plays until SIGINT or SIGTERM, and gives an exit status.
+
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { credentials } from "@grpc/grpc-js";
+import type { ChannelCredentials } from "@grpc/grpc-js";
+import { Refused, play } from "./client.js";
+import { planner } from "./strategy.js";
+
+const TLS_CA = "ARENA_TLS_CA";
+const TLS_CERTIFICATE = "ARENA_TLS_CLIENT_CERTIFICATE";
+const TLS_KEY = "ARENA_TLS_CLIENT_KEY";
+
+class SettingError extends Error {}
+
+function log(line: string): void {
+  console.error(`${new Date().toISOString()} ${line}`);
+}
+
+function token(): string {
+  const value = process.env["ARENA_TOKEN"] ?? "";
+  if (value === "")
+    throw new SettingError("ARENA_TOKEN: not set; it is the token that `arena bot register` printed");
+  return value;
+}
+
+function addresses(): string[] {
+  const value = process.env["ARENA_REFEREE"] ?? "127.0.0.1:8710";
+  const list = value
+    .split(",")
+    .map((address) => address.trim())
+    .filter((address) => address !== "");
+  const wrong = list.find((address) => !/.:\d+$/.test(address));
+  if (wrong !== undefined) throw new SettingError(`ARENA_REFEREE: "${wrong}" is not HOST:PORT`);
+  if (list.length === 0) throw new SettingError("ARENA_REFEREE: names no referee");
+  return list;
+}
+
+function tls(): ChannelCredentials {
+  const authorities = file(TLS_CA);
+  const certificate = file(TLS_CERTIFICATE);
+  const key = file(TLS_KEY);
+  if (authorities === null) {
+    if (certificate ?? key) throw new SettingError(`${TLS_CA}: not set, though a certificate or a key is`);
+    return credentials.createInsecure();
+  }
+  // A file without any certificate would pass as an empty list of authorities.
+  check(TLS_CA, () => createSecureContext({ cert: authorities }));
+  if (certificate === null && key === null) return credentials.createSsl(authorities);
+  if (certificate === null || key === null) {
+    throw new SettingError(`${TLS_CERTIFICATE}, ${TLS_KEY}: only one of them is set`);
+  }
+  check(`${TLS_CERTIFICATE}, ${TLS_KEY}`, () => createSecureContext({ cert: certificate, key }));
+  return credentials.createSsl(authorities, key, certificate);
+}
+
+function file(name: string): Buffer | null {
+  const path = process.env[name] ?? "";
+  return path === "" ? null : check(name, () => readFileSync(path));
+}
+
+function check<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new SettingError(`${name}: ${(error as Error).message}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const leaving = new AbortController();
+  // Only once: a second Ctrl-C ends the program at once.
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => leaving.abort());
+  try {
+    await play({
+      bot: planner,
+      token: token(),
+      addresses: addresses(),
+      credentials: tls(),
+      signal: leaving.signal,
+      log,
+    });
+  } catch (error) {
+    if (!(error instanceof Refused || error instanceof SettingError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+await main();

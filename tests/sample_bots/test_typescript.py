@@ -1,0 +1,330 @@
+"""The sample bot in TypeScript: its own tests, and sessions on a real referee."""
+
+import asyncio
+import hashlib
+import json
+import os
+import runpy
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.calls import ServerOptions
+from referee.channel import ClientTls, ServerTls
+from referee.client import Limits, SessionResult
+from referee.ruleset import load_ruleset
+from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.sample_bots.toolchain import require
+
+SAMPLES = Path(__file__).parents[2] / "sample_bots"
+FOLDER = SAMPLES / "typescript"
+RANDOM_BOT = runpy.run_path(str(SAMPLES / "python" / "random_bot.py"))["RandomBot"]
+PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
+"""So long that results do not depend on how busy the machine is."""
+BOT = 1
+"""Number of the bot in its matches; the others are random."""
+
+RULESETS: list[dict[str, Any]] = [
+    {"name": "chinese"},
+    {"name": "chinese-2"},
+    {"name": "gamesky"},
+    {"name": "indonesia"},
+    {"name": "lectio"},
+    {"name": "only-a-game-8"},
+    {"extends": "chinese-3", "name": "exchanging", "exchange": "loser_to_winner", "lead": "winner"},
+    {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
+    {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
+]
+"""Bombs out of turn, 60 tiles, two packs, an exchange, draws and beating the own play are among them."""
+
+
+def run(*command: str) -> str:
+    """Runs a command in the bot's folder; gives what it printed, and fails with it."""
+    done = subprocess.run(
+        command,
+        cwd=FOLDER,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def node() -> str:
+    """The path of Node, with the bot's packages installed as the lock file says, and the bot built."""
+    path, npm = require("node"), require("npm")
+    lock = hashlib.sha256((FOLDER / "package-lock.json").read_bytes()).hexdigest()
+    installed = FOLDER / "node_modules" / ".installed"
+    if not installed.exists() or installed.read_text() != lock:
+        run(npm, "ci")
+        installed.write_text(lock)
+    run(npm, "run", "build")
+    return path
+
+
+@dataclass
+class Running:
+    """A started bot."""
+
+    process: asyncio.subprocess.Process
+    lines: list[str] = field(default_factory=list)
+    """What it logged; all of it once it has ended."""
+
+    async def read(self) -> None:
+        """Reads the log until the bot ends."""
+        assert self.process.stderr is not None
+        async for line in self.process.stderr:
+            self.lines.append(line.decode().rstrip())
+
+    def without_news(self) -> list[str]:
+        """The lines that tell of anything but a connection."""
+        return [line for line in self.lines if " is connected to " not in line]
+
+
+@asynccontextmanager
+async def started(node: str, **environment: str) -> AsyncIterator[Running]:
+    """The bot as a program; it is told to leave at the end of the block if it has not ended."""
+    process = await asyncio.create_subprocess_exec(
+        node,
+        str(FOLDER / "dist" / "src" / "main.js"),
+        env={"PATH": os.environ["PATH"], **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    bot = Running(process)
+    reading = asyncio.create_task(bot.read())
+    try:
+        yield bot
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(DEADLINE):
+            await process.wait()
+            await reading
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        await reading
+
+
+async def ended(node: str, **environment: str) -> tuple[int | None, list[str]]:
+    """How the bot ends by itself: exit status and log."""
+    async with started(node, **environment) as bot, asyncio.timeout(DEADLINE):
+        await bot.process.wait()
+    return bot.process.returncode, bot.lines
+
+
+def totals(results: Sequence[SessionResult], players: int) -> list[int]:
+    """The points of each bot, the first one first; session n has its seats turned by n - 1 places."""
+    points = [0] * players
+    for result in results:
+        for seat, score in enumerate(result.points):
+            points[(seat + result.number - 1) % players] += score
+    return points
+
+
+async def sessions(
+    node: str,
+    ruleset: str | Mapping[str, object],
+    *,
+    count: int,
+    limits: Limits = PATIENT,
+) -> tuple[list[SessionResult], Running]:
+    """Plays sessions of ten deals against random bots."""
+    players = load_ruleset(ruleset).players
+    others = dict.fromkeys(range(BOT + 1, players + 1), RANDOM_BOT)
+    spec = match_spec(range(BOT, players + 1), sessions=count, deals=10, ruleset=ruleset, limits=limits)
+    async with (
+        referee() as address,
+        started(node, ARENA_TOKEN=f"bot-{BOT}", ARENA_REFEREE=address) as bot,
+        sdk_bots(address, others),
+    ):
+        results = await play_match(address, spec)
+    return results, bot
+
+
+def test_own_tests_when_run_then_pass(node: str) -> None:
+    printed = run(require("npm"), "test")
+    assert "# fail 0" in printed
+    assert "# pass 0" not in printed
+
+
+def test_generated_code_when_made_again_then_is_the_same(node: str, tmp_path: Path) -> None:
+    run(require("npm"), "run", "generate", "--", "--output", str(tmp_path))
+    fresh = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*.ts")}
+    kept = {path.relative_to(FOLDER): path.read_text() for path in (FOLDER / "src" / "gen").rglob("*.ts")}
+    assert fresh
+    assert fresh == kept, "run `npm run generate` in sample_bots/typescript"
+
+
+def test_lock_file_when_read_then_names_no_registry() -> None:
+    packages = json.loads((FOLDER / "package-lock.json").read_text())["packages"]
+    assert [name for name, package in packages.items() if "resolved" in package] == []
+
+
+@pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))
+async def test_sessions_when_others_are_random_then_no_fault_and_the_most_points(
+    node: str, ruleset: dict[str, Any]
+) -> None:
+    results, bot = await sessions(node, ruleset, count=16)
+    points = totals(results, load_ruleset(ruleset).players)
+    assert [sum(result.faults) for result in results] == [0] * 16
+    assert points[0] > max(points[1:])
+    assert bot.process.returncode == 0
+    assert bot.without_news() == []
+
+
+async def test_sessions_when_others_are_random_then_nearly_all_are_won(node: str) -> None:
+    results, _ = await sessions(node, "chinese", count=40)
+    won = [result for result in results if result.points[(1 - result.number) % 4] == max(result.points)]
+    assert len(won) >= 32
+
+
+async def test_session_when_forced_turns_are_asked_then_no_fault(node: str) -> None:
+    limits = Limits(join_ms=20_000, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
+    results, bot = await sessions(node, "gamesky", count=4, limits=limits)
+    assert [sum(result.faults) for result in results] == [0] * 4
+    assert bot.without_news() == []
+
+
+class Wire:
+    """A wire to a referee that can be cut."""
+
+    def __init__(self, address: str, cut_after: int) -> None:
+        self._host, port = address.split(":")
+        self._port = int(port)
+        self._ends: list[asyncio.StreamWriter] = []
+        self.connections = 0
+        self.from_referee = 0
+        """Bytes so far."""
+        self.cut_after: int | None = cut_after
+        """Cuts the wire, once, when so many bytes have come from the referee."""
+
+    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Joins a bot to the referee until one of them ends."""
+        self.connections += 1
+        to_bot = writer
+        from_referee, to_referee = await asyncio.open_connection(self._host, self._port)
+        self._ends = [to_bot, to_referee]
+        await asyncio.gather(
+            self._carry(reader, to_referee, count=False), self._carry(from_referee, to_bot, count=True)
+        )
+
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, count: bool
+    ) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+                self.from_referee += len(data) if count else 0
+                if self.cut_after is not None and self.from_referee >= self.cut_after:
+                    self.cut_after = None
+                    for end in self._ends:
+                        end.transport.abort()
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+
+async def test_session_when_the_wire_is_cut_then_it_is_resumed_without_a_fault(node: str) -> None:
+    async with referee() as address:
+        # A session of twenty deals sends a bot some tens of kilobytes.
+        wire = Wire(address, cut_after=5000)
+        server = await asyncio.start_server(wire.connect, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        async with (
+            server,
+            started(node, ARENA_TOKEN="bot-1", ARENA_REFEREE=f"{host}:{port}") as bot,
+            sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM_BOT)),
+        ):
+            results = await play_match(address, match_spec(deals=20, limits=PATIENT))
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+    assert wire.cut_after is None
+    assert wire.connections >= 2
+    assert sum(" is connected to " in line for line in bot.lines) == 2
+    assert bot.process.returncode == 0
+
+
+async def test_start_when_the_token_is_unknown_then_it_ends_with_the_reason(node: str) -> None:
+    async with referee() as address:
+        code, lines = await ended(node, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
+    assert code == 1
+    assert lines == [f"referee {address}: UNAUTHENTICATED: token: unknown or revoked"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({}, "ARENA_TOKEN: not set; it is the token that `arena bot register` printed"),
+        ({"ARENA_REFEREE": "here"}, 'ARENA_REFEREE: "here" is not HOST:PORT'),
+        ({"ARENA_REFEREE": ","}, "ARENA_REFEREE: names no referee"),
+        ({"ARENA_TLS_CA": "/no/such/file"}, "ARENA_TLS_CA: ENOENT: no such file or directory"),
+        ({"ARENA_TLS_CA": os.devnull}, "ARENA_TLS_CA: "),
+        ({"ARENA_TLS_CLIENT_KEY": __file__}, "ARENA_TLS_CA: not set, though a certificate or a key is"),
+    ],
+)
+async def test_start_when_the_environment_is_wrong_then_one_line_names_the_variable(
+    node: str, environment: dict[str, str], message: str
+) -> None:
+    token = {"ARENA_TOKEN": "bot-1"} if environment else {}
+    code, lines = await ended(node, **token, **environment)
+    assert (code, len(lines)) == (1, 1)
+    assert lines[0].startswith(message)
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Files of a made-up authority, and of one certificate from it for this host."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    folder = tmp_path_factory.mktemp("tls")
+    made = Certificates(folder / "ca.pem", folder / "certificate.pem", folder / "key.pem")
+    new = (require("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    run(*new, "-subj", "/CN=authority", "-keyout", str(folder / "ca.key"), "-out", str(made.authority))
+    signed = ("-CA", str(made.authority), "-CAkey", str(folder / "ca.key"))
+    names = ("-subj", "/CN=referee", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    plain = ("-addext", "basicConstraints=critical,CA:FALSE")
+    run(*new, *signed, *names, *plain, "-keyout", str(made.key), "-out", str(made.certificate))
+    return made
+
+
+async def test_session_when_the_referee_asks_for_certificates_then_it_is_played(
+    node: str, certificates: Certificates
+) -> None:
+    authority, certificate, key = (
+        path.read_bytes() for path in (certificates.authority, certificates.certificate, certificates.key)
+    )
+    options = ServerOptions(tls=ServerTls(certificate, key, authority), drain_seconds=0)
+    tls = ClientTls(authority, certificate, key)
+    environment = {
+        "ARENA_TOKEN": "bot-1",
+        "ARENA_TLS_CA": str(certificates.authority),
+        "ARENA_TLS_CLIENT_CERTIFICATE": str(certificates.certificate),
+        "ARENA_TLS_CLIENT_KEY": str(certificates.key),
+    }
+    async with (
+        referee(options=options) as address,
+        started(node, ARENA_REFEREE=address.replace("127.0.0.1", "localhost"), **environment) as bot,
+        sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM_BOT), tls=tls),
+    ):
+        results = await play_match(address, match_spec(limits=PATIENT), tls=tls)
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+    assert bot.without_news() == []
