@@ -300,8 +300,9 @@ class RefereeServicer:
 
     async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
         while True:
-            for result in match.take_results():
-                await context.write(wire.result_response(result))
+            while results := match.take_results():  # more may come while one is written
+                for result in results:
+                    await context.write(wire.result_response(result))
             if match.ended:
                 code = grpc.StatusCode.ABORTED if match.ended == TAKEN_OVER else grpc.StatusCode.UNAVAILABLE
                 await context.abort(code, match.ended)
