@@ -15,12 +15,19 @@ from referee import wire
 from referee.auth import Authenticator, BotIdentity, Scope
 from referee.channel import ServerTls
 from referee.connection import CloseCode, Connection
-from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetError
+from referee.errors import (
+    ConnectionRefused,
+    Draining,
+    LogClosed,
+    LogQueryError,
+    MatchRefused,
+    RulesetError,
+)
 from referee.events import Notice, NoticeCode
 from referee.hall import BEAT_SECONDS, MAX_SESSIONS, STOPPED_BY_WORKER, TAKEN_OVER, Hall, Match
 from referee.journal import Entry, EntryKind, Journal, NoJournal
 from referee.stream import Alarm, BotStream, PlayContext, Unreadable, clock, read_message
-from referee.v1 import match_pb2, play_pb2, referee_pb2
+from referee.v1 import log_pb2, match_pb2, play_pb2, referee_pb2
 
 PROTOCOL_VERSION = 1
 HELLO_SECONDS = 10.0
@@ -134,6 +141,9 @@ class RefereeServicer:
                 ),
                 "WatchMatch": grpc.unary_stream_rpc_method_handler(
                     self._counted(self.WatchMatch), _reader(match_pb2.WatchMatchRequest)
+                ),
+                "ReadLog": grpc.unary_unary_rpc_method_handler(
+                    self.ReadLog, _reader(log_pb2.ReadLogRequest), log_pb2.ReadLogResponse.SerializeToString
                 ),
                 "Status": grpc.unary_unary_rpc_method_handler(
                     self.Status, _reader(match_pb2.StatusRequest), match_pb2.StatusResponse.SerializeToString
@@ -334,6 +344,32 @@ class RefereeServicer:
                 connected=place.connected, max_sessions=place.max_sessions, sessions=place.sessions
             )
         return response
+
+    # Authors
+
+    async def ReadLog(
+        self, message: log_pb2.ReadLogRequest | Unreadable, context: CallContext
+    ) -> log_pb2.ReadLogResponse:
+        """What the referees noted of a bot, for its author."""
+        request = await _readable(message, context)
+        token = _bearer(context)[:MAX_TOKEN]
+        try:
+            entries = await asyncio.to_thread(self._journal.read, token, wire.read_query(request))
+        except LogClosed as error:
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, str(error))
+            raise AssertionError from None
+        except LogQueryError as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            raise AssertionError from None
+        except Exception as error:
+            log.warning("cannot read the log of bots: %s", error)
+            await context.abort(
+                grpc.StatusCode.UNAVAILABLE, "the log cannot be read at the moment; try again"
+            )
+            raise AssertionError from None
+        return log_pb2.ReadLogResponse(entries=map(wire.log_message, entries))
+
+    # Tokens
 
     async def _ask(self, question: Callable[[str], _Answer], token: str, context: CallContext) -> _Answer:
         """Asks the authenticator; ends the call if that cannot answer now."""

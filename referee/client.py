@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import grpc
 
 from referee.channel import ClientTls, sync_channel
-from referee.errors import MatchRefused, RefereeUnavailable
+from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
+from referee.journal import LogEntry, LogQuery
 from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
 from referee.v1 import match_pb2, referee_pb2_grpc
-from referee.wire import match_request, read_update
+from referee.wire import match_request, query_request, read_entry, read_update
 
 __all__ = [
     "BotPlace",
@@ -20,6 +21,7 @@ __all__ = [
     "RefereeStatus",
     "SessionResult",
     "SessionSpec",
+    "read_log",
     "referee_status",
     "run_match",
 ]
@@ -85,6 +87,28 @@ def referee_status(
     return RefereeStatus(
         status.draining, status.matches, status.sessions, status.streams, status.spectators, bots
     )
+
+
+def read_log(
+    address: str, token: str, query: LogQuery, *, tls: ClientTls | None = None, timeout: float = 10.0
+) -> list[LogEntry]:
+    """Entries of a bot's log from the referee at ``address``, oldest first.
+
+    Raises LogClosed if ``token`` does not open it, LogQueryError, and RefereeUnavailable when there is no
+    answer within ``timeout`` seconds.
+    """
+    with sync_channel(address, tls, _OPTIONS) as channel:
+        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        metadata = (("authorization", f"Bearer {token}"),)
+        try:
+            response = stub.ReadLog(query_request(query), metadata=metadata, timeout=timeout)
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.PERMISSION_DENIED:
+                raise LogClosed(error.details()) from None
+            if error.code() is grpc.StatusCode.INVALID_ARGUMENT:
+                raise LogQueryError(error.details()) from None
+            raise _meaning(address, error) from None
+    return [read_entry(entry) for entry in response.entries]
 
 
 def run_match(

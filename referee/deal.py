@@ -14,6 +14,7 @@ from referee.dealing import (
     deal_cards,
     dragon_holder,
     highest_card,
+    landmarks,
     lowest_card,
     next_seats,
     seats_after,
@@ -43,12 +44,12 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_banned", "_beat_own", "_beaten", "_bombs", "_careful", "_code", "_final", "_first_bomb",
-        "_full", "_goes_round", "_group", "_group_end", "_guards", "_liability", "_lists", "_locked",
-        "_losing", "_next", "_one_pack", "_plain", "_trick_ends", "_window", "_windows", "culprit",
-        "dealer", "dealt", "end", "exchange", "hands", "last_seat", "leader", "leftover", "log",
-        "must_include", "number", "opening", "out", "over", "points", "rules", "seed", "stage", "start",
-        "step", "stock", "to_beat", "turn",
+        "_beaten", "_bombs", "_careful", "_code", "_costly", "_course", "_final", "_first_bomb",
+        "_full", "_goes_round", "_group", "_group_end", "_liability", "_lists", "_locked",
+        "_losing", "_next", "_one_pack", "_plain", "_short", "_trick_ends", "_undealt", "_window",
+        "culprit", "dealer", "dealt", "end", "exchange", "hands", "last_seat", "leader", "log",
+        "must_include", "number", "opening", "out", "over", "points", "rules", "seed", "stage",
+        "start", "step", "stock", "to_beat", "turn",
     )
     # fmt: on
 
@@ -71,12 +72,11 @@ class Deal:
         """
         self.rules, self.seed, self.number = rules, seed, number
         self.dealer, self.step = dealer, step
-        self.dealt, self.leftover, self.opening = dealt or deal_cards(rules, seed, dealer, step)
-        """Masks by seat as dealt, indices of the cards not dealt, masks with leftover cards taken."""
+        self.dealt, self._undealt, self.opening = dealt or deal_cards(rules, seed, dealer, step)
+        """Masks by seat as dealt, cards not dealt, masks by seat with leftover cards taken."""
         self.hands = list(self.opening)
         self.start = self.opening
         """Hands as the play begins: with leftover cards and after an exchange."""
-        self.stock = Stock(rules, seed, self.leftover)
         self.exchange: Exchange | None = None
         self.leader = leader
         """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
@@ -92,29 +92,23 @@ class Deal:
         self.points: tuple[int, ...] = ()
         self.must_include = 0
         """Mask of the card that the lead must contain; 0 for none."""
-        (
-            self._code,
-            self._full,
-            self._group,
-            self._first_bomb,
-            self._bombs,
-            self._one_pack,
-            self._beat_own,
-            self._windows,
-            self._careful,
-            self._guards,
-            self._banned,
-            self._losing,
-            self._goes_round,
-        ) = course_of(rules)
+        self._course = course = course_of(rules)
+        # What ordinary turns look at is looked up once.
+        self._code, self._full, self._group, self._first_bomb = rules.code, *course.codes
+        self._bombs, self._one_pack, self._careful, self._goes_round, self._costly, self._losing = (
+            course.turns
+        )
+        self.stock = Stock(rules, seed, self._undealt) if course.no_stock is None else course.no_stock
         self._next = next_seats(step, len(self.hands))
         self._lists: list[list[int] | None] = [None] * len(self.hands)
         self._plain = False
         # Codes that the last play beats or equals in its group, and all codes of that group, end here.
         self._beaten = self._group_end = 0
         self._locked = self._final = 0
+        # The seats, as bits, whose lists have the plays of up to three cards only.
+        self._short = 0
         self._window = _CLOSED
-        self._liability = Liability() if self._guards else _NOBODY_LIABLE
+        self._liability = Liability() if self._course.guards else _NOBODY_LIABLE
         self._trick_ends: list[int] = []
         self._open(exchange)
 
@@ -193,6 +187,12 @@ class Deal:
         return singles[0] if singles else min(cards, key=self.rules.cards)
 
     @property
+    def leftover(self) -> tuple[int, ...]:
+        """The indices of the cards not dealt, in order: the stock as it was, next card first."""
+        indices = landmarks(self.rules).indices
+        return tuple([indices[card] for card in self._undealt])
+
+    @property
     def left(self) -> tuple[int, ...]:
         """The hands as they are now, as masks; once the deal is over, the cards left."""
         return tuple(self.hands)
@@ -219,14 +219,12 @@ class Deal:
             return code
         if not self.to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Turn(0))
-        if not self._goes_round:
+        if self._costly:
             self._pass(seat)
             return 0
         self.log.append(_PASSES[seat])
-        following = self._next[seat]
-        if following != self.last_seat:
-            self.turn = following
-        else:
+        self.turn = following = self._next[seat]
+        if following == self.last_seat:
             self._end_trick()
         return 0
 
@@ -289,16 +287,22 @@ class Deal:
         """Settle who leads; return the card that the lead must contain, 0 for none."""
         if self.leader is not None:
             return 0
-        self.leader, card = lowest_card(self.rules, self.left, self.dealer, self.step)
+        self.leader, card = lowest_card(self.rules, self.hands, self.dealer, self.step)
         return card if self.rules.ruleset.lead_includes_lowest else 0
 
     # Turns
 
     def _lead(self, seat: int) -> None:
-        self.stage, self.turn = _PLAY, seat
-        self.to_beat, self.last_seat, self._locked = 0, NOBODY, 0
-        self._beaten, self._group_end = 0, self._first_bomb
+        self.stage, self.turn, self._locked = _PLAY, seat, 0
+        self._clear(seat)
         self._plain = not self._careful or not self._needs_care(seat)
+
+    def _clear(self, seat: int) -> None:
+        """Take the play to beat away, for ``seat`` to lead."""
+        self.to_beat, self.last_seat = 0, NOBODY
+        self._beaten, self._group_end = 0, self._first_bomb
+        if self._short >> seat & 1:
+            self._forget_short(1 << seat)
 
     def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
         gone = mask
@@ -310,7 +314,12 @@ class Deal:
         self.hands[seat] = left
         plays = self._lists[seat]
         if plays and left:
-            self._lists[seat] = [play for play in plays if not play & gone]
+            self._lists[seat] = still = []
+            for play in plays:  # on lists this short, quicker than a comprehension
+                if not play & gone:
+                    still.append(play)  # noqa: PERF401
+        if self._short and mask.bit_count() > 3:
+            self._forget_short(self._short)
         self.log.append((seat, mask, 0, out_of_turn))
         self.to_beat, self.last_seat = code, seat
         self._beaten, self._group_end = code | self._full, code | self._group
@@ -336,7 +345,7 @@ class Deal:
 
     def _answered(self, seat: int) -> None:
         """Ask who may answer the play of ``seat``: with a bomb out of turn, then in turn."""
-        asked = self._who_may_bomb(seat) if self._windows else []
+        asked = self._who_may_bomb(seat) if self._course.windows else []
         if asked:
             self._window = Window(asked)
             self.stage, self.turn, self._plain = _BOMBS, NOBODY, False
@@ -348,11 +357,16 @@ class Deal:
             self.log.append(_PASSES[seat])
             self._end_trick()
             return
-        drawn = self._draw(seat, self.rules.count(self.to_beat & self._full))
-        if self.rules.ruleset.pass_locks:
+        drawn = self._draw(seat, (self.to_beat & self._full).bit_count()) if self._course.draws else 0
+        if self._course.pass_locks:
             self._locked |= 1 << seat
         self.log.append((seat, 0, drawn, False) if drawn else _PASSES[seat])
-        self._advance(seat)
+        if not self._goes_round:
+            self._advance(seat)
+            return
+        self.turn = following = self._next[seat]
+        if following == self.last_seat:
+            self._end_trick()
 
     def _advance(self, seat: int) -> None:
         """Give the turn to the next after ``seat`` that may still beat the last play, or end the trick."""
@@ -360,7 +374,7 @@ class Deal:
         seat = order[seat]
         while seat != last and (not self.hands[seat] or self._locked >> seat & 1):
             seat = order[seat]
-        if seat == last and not (self._beat_own and self.hands[last]):
+        if seat == last and not (self._course.beat_own and self.hands[last]):
             self._end_trick()
             return
         if seat == last:
@@ -371,6 +385,9 @@ class Deal:
     def _end_trick(self) -> None:
         self._trick_ends.append(len(self.log))
         seat = self.last_seat
+        if self._goes_round:
+            self._clear(seat)
+            return
         while not self.hands[seat]:
             seat = self._next[seat]
         self._lead(seat)
@@ -380,7 +397,9 @@ class Deal:
     def _careful_choices(self, seat: int) -> list[int]:
         if seat not in self.asked():
             return []
-        if self.must_include and not self._needs_care(seat):  # the first lead of most deals
+        if self.must_include and not (
+            self._careful and self._needs_care(seat)
+        ):  # the first lead of most deals
             return [play for play in self._plays(seat) if play & self.must_include]
         plays, may_pass = self._options(seat)
         return [*plays, 0] if may_pass or self.stage is _BOMBS else plays[:]
@@ -388,8 +407,21 @@ class Deal:
     def _plays(self, seat: int) -> list[int]:
         plays = self._lists[seat]
         if plays is None:
-            plays = self._lists[seat] = self.rules.list_plays(self.hands[seat])
+            # Where hands are listed anew all the time, only what can be of use in this trick is listed.
+            if self._course.draws and 0 < (self.to_beat & self._full).bit_count() < 4 and not self._bombs:
+                self._short |= 1 << seat
+                plays = self.rules.list_short(self.hands[seat])
+            else:
+                plays = self.rules.list_plays(self.hands[seat])
+            self._lists[seat] = plays
         return plays
+
+    def _forget_short(self, seats: int) -> None:
+        """Have the hands of ``seats`` (bits), whose lists lack the longer plays, listed anew."""
+        self._short &= ~seats
+        for seat in range(len(self.hands)):
+            if seats >> seat & 1:
+                self._lists[seat] = None
 
     def _options(self, seat: int) -> Options:
         plays = self._plays(seat)
@@ -405,17 +437,19 @@ class Deal:
         """Return what bears on the decision of ``seat``, if it owes one."""
         banned = 0
         # The ban is lifted if all who hold cards hold just that card.
-        if self.hands[seat] == self._banned and any(hand and hand != self._banned for hand in self.hands):
-            banned = self._banned
+        if self.hands[seat] == self._course.banned and any(
+            hand and hand != self._course.banned for hand in self.hands
+        ):
+            banned = self._course.banned
         guarded = self.stage is _PLAY and self._guarded(seat)
         return Turn(self.to_beat, self.must_include, banned, guarded)
 
     def _needs_care(self, seat: int) -> bool:
-        return self.hands[seat] == self._banned or self._guarded(seat)
+        return self.hands[seat] == self._course.banned or self._guarded(seat)
 
     def _guarded(self, seat: int) -> bool:
         """Return whether the next seat that holds cards and is not locked out has one card."""
-        if not self._guards:
+        if not self._course.guards:
             return False
         following = self._following(seat)
         return following != seat and self.rules.count(self.hands[following]) == 1
@@ -433,6 +467,12 @@ class Deal:
             return self._return(seat, mask)
         if self.stage is _BOMBS:
             return self._answer(seat, mask)
+        if self.must_include & mask and not self._careful and not mask & ~self.hands[seat]:
+            code = self._code(mask)
+            if code:  # the first lead of most deals
+                self._plain, self.must_include = True, 0
+                self._play(seat, code, mask)
+                return code
         turn = self.position(seat)
         code = checked(self.rules, seat, self.hands[seat], mask, turn)
         if ignores_precaution(self.rules, self.hands[seat], code, turn):
@@ -443,19 +483,18 @@ class Deal:
         elif self.to_beat:
             self._pass(seat)
         else:
-            self.log.append((seat, 0, self._draw(seat, 1), False))
+            self.log.append((seat, 0, self._draw(seat, 1) if self._course.draws else 0, False))
             self._lead(self._following(seat))
         return code
 
     def _draw(self, seat: int, needed: int) -> int:
         """Draw for a pass where ``needed`` cards were to be played; return the mask of the cards drawn."""
-        rule = self.rules.ruleset.draw_on_pass
-        if rule == "none":
-            return 0
         finished = self._trick_ends[-1] if self._trick_ends else 0
-        drawn = self.stock.draw(1 if rule == "one" else needed, self.log, finished)
+        wanted = 1 if self.rules.ruleset.draw_on_pass == "one" else needed
+        drawn = self.stock.draw(wanted, self.log, finished)
         if drawn:
-            self.hands[seat] = self.rules.add(self.hands[seat], drawn)
+            hand = self.hands[seat]
+            self.hands[seat] = hand | drawn if self._one_pack else self.rules.add(hand, drawn)
             self._lists[seat] = None
         return drawn
 
@@ -494,7 +533,7 @@ class Deal:
             unplayed=end == "dragon",
             final=self._final,
             ignorer=self._liability.payer(self.rules, self.actions)
-            if self._guards and end == "out"
+            if self._course.guards and end == "out"
             else None,
             unbeaten=unbeaten(self.rules, self.actions, self._trick_ends) if bonuses else (),
         )

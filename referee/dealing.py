@@ -3,7 +3,7 @@
 Pure functions of rules and seed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Dealt(NamedTuple):
     hands: tuple[int, ...]
     """Masks by seat, as dealt."""
     leftover: tuple[int, ...]
-    """Indices of the cards not dealt, in order: the stock, next card first."""
+    """The cards not dealt, each as a mask, in order: the stock, next card first."""
     opening: tuple[int, ...]
     """Masks by seat once leftover cards were taken."""
 
@@ -86,7 +86,7 @@ def take_leftover(
     if not leftover or rules.ruleset.leftover != "to_lowest":
         return hands
     taker, _ = lowest_card(rules, hands, dealer, step)
-    taken = rules.add(hands[taker], rules.mask(leftover))
+    taken = rules.add(hands[taker], _together(rules, leftover))
     return tuple([taken if seat == taker else hand for seat, hand in enumerate(hands)])
 
 
@@ -98,32 +98,22 @@ def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) 
     return None
 
 
-def lowest_card(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) -> tuple[int, int]:
+def lowest_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> tuple[int, int]:
     """Return the seat that holds the lowest card of all hands, and that card's mask.
 
     Of two holders of the same card it is the first after the dealer.
     """
-    held = 0
-    for hand in hands:
-        held |= hand
-    lowest = first_of(landmarks(rules).rising, held)
-    for seat in seats_after(dealer, step, len(hands)):
-        if hands[seat] & lowest:
-            return seat, lowest
+    order = seats_after(dealer, step, len(hands))
+    for card in landmarks(rules).rising:
+        for seat in order:
+            if hands[seat] & card:
+                return seat, card
     raise AssertionError("somebody holds the lowest card of all hands")
-
-
-def first_of(cards: Iterable[int], held: int) -> int:
-    """Return the first of ``cards`` (masks) that is among ``held``; one of them must be."""
-    for card in cards:
-        if card & held:
-            return card
-    raise AssertionError("none of the cards is held")
 
 
 def highest_card(rules: Rules, hand: int) -> int:
     """Return the highest card of a hand, as a mask; the hand must not be empty."""
-    return first_of(reversed(landmarks(rules).rising), hand)
+    return next(card for card in reversed(landmarks(rules).rising) if card & hand)
 
 
 def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) -> Dealt:
@@ -134,13 +124,11 @@ def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) ->
     hands = [0] * players
     for place, seat in enumerate(seats_after(dealer, step, players)):
         hands[seat] = _together(rules, cards[place:end:players])
-    dealt = tuple(hands)
-    indices = landmarks(rules).indices
-    leftover = tuple([indices[card] for card in cards[end:]])
+    dealt, leftover = tuple(hands), tuple(cards[end:])
     return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
 
 
-def _together(rules: Rules, cards: list[int]) -> int:
+def _together(rules: Rules, cards: Sequence[int]) -> int:
     """Return the mask of single cards given as masks; it is quicker than ``rules.mask``."""
     total = sum(cards)
     # Of two packs, a card that is there twice has carried from its lower bit into its upper one.

@@ -11,6 +11,8 @@ RefereeError
  ├─ ListenError          the referee cannot listen on the address asked for
  ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
  ├─ Draining             the referee takes no new match, as it is shutting down
+ ├─ LogClosed            a token does not open a bot's log
+ ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why
  └─ ConnectionRefused    the referee does not take the bot's connection, and says why
 """
@@ -71,6 +73,14 @@ class RefereeUnavailable(RefereeError):
 
 class Draining(RefereeError):
     """The referee takes no new match, as it is shutting down."""
+
+
+class LogClosed(RefereeError):
+    """A token does not open a bot's log."""
+
+
+class LogQueryError(RefereeError):
+    """A query for a bot's log is wrong; the message names the field."""
 
 
 class MatchRefused(RefereeError):

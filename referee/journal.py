@@ -1,6 +1,8 @@
 """What a bot's author may read later: connections, faults and notices. The surroundings keep it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -36,11 +38,55 @@ class Entry(NamedTuple):
     ``credit_ms``. For the end of a connection the ``round_trip_ms`` that was measured."""
 
 
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry as it is read."""
+
+    id: int
+    """Grows with time."""
+    at: datetime
+    bot: str
+    """``owner/bot@number``."""
+    referee: str
+    """Address of the referee that saw it."""
+    kind: EntryKind
+    code: str
+    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
+    text: str
+    """The reason in words."""
+    session_id: str
+    """``match/number``; empty where it is not about a session."""
+    details: Mapping[str, object]
+    """For a fault the position, and what was answered and played."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """Which entries are asked for."""
+
+    bot: str
+    """``owner/bot`` for all its versions, or ``owner/bot@number``."""
+    kind: str | None = None
+    """``fault``, ``notice`` or ``connection``; None: all."""
+    session: str | None = None
+    """A session's name or the beginning of one, up to a ``/``; None: all."""
+    limit: int = 50
+    """Entries at most, the newest."""
+    after: int = 0
+    """Only entries with a larger id."""
+
+
 class Journal(Protocol):
     """Keeps entries."""
 
     def add(self, entry: Entry) -> None:
         """Takes an entry; called in the referee's event loop, so it must not block or raise."""
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        """Entries of a bot that ``token`` opens, oldest first; may block.
+
+        LogClosed where the token does not open them, LogQueryError where the query is wrong.
+        """
 
 
 class NoJournal:
@@ -48,3 +94,7 @@ class NoJournal:
 
     def add(self, entry: Entry) -> None:
         """Forgets the entry."""
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        """Has none."""
+        return []

@@ -1,7 +1,8 @@
 """Listing every combination in a hand, for any ruleset: the hot path.
 
 What a hand holds of a few ranks, of a suit and of a sequence is looked up; to be done for the hand are
-only the plays that join cards of several of these.
+only the plays that join cards of several of these. That is done in loops, which are quicker here than
+comprehensions, most hands having few such plays, and with sums, which are quicker than unions.
 """
 
 from collections.abc import Mapping
@@ -58,6 +59,23 @@ class Lister:
         plays.sort()  # quick, for what is joined here is nearly in order
         return plays
 
+    def short_plays(self, hand: int) -> list[int]:
+        """Return those of ``plays`` that have up to three cards."""
+        plays: list[int] = []
+        pairs: list[int] = []
+        triples: list[Triple] = []
+        for mask, chunks in self._chunks:
+            some_singles, some_pairs, some_triples, _ = chunks[hand & mask]
+            plays += some_singles
+            pairs += some_pairs
+            triples += some_triples
+        if self._pairs:
+            plays += pairs
+        if triples and self._triples:
+            plays += [code for code, _, _ in triples]
+        plays.sort()
+        return plays
+
     def _straights_and_flushes(self, hand: int, ranks: int) -> list[int]:
         flushes: list[int] = []
         in_sequence: list[int] = []
@@ -74,7 +92,11 @@ class Lister:
         plays: list[int] = []
         for top, heads, high, low, _ in self._sequences[ranks]:
             highs, lows = twos[hand & high], twos[hand & low]
-            plays += [head | some | more for head in heads[hand & top] for some in highs for more in lows]
+            for head in heads[hand & top]:
+                for some in highs:
+                    part = head + some
+                    for more in lows:
+                        plays.append(part + more)  # noqa: PERF401
         if in_sequence:
             plays = [code for code in plays if code & self._full not in in_sequence]
         return plays + flushes
@@ -82,9 +104,11 @@ class Lister:
     def _full_houses_and_quads(self, hand: int, pairs: list[int], triples: list[Triple]) -> list[int]:
         plays: list[int] = []
         if self._full_houses:
-            twos = [pair & self._full for pair in pairs]
+            full = self._full
             for _, head, rank in triples:
-                plays += [head | two for two in twos if not two & rank]
+                for pair in pairs:
+                    if not pair & rank:
+                        plays.append(head + (pair & full))  # noqa: PERF401
         if len(triples) > 1 and self._four_of_a_kind:
             for rank in {rank for _, _, rank in triples}:
                 held = hand & rank

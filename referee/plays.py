@@ -50,7 +50,8 @@ class Rules(Pack):
         self.group_full = (1 << self._group_shift) - 1
         self.first_bomb = strength.first_bomb
         self.kind = strength.kind
-        self.list_plays = Lister(ruleset, self, strength, self._codes).plays
+        lister = Lister(ruleset, self, strength, self._codes)
+        self.list_plays, self.list_short = lister.plays, lister.short_plays
 
     def is_bomb(self, code: int) -> bool:
         """Return whether the play beats any play of another kind and size."""

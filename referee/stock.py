@@ -13,16 +13,15 @@ MOST_RESTOCKS = 10
 class Stock:
     """A deal's stock; its length is the number of cards still to be drawn."""
 
-    __slots__ = ("_cards", "_decks", "_restocks", "_rules", "_seed", "_used")
+    __slots__ = ("_cards", "_restocks", "_rules", "_seed", "_used")
 
     def __init__(self, rules: Rules, seed: bytes, leftover: Sequence[int]) -> None:
-        """Hold the indices of ``leftover``, drawn from its front, where the rules have a stock."""
+        """Hold the cards of ``leftover``, masks that are drawn from its front."""
         self._rules = rules
         self._seed = seed
-        self._cards = list(reversed(leftover)) if rules.ruleset.leftover == "stock" else []
+        self._cards = list(reversed(leftover))
         self._restocks = 0
         self._used = 0
-        self._decks = rules.decks
 
     def __len__(self) -> int:
         return len(self._cards)
@@ -34,11 +33,12 @@ class Stock:
         cards, shuffled, become the stock whenever a card is due and there is none.
         """
         if wanted == 1 and self._cards:  # by far the most frequent draw
-            return 1 << self._cards.pop() * self._decks
-        drawn: list[int] = []
-        while len(drawn) < wanted and (self._cards or self._restock(log, finished)):
-            drawn.append(self._cards.pop())
-        return self._rules.mask(drawn) if drawn else 0
+            return self._cards.pop()
+        drawn = 0
+        while wanted and (self._cards or self._restock(log, finished)):
+            drawn = self._rules.add(drawn, self._cards.pop())
+            wanted -= 1
+        return drawn
 
     def _restock(self, log: Sequence[Entry], finished: int) -> bool:
         if not self._rules.ruleset.restock or self._restocks == MOST_RESTOCKS:
@@ -48,7 +48,7 @@ class Stock:
         if not cards:
             return False
         shuffle(self._seed, f"restock/{self._restocks}", cards)
-        self._cards = cards[::-1]
+        self._cards = [self._rules.mask([card]) for card in reversed(cards)]
         self._restocks += 1
         self._used = finished
         return True

@@ -13,6 +13,9 @@ from referee.replay import Replayer
 from referee.rulebook import rules_of
 from referee.ruleset.values import shown
 
+EXPORT = "bigtwo-export/1"
+"""What lines of an export say of themselves that are no deals: `arena verify` checks them."""
+
 
 class RequestError(RefereeError):
     """A request to a rules tool that cannot be answered."""
@@ -42,6 +45,8 @@ def compare(request: object) -> dict[str, object]:
 
 def replay(replayer: Replayer, record: object) -> dict[str, object]:
     """Answer whether a deal record is right, given those that ``replayer`` has checked before."""
+    if isinstance(record, Mapping) and record.get("format") == EXPORT:
+        return {"ok": True}
     try:
         replayer.check(record)
     except RecordError as error:

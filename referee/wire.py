@@ -1,6 +1,7 @@
 """The border between the referee's values and protobuf messages, on the referee's side."""
 
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from referee.action import Entry
@@ -21,11 +22,12 @@ from referee.events import (
     Sight,
     Turn,
 )
+from referee.journal import EntryKind, LogEntry, LogQuery
 from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
 from referee.numbers import CardNumbers, card_numbers
 from referee.plays import Rules
 from referee.table import Malformed
-from referee.v1 import match_pb2, play_pb2
+from referee.v1 import log_pb2, match_pb2, play_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
@@ -304,6 +306,56 @@ def write_seen(message: match_pb2.WatchAction, seen: Seen) -> None:
         message.cards.extend(card_numbers(seen.info.rules).numbers(played))
     else:
         message.kind = play_pb2.ACTION_KIND_PASS
+
+
+# The log of bots
+
+
+def read_query(request: log_pb2.ReadLogRequest) -> LogQuery:
+    """Which entries a request asks for."""
+    given = {"limit": request.limit} if request.limit else {}
+    return LogQuery(request.bot, request.kind or None, request.session or None, after=request.after, **given)
+
+
+def query_request(query: LogQuery) -> log_pb2.ReadLogRequest:
+    """The request for entries."""
+    return log_pb2.ReadLogRequest(
+        bot=query.bot,
+        kind=query.kind or "",
+        session=query.session or "",
+        limit=query.limit,
+        after=query.after,
+    )
+
+
+def log_message(entry: LogEntry) -> log_pb2.LogEntry:
+    """The message of an entry."""
+    return log_pb2.LogEntry(
+        id=entry.id,
+        time=entry.at.isoformat(),
+        bot=entry.bot,
+        referee=entry.referee,
+        kind=entry.kind.value,
+        code=entry.code,
+        text=entry.text,
+        session_id=entry.session_id,
+        details=json.dumps(dict(entry.details), default=str),
+    )
+
+
+def read_entry(message: log_pb2.LogEntry) -> LogEntry:
+    """The entry of a message."""
+    return LogEntry(
+        id=message.id,
+        at=datetime.fromisoformat(message.time),
+        bot=message.bot,
+        referee=message.referee,
+        kind=EntryKind(message.kind),
+        code=message.code,
+        text=message.text,
+        session_id=message.session_id,
+        details=json.loads(message.details),
+    )
 
 
 # Matches

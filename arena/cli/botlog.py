@@ -3,11 +3,11 @@
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from arena.cli.output import console, print_json_line
-from arena.services.journal import KEPT, LogEntry, read_log
-from arena.storage import Storage
+from arena.services.journal import KEPT
+from referee.journal import LogEntry, LogQuery
 
 POLL_SECONDS = 0.5
 
@@ -73,18 +73,15 @@ def _wrapped(text: str, width: int, indent: int = len(INDENT) * 2) -> list[str]:
 
 
 def follow_log(
-    storage: Storage,
-    versions: Mapping[int, str],
+    read: Callable[[LogQuery], list[LogEntry]],
+    query: LogQuery,
     show: Callable[[LogEntry], None],
     *,
-    kind: str | None,
-    session: str | None,
-    after: int,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Show entries as they come, from the one after ``after`` on, until the process is interrupted."""
+    """Show entries as they come, from the one after ``query.after`` on, until the process is interrupted."""
     while True:
-        for entry in read_log(storage, versions, kind=kind, session=session, limit=KEPT, after=after):
+        for entry in read(replace(query, limit=KEPT)):
             show(entry)
-            after = entry.id
+            query = replace(query, after=entry.id)
         sleep(POLL_SECONDS)

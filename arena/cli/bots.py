@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,8 @@ from arena.services.checks import checked_version, store_check
 from arena.services.journal import KEPT, KINDS, read_log, readable_versions
 from referee.bot import run as run_bot
 from referee.bot.client import DEFAULT_REFEREE, Bot
+from referee.client import read_log as read_log_from
+from referee.journal import LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from referee.check import Result
@@ -105,6 +108,10 @@ def log_(
         typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION; or the beginning of that."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until Ctrl-C.")] = False,
+    referee: Annotated[
+        str | None,
+        typer.Option(help="host:port of a referee to ask, from any machine; else the arena's database here."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
     """Show what the referees noted of a bot: faults with the position, notices, connections and their ends.
@@ -112,20 +119,22 @@ def log_(
     Whoever has a token of the bot is its author. An organiser has one from `arena token create NAME --scope
     organiser`, and gives it with --organiser.
     """
-    with storage_of(ctx) as storage:
-        versions = readable_versions(storage, bot, token.strip(), organiser=organiser)
-        entries = read_log(storage, versions, kind=kind, session=session, limit=limit)
+    query = LogQuery(bot, kind, session, limit)
+    with nullcontext(None) if referee else storage_of(ctx) as storage:
+
+        def read(query: LogQuery) -> list[LogEntry]:
+            if storage is None:
+                return read_log_from(referee or "", token.strip(), query, tls=settings_of(ctx).client_tls())
+            versions = readable_versions(storage, query.bot, token.strip(), organiser=organiser)
+            asked = {"kind": query.kind, "session": query.session}
+            return read_log(storage, versions, **asked, limit=query.limit, after=query.after)
+
+        entries = read(query)
         for entry in entries:
             print_entry(entry, as_json)
         if follow:
-            follow_log(
-                storage,
-                versions,
-                lambda entry: print_entry(entry, as_json),
-                kind=kind,
-                session=session,
-                after=entries[-1].id if entries else 0,
-            )
+            after = entries[-1].id if entries else 0
+            follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
         elif not entries and not as_json:
             say("no such entries")
 

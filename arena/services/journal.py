@@ -10,7 +10,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from typing import NamedTuple, Self
@@ -18,13 +17,14 @@ from typing import NamedTuple, Self
 from sqlalchemy import delete, insert, or_
 from sqlmodel import col, select
 
-from arena.errors import ArenaError, SpecError
+from arena.errors import ArenaError, SpecError, UnknownError
 from arena.models import BotLogEntry, BotVersion, Token, utc_now
 from arena.services.bots import find_all_versions, find_versions
 from arena.storage import Storage, Transaction, changed
-from arena.tokens import hash_token
+from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.auth import Scope
-from referee.journal import Entry, EntryKind
+from referee.errors import LogClosed, LogQueryError
+from referee.journal import Entry, EntryKind, LogEntry, LogQuery
 
 KEPT = 5_000
 """Entries that are kept of a bot version, the newest."""
@@ -101,6 +101,25 @@ class DatabaseJournal:
             else:
                 self._lost[entry.version_id] += 1
         self._wake.set()
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        """Entries of a bot for its author, or an organiser, oldest first. LogClosed, LogQueryError."""
+        organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
+        try:
+            versions = readable_versions(self._storage, query.bot, token, organiser=organiser)
+        except (SpecError, UnknownError) as error:
+            raise LogClosed(str(error)) from None
+        try:
+            return read_log(
+                self._storage,
+                versions,
+                kind=query.kind,
+                session=query.session,
+                limit=query.limit,
+                after=query.after,
+            )
+        except SpecError as error:
+            raise LogQueryError(str(error)) from None
 
     def close(self) -> None:
         """Write what is left and end; gives up after some seconds if the database is away."""
@@ -195,28 +214,6 @@ def _prune(tx: Transaction, version_id: int) -> None:
     oldest_kept = tx.exec(newest.offset(KEPT - 1).limit(1)).first()
     if oldest_kept is not None:
         changed(tx, delete(BotLogEntry).where(of_it, col(BotLogEntry.id) < oldest_kept))
-
-
-@dataclass(frozen=True, slots=True)
-class LogEntry:
-    """An entry as it is read."""
-
-    id: int
-    """Grows with time."""
-    at: datetime
-    bot: str
-    """``owner/bot@number``."""
-    referee: str
-    """Address of the referee that saw it."""
-    kind: EntryKind
-    code: str
-    """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
-    text: str
-    """The reason in words."""
-    session_id: str
-    """``tournament/round/table/session``; empty where it is not about a session."""
-    details: Mapping[str, object]
-    """For a fault the position, and what was answered and played."""
 
 
 def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool = False) -> dict[int, str]:

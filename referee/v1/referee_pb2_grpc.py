@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from referee.v1 import log_pb2 as referee_dot_v1_dot_log__pb2
 from referee.v1 import match_pb2 as referee_dot_v1_dot_match__pb2
 from referee.v1 import play_pb2 as referee_dot_v1_dot_play__pb2
 
@@ -56,6 +57,11 @@ class RefereeServiceStub:
                 request_serializer=referee_dot_v1_dot_match__pb2.StatusRequest.SerializeToString,
                 response_deserializer=referee_dot_v1_dot_match__pb2.StatusResponse.FromString,
                 _registered_method=True)
+        self.ReadLog = channel.unary_unary(
+                '/referee.v1.RefereeService/ReadLog',
+                request_serializer=referee_dot_v1_dot_log__pb2.ReadLogRequest.SerializeToString,
+                response_deserializer=referee_dot_v1_dot_log__pb2.ReadLogResponse.FromString,
+                _registered_method=True)
 
 
 class RefereeServiceServicer:
@@ -99,6 +105,14 @@ class RefereeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ReadLog(self, request, context):
+        """ReadLog gives a bot's author what the referees noted of the bot. A good token of the bot, or an organiser's, stands
+        in the metadata. It fails with PERMISSION_DENIED for another one, and INVALID_ARGUMENT for a request that is wrong.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RefereeServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -121,6 +135,11 @@ def add_RefereeServiceServicer_to_server(servicer, server):
                     servicer.Status,
                     request_deserializer=referee_dot_v1_dot_match__pb2.StatusRequest.FromString,
                     response_serializer=referee_dot_v1_dot_match__pb2.StatusResponse.SerializeToString,
+            ),
+            'ReadLog': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReadLog,
+                    request_deserializer=referee_dot_v1_dot_log__pb2.ReadLogRequest.FromString,
+                    response_serializer=referee_dot_v1_dot_log__pb2.ReadLogResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -232,6 +251,33 @@ class RefereeService:
             '/referee.v1.RefereeService/Status',
             referee_dot_v1_dot_match__pb2.StatusRequest.SerializeToString,
             referee_dot_v1_dot_match__pb2.StatusResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ReadLog(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/referee.v1.RefereeService/ReadLog',
+            referee_dot_v1_dot_log__pb2.ReadLogRequest.SerializeToString,
+            referee_dot_v1_dot_log__pb2.ReadLogResponse.FromString,
             options,
             channel_credentials,
             insecure,

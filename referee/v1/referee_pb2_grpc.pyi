@@ -5,6 +5,7 @@ The referee's service."""
 
 from collections import abc as _abc
 from grpc import aio as _aio
+from referee.v1 import log_pb2 as _log_pb2
 from referee.v1 import match_pb2 as _match_pb2
 from referee.v1 import play_pb2 as _play_pb2
 import abc as _abc_1
@@ -55,6 +56,10 @@ class RefereeServiceStub:
     """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
     UNAUTHENTICATED for a wrong one.
     """
+    ReadLog: _grpc.UnaryUnaryMultiCallable[_log_pb2.ReadLogRequest, _log_pb2.ReadLogResponse]
+    """ReadLog gives a bot's author what the referees noted of the bot. A good token of the bot, or an organiser's, stands
+    in the metadata. It fails with PERMISSION_DENIED for another one, and INVALID_ARGUMENT for a request that is wrong.
+    """
 
 @_typing.type_check_only
 class RefereeServiceAsyncStub(RefereeServiceStub):
@@ -81,6 +86,10 @@ class RefereeServiceAsyncStub(RefereeServiceStub):
     Status: _aio.UnaryUnaryMultiCallable[_match_pb2.StatusRequest, _match_pb2.StatusResponse]  # type: ignore[assignment]
     """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
     UNAUTHENTICATED for a wrong one.
+    """
+    ReadLog: _aio.UnaryUnaryMultiCallable[_log_pb2.ReadLogRequest, _log_pb2.ReadLogResponse]  # type: ignore[assignment]
+    """ReadLog gives a bot's author what the referees noted of the bot. A good token of the bot, or an organiser's, stands
+    in the metadata. It fails with PERMISSION_DENIED for another one, and INVALID_ARGUMENT for a request that is wrong.
     """
 
 class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -129,6 +138,16 @@ class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_match_pb2.StatusResponse, _abc.Awaitable[_match_pb2.StatusResponse]]:
         """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
         UNAUTHENTICATED for a wrong one.
+        """
+
+    @_abc_1.abstractmethod
+    def ReadLog(
+        self,
+        request: _log_pb2.ReadLogRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_log_pb2.ReadLogResponse, _abc.Awaitable[_log_pb2.ReadLogResponse]]:
+        """ReadLog gives a bot's author what the referees noted of the bot. A good token of the bot, or an organiser's, stands
+        in the metadata. It fails with PERMISSION_DENIED for another one, and INVALID_ARGUMENT for a request that is wrong.
         """
 
 def add_RefereeServiceServicer_to_server(servicer: RefereeServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,11 +1,14 @@
 """The log of a bot: written in the background, bounded, and read by its author."""
 
+import asyncio
 import sqlite3
+import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from functools import partial
+from queue import Queue
 
 import pytest
 from sqlmodel import func, select
@@ -19,13 +22,17 @@ from arena.services.journal import (
     LOST,
     PRUNE_EVERY,
     DatabaseJournal,
-    LogEntry,
     read_log,
     readable_versions,
 )
 from arena.settings import Settings
 from arena.storage import Storage
-from referee.journal import Entry, EntryKind
+from arena.tokens import DatabaseAuthenticator
+from referee import client
+from referee.auth import Scope
+from referee.errors import LogClosed, LogQueryError, RefereeUnavailable
+from referee.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
 
@@ -68,6 +75,30 @@ def known(storage: Storage) -> dict[str, str]:
     """The bot versions of ``ALL``: their names and tokens."""
     names = [name.partition("@")[0] for name in ALL.values()]
     return {one.name: one.token for one in (bots.register_version(storage, name, NOW) for name in names)}
+
+
+@contextmanager
+def running_referee(storage: Storage, settings: Settings) -> Iterator[str]:
+    """A referee of this arena, in a thread; gives its address."""
+    ports: Queue[int] = Queue()
+    stops: Queue[Callable[[], object]] = Queue()
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        stops.put(lambda: loop.call_soon_threadsafe(stop.set))
+        with DatabaseJournal(storage, "here") as kept:
+            authenticator = DatabaseAuthenticator(storage, settings.worker_secret())
+            options = ServerOptions(journal=kept)
+            await serve("127.0.0.1:0", authenticator, stop, options=options, on_ready=ports.put)
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    try:
+        yield f"127.0.0.1:{ports.get(timeout=DEADLINE)}"
+    finally:
+        stops.get(timeout=DEADLINE)()
+        thread.join(DEADLINE)
 
 
 def notice(version: int, text: str, session: str = "") -> Entry:
@@ -350,6 +381,33 @@ def test_command_when_it_follows_then_it_shows_what_comes_until_ctrl_c(
         "second",
         "third",
     ]
+
+
+def test_log_when_an_author_asks_a_referee_then_it_is_the_log_of_that_bot_alone(
+    arena: Arena, storage: Storage, settings: Settings, known: dict[str, str]
+) -> None:
+    keep(storage, FAULT, notice(1, "first"), notice(3, "of another"))
+    mine, organiser = known["ann/a@1"], tokens.create_token(storage, "o", Scope.ORGANISER, NOW).token
+    with running_referee(storage, settings) as address:
+        found = client.read_log(address, mine, LogQuery("ann/a"))
+        assert found == read_log(storage, {1: "ann/a@1"})
+        last = client.read_log(address, mine, LogQuery("ann/a@1", kind="notice", limit=1))
+        assert [entry.text for entry in last] == ["first"]
+        assert client.read_log(address, mine, LogQuery("ann/a", after=last[0].id)) == []
+        assert [entry.text for entry in client.read_log(address, organiser, LogQuery("bob/b"))] == [
+            "of another"
+        ]
+        for token in (mine, "", "nonsense", settings.worker_secret()):
+            with pytest.raises(LogClosed, match="not one of bob/b"):
+                client.read_log(address, token, LogQuery("bob/b"))
+        with pytest.raises(LogQueryError, match="kind: 'joy'"):
+            client.read_log(address, mine, LogQuery("ann/a", kind="joy"))
+        printed = arena("bot", "log", "ann/a", "--token", mine, "--referee", address, "--json")
+        assert len(printed.out.splitlines()) == len(found)
+        refused = arena("bot", "log", "bob/b", "--token", mine, "--referee", address)
+        assert_one_line(refused, 1, "token", "not one of bob/b")
+    with pytest.raises(RefereeUnavailable):
+        client.read_log(address, mine, LogQuery("ann/a"), timeout=2)
 
 
 def test_times_when_read_then_they_are_those_of_the_adding(storage: Storage, known: dict[str, str]) -> None:

@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import grpc
 
@@ -13,7 +13,7 @@ from referee.auth import BotIdentity, Scope
 from referee.bot.client import BotClient
 from referee.channel import ClientTls, async_channel
 from referee.client import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec, run_match
-from referee.journal import Entry, EntryKind
+from referee.journal import Entry, EntryKind, LogEntry, LogQuery
 from referee.record import full_record
 from referee.replay import Replayer
 from referee.ruleset import load_ruleset
@@ -61,6 +61,9 @@ class ListJournal:
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        return []
 
     def of(self, version_id: int, kind: EntryKind, code: str = "") -> list[Entry]:
         """The entries of a bot version of this kind, and with this code if one is given."""
@@ -136,7 +139,7 @@ class WireBot:
         self.welcome = play_pb2.Welcome()
         self.seen: list[play_pb2.Event] = []
 
-    async def __aenter__(self) -> "WireBot":
+    async def __aenter__(self) -> Self:
         await self.connect()
         return self
 

@@ -1,0 +1,134 @@
+package client
+
+import (
+	"log/slog"
+
+	pb "bigtwo-arena/sample-bot/referee/v1"
+)
+
+// Turn is a decision that is asked of the bot.
+type Turn struct {
+	// Session is how the session stands; not to be changed.
+	Session *Session
+	Kind    pb.TurnKind
+	// Legal is all legal plays: by number of cards and kind, weakest first.
+	Legal []Cards
+	// ToBeat is the play to beat; empty when leading.
+	ToBeat  Cards
+	CanPass bool
+	// Message is the turn as it was sent: clocks, and all that is not needed often.
+	Message *pb.Turn
+}
+
+// Strategy plays one session.
+type Strategy interface {
+	// Choose gives one of the turn's legal plays, or no cards for a pass. It is called for the kinds of turns
+	// that are known here, for one turn at a time of a referee's sessions.
+	Choose(turn Turn) Cards
+}
+
+// seat is the bot in one session.
+type seat struct {
+	session  *Session
+	strategy Strategy
+}
+
+// table holds the open sessions of one stream. It is a pure fold: events in, moves out.
+type table struct {
+	newStrategy func(*Session) Strategy
+	log         *slog.Logger
+	seats       map[uint32]*seat
+}
+
+func newTable(newStrategy func(*Session) Strategy, log *slog.Logger) *table {
+	return &table{newStrategy, log, make(map[uint32]*seat)}
+}
+
+// take takes in an event. It gives the move that answers a turn, and nil for every other event.
+func (t *table) take(event *pb.Event) *pb.Move {
+	switch {
+	case event.GetTurn() != nil:
+		return t.answer(event.GetTurn())
+	case event.GetSessionStarted() != nil:
+		t.open(event.GetSessionStarted())
+	case event.GetDealStarted() != nil:
+		if seat := t.seats[event.GetDealStarted().GetSession()]; seat != nil {
+			seat.session.dealStarted(event.GetDealStarted())
+		}
+	case event.GetDealEnded() != nil:
+		if seat := t.seats[event.GetDealEnded().GetSession()]; seat != nil {
+			seat.session.dealEnded(event.GetDealEnded())
+		}
+	case event.GetSessionEnded() != nil:
+		delete(t.seats, event.GetSessionEnded().GetSession())
+	case event.GetFault() != nil:
+		fault := event.GetFault()
+		t.log.Warn("fault", "reason", fault.GetReason(), "faults", fault.GetFaults(), "limit", fault.GetFaultLimit())
+	case event.GetNotice() != nil:
+		t.log.Info("notice", "text", event.GetNotice().GetText())
+	}
+	return nil
+}
+
+func (t *table) open(started *pb.SessionStarted) {
+	delete(t.seats, started.GetSession())
+	session, err := NewSession(started)
+	if err != nil {
+		t.log.Error("default actions are taken in a session that cannot be read", "error", err)
+		return
+	}
+	t.seats[started.GetSession()] = &seat{session, t.newStrategy(session)}
+}
+
+func (t *table) answer(message *pb.Turn) *pb.Move {
+	turn := Turn{
+		Kind:    message.GetKind(),
+		Legal:   make([]Cards, len(message.GetLegalPlays())),
+		ToBeat:  NewCards(message.GetToBeat()...),
+		CanPass: message.GetCanPass(),
+		Message: message,
+	}
+	for i, play := range message.GetLegalPlays() {
+		turn.Legal[i] = NewCards(play.GetCards()...)
+	}
+	cards := defaultAction(turn)
+	if seat := t.seats[message.GetSession()]; seat != nil {
+		seat.session.happened(message.GetActions())
+		turn.Session = seat.session
+		if known(turn.Kind) {
+			cards = t.choose(seat.strategy, turn)
+		}
+	}
+	return &pb.Move{
+		Session:  message.GetSession(),
+		Sequence: message.GetSequence(),
+		Cards:    cards.List(),
+		Passes:   cards.Empty(),
+	}
+}
+
+// choose asks the strategy; a strategy that panics does not end the session.
+func (t *table) choose(strategy Strategy, turn Turn) (cards Cards) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			t.log.Error("the strategy failed, the default action is taken", "reason", reason,
+				"session", turn.Session.Started.GetSessionId(), "deal", turn.Session.Deal,
+				"hand", turn.Session.Hand, "to_beat", turn.ToBeat)
+			cards = defaultAction(turn)
+		}
+	}()
+	return strategy.Choose(turn)
+}
+
+func known(kind pb.TurnKind) bool {
+	_, named := pb.TurnKind_name[int32(kind)]
+	return named && kind != pb.TurnKind_TURN_KIND_UNSPECIFIED
+}
+
+// defaultAction is a pass where it is legal, else the first legal play.
+func defaultAction(turn Turn) Cards {
+	if turn.CanPass || len(turn.Legal) == 0 {
+		return Cards{}
+	}
+	return turn.Legal[0]
+}

@@ -1,0 +1,132 @@
+// Package client is a bot's side of the Play stream: it connects to every referee of an arena, keeps the
+// state of every session, answers pings, batches moves, reconnects and leaves politely. What to play is a
+// Strategy's matter.
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "bigtwo-arena/sample-bot/referee/v1"
+)
+
+// Waits between attempts to connect: doubling, each drawn at random from half to the whole.
+const (
+	firstWait = 100 * time.Millisecond
+	lastWait  = 5 * time.Second
+)
+
+// Refused says that a referee will not have the bot, and another attempt cannot change that.
+type Refused struct {
+	Referee string
+	Code    codes.Code
+	Reason  string
+}
+
+func (r *Refused) Error() string {
+	return fmt.Sprintf("referee %s refuses the bot: %s: %s", r.Referee, r.Code, r.Reason)
+}
+
+// Run plays until ctx is done; then it says goodbye to all referees and returns nil. It returns a *Refused as
+// soon as one of the referees will not have the bot. newStrategy is called for every session, also for one
+// that is met again after a lost connection.
+func Run(ctx context.Context, options Options, newStrategy func(*Session) Strategy, log *slog.Logger) error {
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
+	c := &client{options: options, newStrategy: newStrategy, log: log, refuse: refuse, met: make(map[string]bool)}
+	c.meet(ctx, options.Referees)
+	c.streams.Wait()
+	if refused := (*Refused)(nil); errors.As(context.Cause(ctx), &refused) {
+		return refused
+	}
+	return nil
+}
+
+type client struct {
+	options     Options
+	newStrategy func(*Session) Strategy
+	log         *slog.Logger
+	refuse      context.CancelCauseFunc
+	streams     sync.WaitGroup
+
+	mutex sync.Mutex
+	met   map[string]bool
+}
+
+// meet opens a stream to each referee that has none.
+func (c *client) meet(ctx context.Context, addresses []string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, address := range addresses {
+		if !c.met[address] {
+			c.met[address] = true
+			c.streams.Go(func() { c.stay(ctx, address) })
+		}
+	}
+}
+
+// stay keeps a stream to a referee until ctx is done or the bot is refused.
+func (c *client) stay(ctx context.Context, address string) {
+	log := c.log.With("referee", address)
+	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, lastWait) {
+		began := time.Now()
+		err := c.play(ctx, address, log)
+		if final(err) {
+			c.refuse(&Refused{address, status.Code(err), status.Convert(err).Message()})
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > lastWait {
+			wait = firstWait
+		}
+		log.Info("not connected, trying again", "reason", reason(err))
+		sleep(ctx, wait/2+rand.N(wait/2))
+	}
+}
+
+func (c *client) play(ctx context.Context, address string, log *slog.Logger) error {
+	s := &stream{
+		options: c.options,
+		table:   newTable(c.newStrategy, log),
+		welcomed: func(welcome *pb.Welcome) {
+			log.Info("connected", "bot", welcome.GetBot())
+			if len(welcome.GetReferees()) > 1 {
+				c.meet(ctx, welcome.GetReferees())
+			}
+		},
+	}
+	return s.play(ctx, address)
+}
+
+// final tells whether another attempt would fail in the same way.
+func final(err error) bool {
+	switch status.Code(err) {
+	case codes.Unauthenticated, codes.PermissionDenied, codes.FailedPrecondition, codes.InvalidArgument:
+		return true
+	}
+	return false
+}
+
+func reason(err error) string {
+	if err == nil {
+		return "the referee ended the stream"
+	}
+	return status.Convert(err).Message()
+}
+
+func sleep(ctx context.Context, wait time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(wait):
+	}
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+)
+
+const defaultReferee = "127.0.0.1:8710"
+
+// Options say who the bot is, and where it plays.
+type Options struct {
+	// Token is what `arena bot register` printed.
+	Token string
+	// Referees are addresses, "host:port"; those that a welcome names are added.
+	Referees []string
+	// TLS is nil for connections without it.
+	TLS *tls.Config
+	// MaxSessions is how many sessions the bot plays at once; 0 leaves it to the referees.
+	MaxSessions uint32
+}
+
+// OptionsFromEnvironment reads the variables ARENA_TOKEN, ARENA_REFEREE (addresses, parted by commas), and
+// the names of PEM files ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its error names the variable.
+func OptionsFromEnvironment() (Options, error) {
+	options := Options{Token: strings.TrimSpace(os.Getenv("ARENA_TOKEN"))}
+	if options.Token == "" {
+		return options, errors.New("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
+	}
+	var err error
+	if options.Referees, err = addresses(os.Getenv("ARENA_REFEREE")); err != nil {
+		return options, fmt.Errorf("ARENA_REFEREE: %w", err)
+	}
+	options.TLS, err = tlsFromFiles(
+		os.Getenv("ARENA_TLS_CA"), os.Getenv("ARENA_TLS_CLIENT_CERTIFICATE"), os.Getenv("ARENA_TLS_CLIENT_KEY"),
+	)
+	return options, err
+}
+
+func addresses(text string) ([]string, error) {
+	if text == "" {
+		return []string{defaultReferee}, nil
+	}
+	var found []string
+	for _, address := range strings.Split(text, ",") {
+		if address = strings.TrimSpace(address); address == "" {
+			continue
+		}
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return nil, fmt.Errorf("%q is not host:port", address)
+		}
+		found = append(found, address)
+	}
+	if len(found) == 0 {
+		return nil, errors.New("names no address")
+	}
+	return found, nil
+}
+
+func tlsFromFiles(ca, certificate, key string) (*tls.Config, error) {
+	if ca == "" {
+		if certificate != "" || key != "" {
+			return nil, errors.New("ARENA_TLS_CA: not set, though a certificate or a key is")
+		}
+		return nil, nil
+	}
+	pem, err := os.ReadFile(ca)
+	if err != nil {
+		return nil, fmt.Errorf("ARENA_TLS_CA: %w", err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ARENA_TLS_CA: no certificate in %s", ca)
+	}
+	if certificate == "" && key == "" {
+		return config, nil
+	}
+	if certificate == "" || key == "" {
+		return nil, errors.New("ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY: only one of them is set")
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("ARENA_TLS_CLIENT_CERTIFICATE, ARENA_TLS_CLIENT_KEY: %w", err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}

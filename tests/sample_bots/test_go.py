@@ -1,0 +1,246 @@
+"""The sample bot in Go: its own tests, its generated stubs, and sessions on a real referee."""
+
+import asyncio
+import os
+import re
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.client import Limits, SessionResult
+from referee.ruleset import load_ruleset
+from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
+from tests.sample_bots.toolchain import require
+
+SAMPLES = Path(__file__).parents[2] / "sample_bots"
+FOLDER = SAMPLES / "go"
+LIMITS = Limits(join_ms=20_000, decision_ms=20_000)
+"""So long that results do not depend on how busy the machine is."""
+GO_BOT = 1
+"""Number of the bot in Go in its matches."""
+
+RULESETS: list[dict[str, Any]] = [
+    {"name": "chinese"},
+    {"name": "chinese-2"},
+    {"name": "gamesky"},
+    {"name": "indonesia"},
+    {"name": "lectio"},
+    {"name": "only-a-game-8"},
+    {"extends": "chinese-3", "name": "exchanging", "exchange": "loser_to_winner", "lead": "winner"},
+    {"extends": "hong-kong-relatives-3", "name": "drawing", "draw_on_pass": "as_needed", "restock": True},
+    {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
+]
+"""Bombs out of turn, 60 tiles, two packs, an exchange, draws and beating the own play are among them."""
+
+
+def python_bot(name: str) -> Any:
+    """A sample bot in Python."""
+    return runpy.run_path(str(SAMPLES / "python" / f"{name}.py"))
+
+
+RANDOM = python_bot("random_bot")["RandomBot"]
+GREEDY = python_bot("greedy")["choose"]
+
+
+def run(*command: str, **environment: str) -> str:
+    """Runs a command in the bot's folder; gives what it printed, and fails with it."""
+    done = subprocess.run(
+        command,
+        cwd=FOLDER,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def go() -> str:
+    """The path of Go."""
+    return require("go")
+
+
+@pytest.fixture(scope="module")
+def program(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bot, built."""
+    path = tmp_path_factory.mktemp("go") / "sample-bot"
+    run(go, "build", "-o", str(path), ".")
+    return path
+
+
+@dataclass
+class Bot:
+    """A bot that runs; how it ended stands here afterwards."""
+
+    process: asyncio.subprocess.Process
+    status: int = -1
+    log: str = ""
+
+
+@asynccontextmanager
+async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
+    """Runs the bot. At the end of the block it is told to leave, and how it ended is known."""
+    process = await asyncio.create_subprocess_exec(
+        program,
+        env={"PATH": os.environ["PATH"], **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    reading = asyncio.create_task(process.communicate())
+    bot = Bot(process)
+    try:
+        yield bot
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        bot.log = (await asyncio.wait_for(asyncio.shield(reading), DEADLINE))[1].decode()
+        bot.status = await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await reading
+
+
+def run_bot(program: Path, **environment: str) -> tuple[int, str]:
+    """The exit status and the log of a bot that ends by itself."""
+    done = subprocess.run(
+        [program],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=DEADLINE,
+    )
+    return done.returncode, done.stderr
+
+
+def totals(results: Sequence[SessionResult], players: int) -> list[int]:
+    """The points of each bot, the first one first; session n has its seats turned by n - 1 places."""
+    points = [0] * players
+    for result in results:
+        for seat, score in enumerate(result.points):
+            points[(seat + result.number - 1) % players] += score
+    return points
+
+
+async def played(
+    program: Path,
+    ruleset: str | Mapping[str, object],
+    other: Any,
+    *,
+    sessions: int,
+    limits: Limits = LIMITS,
+) -> list[int]:
+    """The points of each bot after sessions of ten deals. Fails at a fault, or a complaint in the log."""
+    players = load_ruleset(ruleset).players
+    others = dict.fromkeys(range(GO_BOT + 1, players + 1), other)
+    spec = match_spec(range(GO_BOT, players + 1), sessions=sessions, deals=10, ruleset=ruleset, limits=limits)
+    async with (
+        referee() as address,
+        started(program, ARENA_TOKEN=f"bot-{GO_BOT}", ARENA_REFEREE=address) as bot,
+        sdk_bots(address, others),
+    ):
+        results = await play_match(address, spec)
+    assert results
+    assert not any(fault for result in results for fault in result.faults)
+    assert bot.status == 0, bot.log
+    assert [line for line in bot.log.splitlines() if "msg=connected" not in line] == []
+    return totals(results, players)
+
+
+def test_sources_when_checked_then_they_are_formatted_and_vetted(go: str) -> None:
+    assert run(str(Path(go).parent / "gofmt"), "-l", ".") == ""
+    run(go, "vet", "./...")
+
+
+def test_own_tests_when_run_then_they_pass(go: str) -> None:
+    printed = run(go, "test", "./...")
+    assert re.findall(r"^ok\s+(\S+)", printed, re.MULTILINE) == [
+        "bigtwo-arena/sample-bot",
+        "bigtwo-arena/sample-bot/client",
+    ]
+
+
+def test_stubs_when_generated_again_then_they_are_the_same(go: str, tmp_path: Path) -> None:
+    run("./generate", str(tmp_path), PROTOC=f"{sys.executable} -m grpc_tools.protoc")
+    assert stubs(tmp_path) == stubs(FOLDER), "the stubs do not match proto/: run sample_bots/go/generate"
+
+
+def stubs(folder: Path) -> dict[str, str]:
+    """The generated files by name, without the version of protoc."""
+    found = {path.name: path.read_text() for path in (folder / "referee" / "v1").glob("*.go")}
+    assert found
+    return {name: re.sub(r"(?m)^//.*\bprotoc +v.*\n", "", text) for name, text in found.items()}
+
+
+@pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))
+async def test_sessions_when_others_are_random_then_no_fault_and_the_most_points(
+    program: Path, ruleset: dict[str, Any]
+) -> None:
+    points = await played(program, ruleset, RANDOM, sessions=16)
+    assert points[0] > max(points[1:])
+
+
+async def test_sessions_when_others_are_random_then_it_loses_less_than_half_of_what_they_lose(
+    program: Path,
+) -> None:
+    points = await played(program, "chinese", RANDOM, sessions=40)
+    assert points[0] > max(points[1:]) / 2
+
+
+async def test_sessions_when_others_are_greedy_then_the_most_points(program: Path) -> None:
+    points = await played(program, "taiwan", GREEDY, sessions=40)
+    assert points[0] > max(points[1:])
+
+
+async def test_sessions_when_forced_turns_are_asked_then_no_fault(program: Path) -> None:
+    limits = Limits(join_ms=20_000, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
+    await played(program, "gamesky", RANDOM, sessions=4, limits=limits)
+
+
+async def test_session_when_the_bot_is_killed_and_comes_back_then_it_is_resumed_without_a_fault(
+    program: Path,
+) -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM)):
+        environment = {"ARENA_TOKEN": f"bot-{GO_BOT}", "ARENA_REFEREE": address}
+        running = asyncio.Event()
+        async with started(program, **environment) as first:
+            playing = asyncio.create_task(play_match(address, match_spec(deals=100, limits=LIMITS), running))
+            await asyncio.wait_for(running.wait(), DEADLINE)
+            first.process.kill()
+        assert not playing.done()
+        async with started(program, **environment) as second:
+            results = await playing
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+    assert totals(results, 4)[0] > max(totals(results, 4)[1:])
+    assert second.status == 0, second.log
+
+
+async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(program: Path) -> None:
+    async with referee() as address:
+        status, log = await asyncio.to_thread(run_bot, program, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
+    assert status == 1
+    assert log.startswith(f"referee {address} refuses the bot: Unauthenticated: ")
+    assert log.count("\n") == 1
+
+
+def test_bot_when_its_environment_is_incomplete_then_one_line_names_the_variable(program: Path) -> None:
+    for environment, name in (
+        ({}, "ARENA_TOKEN"),
+        ({"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": "here"}, "ARENA_REFEREE"),
+        ({"ARENA_TOKEN": "bot-1", "ARENA_TLS_CA": os.devnull}, "ARENA_TLS_CA"),
+    ):
+        status, log = run_bot(program, **environment)
+        assert (status, log.count("\n")) == (1, 1)
+        assert log.startswith(f"{name}: ")
