@@ -309,11 +309,11 @@ def run(
     asyncio.run(play())
 
 
-def main(bot: Bot) -> NoReturn:
-    """Runs a bot as a program.
+def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
+    """Runs a bot as a program that plays so many sessions at once; 0 leaves it to the referees.
 
     ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
-    ``ARENA_TLS_CA`` (a file of trusted certificates) it uses TLS, and shows ``ARENA_TLS_CLIENT_CERTIFICATE``
+    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows ``ARENA_TLS_CLIENT_CERTIFICATE``
     with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
@@ -322,11 +322,13 @@ def main(bot: Bot) -> NoReturn:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
     addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
     tls = None
-    if authorities := _file("ARENA_TLS_CA"):
+    if os.environ.get("ARENA_TLS_CA"):
+        trusts_system = os.environ["ARENA_TLS_CA"] == "system"
+        authorities = None if trusts_system else _file("ARENA_TLS_CA")
         certificate, key = _file("ARENA_TLS_CLIENT_CERTIFICATE"), _file("ARENA_TLS_CLIENT_KEY")
         tls = ClientTls(authorities, certificate, key)
     try:
-        run(bot, token=token, addresses=addresses, tls=tls)
+        run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)
     except RefereeError as error:
         sys.exit(str(error))
     sys.exit(0)
