@@ -313,8 +313,8 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     """Runs a bot as a program that plays so many sessions at once; 0 leaves it to the referees.
 
     ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
-    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows ``ARENA_TLS_CLIENT_CERTIFICATE``
-    with ``ARENA_TLS_CLIENT_KEY`` if they are set.
+    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows
+    ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     token = os.environ.get("ARENA_TOKEN", "")

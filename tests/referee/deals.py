@@ -29,7 +29,7 @@ def deal_of(
 ) -> Deal:
     """A deal of these hands, whatever the ruleset's hand size."""
     masks = tuple(rules.parse(hand) for hand in hands)
-    cards = tuple(rules.cards(rules.parse(card))[0] for card in leftover.split())
+    cards = tuple(rules.parse(card) for card in leftover.split())
     dealt = Dealt(masks, cards, take_leftover(rules, masks, cards, dealer, step))
     return Deal(rules, SEED, 1, dealer, step, leader=leader, exchange=exchange, dealt=dealt)
 

@@ -54,7 +54,7 @@ def test_deal_cards_when_all_are_dealt_gives_extra_cards_to_the_seats_after_the_
 def test_deal_cards_leaves_the_rest_in_order_as_the_stock() -> None:
     rules = rules_with(players=2, hand_size=17, leftover="stock")
     dealt = deal_cards(rules, SEED, 0, CLOCKWISE)
-    assert list(dealt.leftover) == shuffled(rules)[34:]
+    assert list(dealt.leftover) == [rules.mask([card]) for card in shuffled(rules)[34:]]
     assert dealt.opening == dealt.hands
 
 
@@ -79,12 +79,12 @@ def test_deal_cards_of_lectio_deals_sixty_tiles() -> None:
 def test_take_leftover_unused_leaves_the_hands() -> None:
     rules = rules_with(players=3)
     hands = masks(rules, "3D", "4D", "5D")
-    assert take_leftover(rules, hands, (51,), 0, CLOCKWISE) == hands
+    assert take_leftover(rules, hands, masks(rules, "2S"), 0, CLOCKWISE) == hands
 
 
 def test_take_leftover_to_lowest_goes_to_the_holder_of_the_lowest_card() -> None:
     rules = rules_with(extends="chinese-3")
-    hands = take_leftover(rules, masks(rules, "4D KD", "3D 5D", "3C 2H"), (51,), 0, CLOCKWISE)
+    hands = take_leftover(rules, masks(rules, "4D KD", "3D 5D", "3C 2H"), masks(rules, "2S"), 0, CLOCKWISE)
     assert [rules.text(hand) for hand in hands] == ["4D KD", "3D 5D 2S", "3C 2H"]
 
 
@@ -98,14 +98,14 @@ def test_take_leftover_when_it_is_the_lowest_card_goes_to_the_next_lowest_and_le
 
 def test_take_leftover_to_lowest_looks_at_the_order_of_suits() -> None:
     rules = rules_with(extends="chinese-3", suits=["C", "D", "H", "S"])
-    hands = take_leftover(rules, masks(rules, "3D", "3C", "4C"), (51,), 0, CLOCKWISE)
+    hands = take_leftover(rules, masks(rules, "3D", "3C", "4C"), masks(rules, "2S"), 0, CLOCKWISE)
     assert hands == masks(rules, "3D", "3C 2S", "4C")
 
 
 def test_take_leftover_of_two_holders_goes_to_the_first_after_the_dealer() -> None:
     rules = rules_with(decks=2, players=5, hand_size=20, leftover="to_lowest")
     hands = masks(rules, "3D", "4D", "3D", "5D", "6D")
-    taken = take_leftover(rules, hands, (51,), 1, CLOCKWISE)
+    taken = take_leftover(rules, hands, masks(rules, "2S"), 1, CLOCKWISE)
     assert [rules.text(hand) for hand in taken] == ["3D", "4D", "3D 2S", "5D", "6D"]
 
 
