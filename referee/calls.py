@@ -6,6 +6,7 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias, TypeVar
 
 import grpc
@@ -35,10 +36,11 @@ HELLO_SECONDS = 10.0
 PROGRESS_SECONDS = 1.0
 """How often a worker hears of a match in which nothing finishes."""
 HANDSHAKES = 256
-"""Streams at once whose bot is not known yet; more are turned away."""
+"""Streams at once that have not said hello, of which the oldest are ended to make room; and as many again
+whose token is being looked up: more are turned away."""
 MAX_TOKEN = 512
 """Longest token that is looked up."""
-TAKEOVER_SECONDS = 2.0
+TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
 """How long a bot's live stream has to show that it lives when the bot connects a second time."""
 REVOKED_SECONDS = 2.0
 """How often it is asked whether a connected bot's token was revoked."""
@@ -122,6 +124,9 @@ class RefereeServicer:
         self._journal = options.journal
         self._pacer = Pacer()
         self._handshakes = 0
+        self._silent: dict[int, asyncio.Timeout] = {}
+        """Streams that have not said hello, the oldest first."""
+        self._counter = count()
         self.open = 0
         """Calls that have not ended."""
 
@@ -156,6 +161,10 @@ class RefereeServicer:
             self.open += 1
             try:
                 await call(request, context)
+            except grpc.aio.InternalError as error:
+                # The client went, or takes nothing, while something was sent: no status reaches it any more.
+                log.debug("a call broke: %s", error)
+                await _end_of(context)
             finally:
                 self.open -= 1
 
@@ -197,7 +206,7 @@ class RefereeServicer:
         connection = stream.connection
         identity = connection.identity
         self._alarm.set()
-        sdk = hello.sdk[:100] or "no SDK named"
+        sdk = " ".join(hello.sdk[:100].split()) or "no SDK named"
         log.info("bot %s connected (%s)", identity.name, sdk)
         self._note(identity, EntryKind.CONNECTED, "", sdk)
         writer = asyncio.create_task(stream.write(context, self._options.addresses))
@@ -217,12 +226,12 @@ class RefereeServicer:
 
     async def _welcome(self, context: PlayContext) -> tuple[BotStream, play_pb2.Hello]:
         """The stream of a bot that may play; ends the call if it may not."""
+        first = await self._read_hello(context)
+        hello = first.hello
         if self._handshakes >= HANDSHAKES:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many bots are connecting; try again")
         self._handshakes += 1
         try:
-            first = await _read_hello(context)
-            hello = first.hello
             identity = None
             if 0 < len(hello.token) <= MAX_TOKEN:
                 identity = await self._ask(self._authenticator.bot, hello.token, context)
@@ -238,6 +247,23 @@ class RefereeServicer:
             text = "the first message holds the hello and nothing else; the rest was ignored"
             self._hall.notice(stream.connection, Notice(NoticeCode.UNEXPECTED, text))
         return stream, hello
+
+    async def _read_hello(self, context: PlayContext) -> play_pb2.PlayRequest:
+        """The message that opens a stream; ends the call if it has no hello, or none comes."""
+        if len(self._silent) >= HANDSHAKES:
+            oldest = self._silent.pop(next(iter(self._silent)))
+            oldest.reschedule(asyncio.get_running_loop().time())
+        number = next(self._counter)
+        try:
+            async with asyncio.timeout(HELLO_SECONDS) as patience:
+                self._silent[number] = patience
+                message = await read_message(context)
+        except TimeoutError:
+            await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "hello: none came in time")
+            raise AssertionError from None
+        finally:
+            self._silent.pop(number, None)
+        return await _checked_hello(message, context)
 
     async def _connect(self, connection: Connection, context: PlayContext) -> None:
         """Lets the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
@@ -260,14 +286,15 @@ class RefereeServicer:
         """Closes a stream that gives no sign of life."""
         asked_at = clock()
         earlier.probe()
-        while earlier.heard_at <= asked_at and earlier.closing is None:
-            if self._hall.connection(earlier.identity.version_id) is not earlier:
+        for _ in range(TAKEOVER_LOOKS):  # not by the clock: if the referee itself is stopped, none is taken
+            if (
+                earlier.heard_at > asked_at
+                or self._hall.connection(earlier.identity.version_id) is not earlier
+            ):
                 return
-            if clock() - asked_at >= TAKEOVER_SECONDS:
-                text = "the bot connected again, and this stream gave no sign of life"
-                self._hall.close(earlier, CloseCode.REPLACED, text, clock())
-                return
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(TAKEOVER_SECONDS / TAKEOVER_LOOKS)
+        text = "the bot connected again, and this stream gave no sign of life"
+        self._hall.close(earlier, CloseCode.REPLACED, text, clock())
 
     def _note_end(self, stream: BotStream) -> None:
         connection = stream.connection
@@ -430,6 +457,14 @@ class RefereeServicer:
             )
 
 
+async def _end_of(context: CallContext) -> None:
+    """Waits until the client has ended the call."""
+    ended = asyncio.Event()
+    context.add_done_callback(lambda _: ended.set())  # type: ignore[arg-type]
+    if not context.done():
+        await ended.wait()
+
+
 def _bearer(context: CallContext) -> str:
     metadata = {key: str(value) for key, value in context.invocation_metadata() or ()}
     return metadata.get("authorization", "").removeprefix("Bearer ")
@@ -461,16 +496,9 @@ def _forget(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-async def _read_hello(context: PlayContext) -> play_pb2.PlayRequest:
-    """The message that opens a stream; ends the call if it has no hello, or none comes."""
-    try:
-        async with asyncio.timeout(HELLO_SECONDS):
-            message = await read_message(context)
-    except TimeoutError:
-        await context.abort(
-            grpc.StatusCode.DEADLINE_EXCEEDED, f"hello: none came within {HELLO_SECONDS:.0f} s"
-        )
-        raise AssertionError from None
+async def _checked_hello(
+    message: play_pb2.PlayRequest | Unreadable | None, context: PlayContext
+) -> play_pb2.PlayRequest:
     if message is None:
         await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "hello: the stream ended without one")
         raise AssertionError

@@ -91,6 +91,11 @@ class Connection:
             self.ping_due = True
             self._wake()
 
+    def delay(self, seconds: float) -> None:
+        """The referee was away for so long: no ping was open meanwhile."""
+        if self._pinged_at is not None:
+            self._pinged_at += seconds
+
     def take_ping(self, now: float) -> int:
         """The number of the ping that is due and sent now."""
         self.ping_due = False

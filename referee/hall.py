@@ -332,6 +332,8 @@ class Hall:
                 match.deadline += away
             for table in match.tables.values():
                 table.delay(away)
+        for connection in self._connections.values():
+            connection.delay(away)
 
     def tick(self, now: float) -> None:
         """Does what time asks for: turns that ran out, matches that waited long enough."""

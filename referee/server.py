@@ -64,9 +64,9 @@ async def serve(
         else:
             port = server.add_secure_port(listen, options.tls.credentials())
     except RuntimeError:
-        raise ListenError(
-            f"cannot listen on {listen}: the port is taken or the address is not ours"
-        ) from None
+        tls = ", or its TLS certificate and key are no good" if options.tls is not None else ""
+        text = f"cannot listen on {listen}: the port is taken or the address is not ours{tls}"
+        raise ListenError(text) from None
     await server.start()
     for name in names:
         await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)

@@ -87,6 +87,8 @@ class BotStream:
             self._go.set()
             if connection.blocked:
                 self.over.set()  # the writer will not come to it
+        elif not connection.ping_due and not connection.outbox:
+            return
         elif connection.ping_due or (hold := connection.outbox.hold(clock())) <= 0:
             self._go.set()
         elif self._timer is None:
@@ -106,19 +108,19 @@ class BotStream:
             max_message_bytes=MAX_MESSAGE_BYTES,
             referees=addresses,
         )
-        await context.write(play_pb2.PlayResponse(welcome=welcome).SerializeToString())
-        self._woken()  # what came before the welcome was sent
+        message = play_pb2.PlayResponse(welcome=welcome).SerializeToString()
         while True:
-            await self._go.wait()
-            self._go.clear()
-            message = self._message()
             if message:
                 connection.blocked = True
                 await context.write(message)
                 connection.blocked = False
-            if connection.closing is not None:
+            if connection.closing is not None and not connection.outbox:
                 self.over.set()
                 return
+            self._woken()  # for what came while the message was written
+            await self._go.wait()
+            self._go.clear()
+            message = self._message()
 
     def _message(self) -> bytes:
         """The PlayResponse that is to be sent now; empty when there is nothing to say."""

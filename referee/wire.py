@@ -365,7 +365,7 @@ def read_match(request: match_pb2.RunMatchRequest) -> MatchSpec:
     """The match that a request describes. Raises MatchRefused if its ruleset is no JSON object."""
     try:
         ruleset = json.loads(request.ruleset)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MatchRefused(f"ruleset: not JSON: {error}") from None
     if not isinstance(ruleset, dict):
         raise MatchRefused("ruleset: not a JSON object")

@@ -1,0 +1,172 @@
+"""Clients that mean harm: bytes on a socket, HTTP/2 by hand, and gRPC without messages."""
+
+import asyncio
+import contextlib
+import re
+import struct
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import grpc
+
+from referee.v1 import play_pb2
+from tests.referee.support import DEADLINE
+
+SERVICE = "/referee.v1.RefereeService/"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
+END_STREAM, END_HEADERS, ACK = 1, 4, 1
+INITIAL_WINDOW_SIZE = 4
+MOST = 16_384
+"""Bytes in a frame at most."""
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    """An HTTP/2 frame."""
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def settings(**values: int) -> bytes:
+    numbers = {"initial_window_size": INITIAL_WINDOW_SIZE}
+    return frame(SETTINGS, 0, 0, b"".join(struct.pack(">HI", numbers[name], v) for name, v in values.items()))
+
+
+def headers(stream: int, call: str = "Play", **more: str) -> bytes:
+    """The headers that open a gRPC call, none of them compressed."""
+    fields = {
+        ":method": "POST",
+        ":scheme": "http",
+        ":path": SERVICE + call,
+        ":authority": "referee",
+        "te": "trailers",
+        "content-type": "application/grpc",
+    } | more
+    block = b"".join(b"\0" + _string(name) + _string(value) for name, value in fields.items())
+    return frame(HEADERS, END_HEADERS, stream, block)
+
+
+def _string(text: str) -> bytes:
+    """A string of a header: its length, with seven bits in the first byte, and itself."""
+    length, head = len(text), bytes([min(len(text), 127)])
+    if length >= 127:
+        rest = length - 127
+        while rest > 127:
+            head += bytes([rest & 127 | 128])
+            rest >>= 7
+        head += bytes([rest])
+    return head + text.encode()
+
+
+def message(stream: int, data: bytes, *, length: int | None = None, end: bool = False) -> bytes:
+    """A gRPC message, the last one if ``end``; its head may lie about its length."""
+    whole = struct.pack(">BI", 0, len(data) if length is None else length) + data
+    parts = [whole[at : at + MOST] for at in range(0, len(whole), MOST)]
+    closing = END_STREAM if end else 0
+    return b"".join(
+        frame(DATA, closing if number == len(parts) else 0, stream, part)
+        for number, part in enumerate(parts, 1)
+    )
+
+
+def hello(number: int) -> bytes:
+    return play_pb2.PlayRequest(
+        hello=play_pb2.Hello(token=f"bot-{number}", protocol_version=1)
+    ).SerializeToString()
+
+
+class Socket:
+    """A TCP connection to a referee."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, data: bytes) -> None:
+        """Sends; that the referee has closed the connection is no error."""
+        with contextlib.suppress(ConnectionError):
+            self._writer.write(data)
+            await self._writer.drain()
+
+    async def closed(self) -> bytes:
+        """Waits until the referee closes the connection; gives what it sent."""
+        received = b""
+        async with asyncio.timeout(DEADLINE):
+            with contextlib.suppress(ConnectionError):
+                while data := await self._reader.read(65536):
+                    received += data
+        return received
+
+    async def frames(self) -> AsyncIterator[tuple[int, int, bytes]]:
+        """The frames that come, as kind, flags and payload; settings and pings are acknowledged."""
+        while True:
+            head = await self._reader.readexactly(9)
+            payload = await self._reader.readexactly(int.from_bytes(head[:3], "big"))
+            kind, flags = head[3], head[4]
+            if kind in (SETTINGS, PING) and not flags & ACK:
+                await self.send(frame(kind, ACK, 0, payload if kind == PING else b""))
+            yield kind, flags, payload
+
+
+@asynccontextmanager
+async def socket(address: str) -> AsyncIterator[Socket]:
+    host, port = address.rsplit(":", 1)
+    reader, writer = await asyncio.open_connection(host, int(port))
+    try:
+        yield Socket(reader, writer)
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@asynccontextmanager
+async def bot_without_window(address: str, number: int) -> AsyncIterator[Socket]:
+    """A bot that says hello and lets the referee send it nothing: its window is of no size."""
+    async with socket(address) as connection:
+        await connection.send(PREFACE + settings(initial_window_size=0))
+        await connection.send(headers(1) + message(1, hello(number)))
+        yield connection
+
+
+def play_requests() -> list[play_pb2.PlayRequest]:
+    """Messages that answer nothing."""
+    return [
+        play_pb2.PlayRequest(),
+        play_pb2.PlayRequest(pong=play_pb2.Pong(id=7)),
+        play_pb2.PlayRequest(moves=[play_pb2.Move(session=4_000_000_000, sequence=4_000_000_000)]),
+        play_pb2.PlayRequest(hello=play_pb2.Hello(token="bot-1", protocol_version=1)),
+        play_pb2.PlayRequest(moves=[play_pb2.Move(session=1, sequence=1)] * 500),
+    ]
+
+
+async def flood(address: str, number: int, request: play_pb2.PlayRequest, count: int) -> bytes:
+    """Says hello and sends one message so often; gives the trailers with which the referee ends that."""
+    async with socket(address) as connection:
+        await connection.send(PREFACE + settings() + headers(1) + message(1, hello(number)))
+        await connection.send(message(1, request.SerializeToString()) * count)
+        async with asyncio.timeout(DEADLINE):
+            async for kind, flags, payload in connection.frames():
+                if kind == HEADERS and flags & END_STREAM:
+                    return payload
+    raise AssertionError
+
+
+async def status_of(
+    address: str, call: str, messages: Sequence[bytes], token: str = "", *, end: bool = True
+) -> grpc.StatusCode:
+    """Makes a call with these messages, the last one marked so if ``end``; gives how it ended."""
+    bearer = {"authorization": f"Bearer {token}"} if token else {}
+    async with socket(address) as connection, asyncio.timeout(DEADLINE):
+        await connection.send(PREFACE + settings() + headers(1, call, **bearer))
+        last = len(messages) - 1
+        for number, data in enumerate(messages):
+            await connection.send(message(1, data, end=end and number == last))
+        async for kind, flags, payload in connection.frames():
+            if kind == HEADERS and flags & END_STREAM:
+                found = re.search(rb"grpc-status.(\d+)", payload, re.DOTALL)
+                assert found, payload
+                return _STATUS[int(found[1])]
+    raise AssertionError
+
+
+_STATUS = {code.value[0]: code for code in grpc.StatusCode}

@@ -1,0 +1,137 @@
+"""A hall with a clock in the test's hands, and bots whose streams are read when the test says so."""
+
+from collections.abc import Callable
+
+from referee.auth import BotIdentity
+from referee.connection import Connection
+from referee.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn, TurnDue
+from referee.hall import BEAT_SECONDS, Hall, Match
+from referee.match import MatchSpec, SessionResult
+from referee.table import Malformed
+from tests.referee.support import ListJournal
+
+STEP = BEAT_SECONDS
+"""How often the hall is told the time."""
+
+
+class FakeBot:
+    """A bot and the writer of its stream: what waits is handed over by ``read`` only."""
+
+    def __init__(self, lobby: "Lobby", number: int, max_sessions: int = 256) -> None:
+        self.lobby = lobby
+        self.number = number
+        identity = BotIdentity(number, f"owner/bot{number}@1")
+        self.connection = Connection(identity, max_sessions, False, lambda: None, lobby.now)
+        self.events: list[Event | Turn] = []
+        """All that was read."""
+        self.turns: dict[int, Turn] = {}
+        """Turns that are open as far as the bot knows, by the session's handle."""
+        self.pings: list[int] = []
+
+    @property
+    def here(self) -> bool:
+        return self.lobby.hall.connection(self.number) is self.connection
+
+    def read(self, *, pong: bool = True) -> list[Event | Turn]:
+        """Takes what waits, and answers a ping."""
+        now, connection = self.lobby.now, self.connection
+        if connection.ping_due:
+            self.pings.append(connection.take_ping(now))
+            if pong:
+                connection.pong(self.pings[-1], now)
+        batch: list[Event | Turn] = []
+        for event in connection.outbox.take(now):
+            if isinstance(event, TurnDue):
+                turn = event.table.turn(event.seat, event.sequence, now, connection.round_trip)
+                if turn is not None:
+                    connection.outbox.owed.add(turn.info.handle)
+                    self.turns[turn.info.handle] = turn
+                    batch.append(turn)
+                continue
+            if isinstance(event, SessionEnded | DealStarted):
+                self.turns.pop(event.info.handle, None)
+            if isinstance(event, Fault):
+                turn = self.turns.get(event.info.handle)
+                if turn is not None and turn.sequence == event.sequence:
+                    del self.turns[event.info.handle]
+            batch.append(event)
+        connection.outbox.sent(len(self.turns))
+        self.events += batch
+        return batch
+
+    def turn(self) -> Turn:
+        """The one open turn, after reading."""
+        self.read()
+        (turn,) = self.turns.values()
+        return turn
+
+    def answer(self, turn: Turn, cards: int | Malformed, sequence: int | None = None) -> None:
+        """Answers a turn; under another sequence if one is given."""
+        self.turns.pop(turn.info.handle, None)
+        hall, now = self.lobby.hall, self.lobby.now
+        self.connection.heard_at = now
+        hall.answer(
+            self.connection, turn.info.handle, turn.sequence if sequence is None else sequence, cards, now
+        )
+        if self.connection.closing is None:
+            self.connection.outbox.heard(1)
+            hall.settle(now)
+
+    def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
+        """Answers a turn with one of its legal answers."""
+        self.answer(turn, choose(turn.deal.choices(turn.seat)) & turn.info.rules.full)
+
+    def faults(self) -> list[Fault]:
+        return [event for event in self.events if isinstance(event, Fault)]
+
+    def notices(self) -> list[Notice]:
+        return [event for event in self.events if isinstance(event, Notice)]
+
+
+class Lobby:
+    """A hall with its clock."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.journal = ListJournal()
+        self.hall = Hall(self.journal)
+        self.hall.beat(self.now)
+        self.matches: list[Match] = []
+
+    def connect(self, number: int, max_sessions: int = 256) -> FakeBot:
+        bot = FakeBot(self, number, max_sessions)
+        self.hall.connect(bot.connection, self.now)
+        return bot
+
+    def open(self, spec: MatchSpec) -> Match:
+        match = self.hall.open_match(spec, self.now, lambda: None)
+        self.matches.append(match)
+        return match
+
+    def advance(self, seconds: float) -> None:
+        """Lets time pass as the server does: with beats, and ticks when the hall asks for them."""
+        end = self.now + seconds
+        while self.now < end:
+            due = self.hall.next_tick()
+            self.now = min(end, self.now + STEP, end if due is None else max(self.now, due))
+            self.hall.beat(self.now)
+            if due is not None and due <= self.now:
+                self.hall.tick(self.now)
+
+    def pause(self, seconds: float) -> None:
+        """The referee is away: time passes and nothing is told."""
+        self.now += seconds
+
+    def play_out(self, match: Match, *bots: FakeBot) -> list[SessionResult]:
+        """Has these bots answer until the match is over."""
+        results = match.take_results()
+        for _ in range(100_000):
+            if match.done or match.ended:
+                return sorted(results + match.take_results(), key=lambda result: result.number)
+            for bot in bots:
+                bot.read()
+                for turn in list(bot.turns.values()):
+                    bot.play(turn)
+            self.advance(0.001)
+            results += match.take_results()
+        raise AssertionError("the match does not end")

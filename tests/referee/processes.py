@@ -1,0 +1,102 @@
+"""A referee and bots as processes of their own, to be stopped, continued and killed.
+
+``python -m tests.referee.processes referee`` prints its port and serves until SIGTERM; ``… bot ADDRESS NUMBER
+SECONDS`` plays the lowest card, and thinks about each turn for so long.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from referee.bot import Play, Turn
+from referee.bot import run as run_bot
+from referee.server import ServerOptions, run
+from tests.referee.support import DEADLINE, Tokens
+
+
+class Process:
+    """A running process."""
+
+    def __init__(self, popen: "subprocess.Popen[str]", errors: str) -> None:
+        self._popen = popen
+        self._errors = errors
+
+    @property
+    def lives(self) -> bool:
+        return self._popen.poll() is None
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self._popen.pid, number)
+
+    async def line(self) -> str:
+        """The next line that it prints."""
+        assert self._popen.stdout is not None
+        async with asyncio.timeout(DEADLINE):
+            return (await asyncio.to_thread(self._popen.stdout.readline)).strip()
+
+    async def ended(self) -> int:
+        """Waits for its end; gives its exit code."""
+        return await asyncio.to_thread(self._popen.wait, DEADLINE)
+
+    def errors(self) -> str:
+        """What it has logged so far."""
+        with open(self._errors) as file:
+            return file.read()
+
+
+@asynccontextmanager
+async def process(*arguments: str) -> AsyncIterator[Process]:
+    """A process of this module; killed in the end if it still runs."""
+    with tempfile.NamedTemporaryFile("w") as errors:
+        command = [sys.executable, "-m", "tests.referee.processes", *arguments]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as popen:
+            try:
+                yield Process(popen, errors.name)
+            finally:
+                popen.kill()
+
+
+@asynccontextmanager
+async def referee_process() -> AsyncIterator[tuple[str, Process]]:
+    """A referee in a process of its own; fails if it logs a traceback."""
+    async with process("referee") as running:
+        yield f"127.0.0.1:{await running.line()}", running
+        if running.lives:
+            running.signal(signal.SIGINT)
+        assert await running.ended() == 0
+        assert "Traceback" not in running.errors(), running.errors()
+
+
+@asynccontextmanager
+async def bot_process(address: str, number: int, seconds: float = 0.0) -> AsyncIterator[Process]:
+    """A bot in a process of its own."""
+    async with process("bot", address, str(number), str(seconds)) as running:
+        yield running
+
+
+def main(kind: str, *arguments: str) -> None:
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    if kind == "referee":
+        options = ServerOptions(drain_seconds=5)
+        run("127.0.0.1:0", Tokens(), options=options, on_ready=lambda port: print(port, flush=True))
+        return
+    address, number, seconds = arguments
+    think = float(seconds)
+
+    def choose(turn: Turn) -> Play | None:
+        if think:
+            time.sleep(think)
+        return turn.legal[0] if turn.legal else None
+
+    run_bot(choose, token=f"bot-{number}", addresses=[address])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

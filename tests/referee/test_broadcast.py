@@ -1,0 +1,130 @@
+"""What spectators see: everyone the same, at their own pace, and bounded."""
+
+import json
+
+from referee.broadcast import BACKLOG, FRESH, Broadcast, Spectator
+from referee.events import Notice, NoticeCode, Sight
+from referee.match import Limits
+from referee.v1 import match_pb2, play_pb2
+from tests.referee.lobby import Lobby
+from tests.referee.support import match_spec
+
+
+def update(number: int) -> Notice:
+    return Notice(NoticeCode.UNEXPECTED, f"update {number}")
+
+
+def texts(spectator: Spectator) -> list[str]:
+    """All that the spectator can see now."""
+    seen: list[str] = []
+    while data := spectator.take():
+        message = match_pb2.WatchMatchResponse.FromString(data)
+        seen += [update.notice.text for update in message.updates]
+    return seen
+
+
+def test_spectators_when_they_come_early_and_late_then_they_see_the_same() -> None:
+    shown: list[Sight] = [update(0)]
+    broadcast = Broadcast(lambda: shown)
+    early = broadcast.join()
+    for number in range(1, FRESH):
+        shown.append(update(number))
+        broadcast.show(shown[-1])
+    late = broadcast.join()
+    expected = [f"update {number}" for number in range(FRESH)]
+    assert texts(early) == expected
+    assert texts(late) == expected
+
+
+def test_picture_when_it_is_old_then_a_newcomer_gets_a_new_one() -> None:
+    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, f"picture at {broadcast.end}")])
+    broadcast.join()
+    for number in range(FRESH + 1):
+        broadcast.show(update(number))
+    assert texts(broadcast.join()) == [f"picture at {FRESH + 1}"]
+
+
+def test_picture_when_everybody_had_left_then_a_newcomer_gets_a_new_one() -> None:
+    shown = ["before"]
+    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, text) for text in shown])
+    broadcast.join()
+    broadcast.leave()
+    shown.append("while nobody looked")
+    assert texts(broadcast.join()) == ["before", "while nobody looked"]
+
+
+def test_spectator_when_it_reads_too_slowly_then_it_is_told_how_much_was_left_out() -> None:
+    broadcast = Broadcast(list)
+    slow, quick = broadcast.join(), broadcast.join()
+    seen: list[str] = []
+    for number in range(BACKLOG + 7):
+        broadcast.show(update(number))
+        seen += texts(quick)
+    assert seen == [f"update {number}" for number in range(BACKLOG + 7)]
+    first = match_pb2.WatchMatchResponse.FromString(slow.take()).updates[0].notice
+    assert first.code == play_pb2.NOTICE_CODE_LEFT_OUT
+    assert first.text == "7 updates were left out: read too slowly"
+
+
+def test_spectator_when_the_match_is_over_then_it_is_done_once_all_is_seen() -> None:
+    broadcast = Broadcast(lambda: [update(0)])
+    spectator = broadcast.join()
+    broadcast.show(update(1))
+    broadcast.over = True
+    assert not spectator.done
+    assert texts(spectator) == ["update 0", "update 1"]
+    assert spectator.done
+
+
+def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_deals() -> None:
+    lobby = Lobby()
+    bots = [lobby.connect(number) for number in (1, 2, 3, 4)]
+    match = lobby.open(match_spec(sessions=2, deals=4, limits=Limits(decision_ms=60_000)))
+    seen: list[match_pb2.WatchUpdate] = []
+    spectator: Spectator | None = None
+    results = []
+    for step in range(10_000):
+        if step % 30 == 0:
+            if spectator is not None:
+                lobby.hall.unwatch(match)
+            spectator, seen = None, []
+        elif step % 30 == 20:
+            spectator = lobby.hall.watch(match)
+        if match.done:
+            break
+        for bot in bots:
+            bot.read()
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+        results += match.take_results()
+        while spectator is not None and (data := spectator.take()):
+            seen += match_pb2.WatchMatchResponse.FromString(data).updates
+        check_sequence(seen)
+    assert len(results) == 2
+    assert all(len(json.loads(record)["actions"]) for result in results for record in result.records)
+
+
+def check_sequence(seen: list[match_pb2.WatchUpdate]) -> None:
+    """Fails unless every session is shown from its start, its deals in order, all with as many actions as
+    their hands tell."""
+    deals: dict[int, int] = {}
+    held: dict[int, list[int]] = {}
+    for one in seen:
+        match one.WhichOneof("update"):
+            case "session_started":
+                assert one.session_started.session not in deals
+                deals[one.session_started.session] = 0
+            case "deal_started":
+                started = one.deal_started
+                assert not started.hand
+                assert started.session not in held
+                assert deals[started.session] in (0, started.deal - 1)
+                deals[started.session] = started.deal
+                held[started.session] = list(started.hand_sizes)
+            case "action":
+                action = one.action
+                held[action.session][action.seat] -= len(action.cards)
+            case "deal_ended":
+                ended = one.deal_ended
+                assert deals[ended.session] == ended.deal
+                assert held.pop(ended.session) == [len(left.cards) for left in ended.left]

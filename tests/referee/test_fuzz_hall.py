@@ -1,0 +1,297 @@
+"""Anything may happen to a hall, in any order: its tables stay consistent, and its records stand."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from referee.broadcast import Spectator
+from referee.connection import ALLOWANCE
+from referee.errors import Draining
+from referee.hall import Match
+from referee.match import Limits, MatchSpec
+from referee.table import Malformed, Table
+from referee.v1 import match_pb2
+from tests.referee.lobby import FakeBot, Lobby
+from tests.referee.support import check_records, match_spec
+
+BOTS = (1, 2, 3, 4, 5)
+RULESETS: list[dict[str, Any]] = [
+    {"extends": "chinese", "name": "small", "hand_size": 5, "leftover": "unused"},
+    {
+        "extends": "chinese-3",
+        "name": "exchanging",
+        "exchange": "loser_to_winner",
+        "lead": "winner",
+        "hand_size": 5,
+        "leftover": "unused",
+    },
+    {
+        "extends": "hong-kong-relatives-3",
+        "name": "drawing",
+        "draw_on_pass": "as_needed",
+        "restock": True,
+        "pass_locks": True,
+        "hand_size": 6,
+    },
+    {
+        "extends": "gamesky",
+        "name": "bombing",
+        "guard": "must",
+        "beat_own": True,
+        "bombs_out_of_turn": True,
+        "hand_size": 7,
+        "leftover": "unused",
+    },
+    {
+        "extends": "only-a-game-8",
+        "name": "two-packs",
+        "players": 3,
+        "hand_size": 6,
+        "leftover": "stock",
+        "draw_on_pass": "one",
+    },
+]
+MOST_ALARMS = 20
+"""For one table: each time the next time to look at it comes nearer, an alarm is added."""
+PLAYERS = {"small": 4, "exchanging": 3, "drawing": 3, "bombing": 4, "two-packs": 3}
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> MatchSpec:
+    ruleset = draw(st.sampled_from(RULESETS))
+    bots = draw(st.permutations(BOTS))[: PLAYERS[ruleset["name"]]]
+    limits = Limits(
+        decision_ms=draw(st.sampled_from([200, 1000, 3000])),
+        join_ms=draw(st.sampled_from([0, 500, 3000])),
+        faults=draw(st.sampled_from([1, 3, 1000])),
+        bank_ms=draw(st.sampled_from([0, 1500])),
+        increment_ms=draw(st.sampled_from([0, 100])),
+        ask_forced=draw(st.booleans()),
+    )
+    return match_spec(
+        bots,
+        sessions=draw(st.integers(1, 4)),
+        deals=draw(st.integers(1, 3)),
+        ruleset=ruleset,
+        match_id=draw(st.sampled_from(["one", "two"])),
+        limits=limits,
+    )
+
+
+class AnyHall(RuleBasedStateMachine):
+    """Bots, workers and spectators who do anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lobby = Lobby()
+        self.hall = self.lobby.hall
+        self.bots: dict[int, FakeBot] = {}
+        self.running: list[Match] = []
+        self.finished: dict[int, set[int]] = {}
+        self.watching: list[tuple[Match, Spectator]] = []
+        self.draining = False
+
+    @initialize(absent=st.sets(st.sampled_from(BOTS), max_size=2), spec=specs())
+    def begin(self, absent: set[int], spec: MatchSpec) -> None:
+        for number in set(BOTS) - absent:
+            self.connect(number, 256)
+        self.open_match(spec)
+
+    # Bots
+
+    @rule(number=st.sampled_from(BOTS), room=st.sampled_from([0, 1, 2, 256]))
+    def connect(self, number: int, room: int) -> None:
+        self.forget_closed()
+        if number not in self.bots and not self.hall.penalty(number, self.lobby.now):
+            self.bots[number] = self.lobby.connect(number, room)
+
+    @rule(number=st.sampled_from(BOTS))
+    def disconnect(self, number: int) -> None:
+        if (bot := self.bots.pop(number, None)) is not None:
+            self.hall.disconnect(bot.connection, self.lobby.now)
+
+    @rule(number=st.sampled_from(BOTS), pong=st.booleans())
+    def read(self, number: int, pong: bool) -> None:
+        if bot := self.bots.get(number):
+            bot.read(pong=pong)
+
+    @rule(number=st.sampled_from(BOTS), blocked=st.booleans())
+    def block(self, number: int, blocked: bool) -> None:
+        if bot := self.bots.get(number):
+            bot.connection.blocked = blocked
+
+    @rule(turns=st.integers(1, 8), rounds=st.integers(1, 20))
+    def play(self, turns: int, rounds: int) -> None:
+        """The bots that are here answer rightly, each up to so many of its turns at a time."""
+        for _ in range(rounds):
+            for bot in list(self.bots.values()):
+                bot.read()
+                for turn in list(bot.turns.values())[:turns]:
+                    bot.play(turn, lambda choices: choices[turns % len(choices)])
+
+    @rule(
+        number=st.sampled_from(BOTS),
+        cards=st.integers(0, 2**60),
+        change=st.sampled_from([0, 0, -1, -7, 1, 999]),
+    )
+    def answer_with_anything(self, number: int, cards: int, change: int) -> None:
+        bot = self.bots.get(number)
+        if bot is not None and bot.turns:
+            turn = next(iter(bot.turns.values()))
+            bot.answer(turn, cards & turn.info.rules.full, turn.sequence + change)
+
+    @rule(number=st.sampled_from(BOTS))
+    def answer_malformed(self, number: int) -> None:
+        bot = self.bots.get(number)
+        if bot is not None and bot.turns:
+            bot.answer(next(iter(bot.turns.values())), Malformed("not readable"))
+
+    @rule(number=st.sampled_from(BOTS), handle=st.integers(0, 20), sequence=st.integers(0, 50))
+    def answer_at_random(self, number: int, handle: int, sequence: int) -> None:
+        if bot := self.bots.get(number):
+            self.hall.answer(bot.connection, handle, sequence, 0, self.lobby.now)
+
+    @rule(number=st.sampled_from(BOTS), id=st.integers(0, 5))
+    def pong(self, number: int, id: int) -> None:
+        if (bot := self.bots.get(number)) and not bot.connection.pong(id, self.lobby.now):
+            self.hall.useless(bot.connection, self.lobby.now)
+
+    @rule(number=st.sampled_from(BOTS))
+    def flood(self, number: int) -> None:
+        if bot := self.bots.get(number):
+            for _ in range(int(ALLOWANCE) + 1):
+                self.hall.useless(bot.connection, self.lobby.now)
+            assert bot.connection.closing is not None
+
+    # Time
+
+    @rule(seconds=st.sampled_from([0.01, 0.2, 0.6, 1.1, 3.5]))
+    def time_passes(self, seconds: float) -> None:
+        self.lobby.advance(seconds)
+
+    @rule(seconds=st.sampled_from([0.3, 2.0, 100.0]))
+    def the_referee_is_away(self, seconds: float) -> None:
+        self.lobby.pause(seconds)
+
+    # Workers
+
+    @precondition(lambda self: not self.draining)
+    @rule(spec=specs())
+    def open_match(self, spec: MatchSpec) -> None:
+        match = self.lobby.open(spec)
+        self.running.append(match)
+        self.finished[id(match)] = set()
+
+    @rule(number=st.integers(0, 3))
+    def close_match(self, number: int) -> None:
+        if number < len(self.running):
+            self.hall.close_match(self.running[number], "closed")
+
+    @precondition(lambda self: not self.draining and len(self.running) > 1)
+    @rule()
+    def drain(self) -> None:
+        self.draining = True
+        self.hall.drain("draining")
+        with pytest.raises(Draining, match="draining"):
+            self.lobby.open(match_spec())
+
+    # Spectators
+
+    @rule(number=st.integers(0, 3))
+    def watch(self, number: int) -> None:
+        running = [match for match in self.running if not match.ended]
+        if number < len(running):
+            self.watching.append((running[number], self.hall.watch(running[number])))
+
+    @rule(number=st.integers(0, 5))
+    def look(self, number: int) -> None:
+        if number < len(self.watching):
+            match_pb2.WatchMatchResponse.FromString(self.watching[number][1].take())
+
+    @rule(number=st.integers(0, 5))
+    def unwatch(self, number: int) -> None:
+        if number < len(self.watching):
+            self.hall.unwatch(self.watching.pop(number)[0])
+
+    # What must hold
+
+    @invariant()
+    def results_are_right(self) -> None:
+        for match in list(self.running):
+            for result in match.take_results():
+                assert result.number not in self.finished[id(match)], "a session finished twice"
+                self.finished[id(match)].add(result.number)
+                check_records(match.spec, result)
+            if match.ended:
+                self.running.remove(match)
+            elif match.done:
+                assert self.finished[id(match)] == {session.number for session in match.spec.sessions}
+                self.hall.close_match(match, "done")
+                self.running.remove(match)
+
+    @invariant()
+    def tables_are_consistent(self) -> None:
+        hall = self.hall
+        tables = {handle: table for match in self.running for handle, table in match.tables.items()}
+        assert hall.sessions == len(tables)
+        places = Counter(handle for places in hall._places.values() for handle in places)
+        assert places == {handle: len(table.info.seats) for handle, table in tables.items()}
+        for table in tables.values():
+            self.check(table)
+        waiting = [table for _, _, table in hall._alarms]
+        assert all(table in waiting for table in tables.values()), "a table waits without an alarm"
+        assert max(Counter(waiting).values(), default=0) <= MOST_ALARMS, "alarms pile up"
+        for bot in self.bots.values():
+            assert hall.standing(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
+
+    def check(self, table: Table) -> None:
+        deal, rules = table._deal, table.info.rules
+        assert deal is not None
+        assert not table.over
+        assert set(table._asks) <= set(deal.asked())
+        assert table._asks, "a table waits for nobody"
+        held = Counter(card for hand in deal.start for card in rules.cards(hand))
+        drawn = Counter(card for action in deal.actions for card in rules.cards(action.drawn))
+        played = Counter(card for action in deal.actions for card in rules.cards(action.cards))
+        left = Counter(card for hand in deal.hands for card in rules.cards(hand))
+        if deal.stage.value != "exchange":
+            assert held + drawn == played + left
+        assert all(faults < table.info.limits.faults for faults in table.faults)
+
+    def teardown(self) -> None:
+        """Whatever happened, bots that come and answer bring every match to its end."""
+        self.lobby.advance(15)
+        self.forget_closed()
+        self.bots = {n: b for n, b in self.bots.items() if b.connection.max_sessions}
+        for number in BOTS:
+            connection = self.hall.connection(number)
+            if connection is not None and number not in self.bots:
+                self.hall.disconnect(connection, self.lobby.now)
+            if number not in self.bots:
+                self.bots[number] = self.lobby.connect(number)
+        for _ in range(20_000):
+            self.results_are_right()
+            if not self.running:
+                break
+            for bot in self.bots.values():
+                bot.connection.blocked = False
+                bot.read()
+                for turn in list(bot.turns.values()):
+                    bot.play(turn, max)
+            self.lobby.advance(0.02)
+        assert not self.running, "a match does not end"
+        assert not any(self.hall._places.values())
+        for _, spectator in self.watching:
+            while not spectator.done:
+                assert match_pb2.WatchMatchResponse.FromString(spectator.take()).updates
+
+    def forget_closed(self) -> None:
+        self.bots = {number: bot for number, bot in self.bots.items() if bot.here}
+
+
+AnyHall.TestCase.settings = settings(deadline=None, max_examples=60, stateful_step_count=40)
+TestAnyHall = AnyHall.TestCase

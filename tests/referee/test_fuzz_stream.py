@@ -1,0 +1,208 @@
+"""Messages at random, valid and mutated, to a real server: every call ends as it should, and it plays on."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from referee.bot import Play, Turn
+from referee.client import Limits
+from referee.journal import EntryKind
+from referee.server import ServerOptions
+from referee.v1 import match_pb2, play_pb2
+from referee.wire import match_request
+from tests.referee.hostile import status_of
+from tests.referee.support import (
+    WORKER_TOKEN,
+    ListJournal,
+    WireBot,
+    check_records,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+
+U32, I32 = st.integers(0, 2**32 - 1), st.integers(-(2**31), 2**31 - 1)
+SMALL = st.integers(0, 8)
+TOKENS = st.sampled_from(["bot-1", "bot-2", "bot-9", "nobody", "", "bot-", "x" * 600])
+
+hellos = st.builds(
+    play_pb2.Hello,
+    token=TOKENS,
+    protocol_version=st.just(1) | U32,
+    sdk=st.text(max_size=200),
+    max_sessions=SMALL | U32,
+    list_legal_plays=st.booleans(),
+)
+moves = st.builds(
+    play_pb2.Move,
+    session=SMALL | U32,
+    sequence=SMALL | U32,
+    cards=st.lists(st.integers(1, 52) | I32, max_size=14),
+    passes=st.booleans(),
+)
+requests = st.builds(
+    play_pb2.PlayRequest,
+    hello=st.none() | hellos,
+    moves=st.lists(moves, max_size=6),
+    goodbye=st.none() | st.builds(play_pb2.Goodbye),
+    pong=st.none() | st.builds(play_pb2.Pong, id=SMALL | U32),
+)
+good_hello = st.builds(
+    play_pb2.PlayRequest,
+    hello=st.builds(play_pb2.Hello, token=st.sampled_from(["bot-1", "bot-2"]), protocol_version=st.just(1)),
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn, messages: st.SearchStrategy[Any]) -> bytes:
+    """A message's bytes, perhaps with some of them changed, left out or put in."""
+    data = bytearray(draw(messages).SerializeToString())
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(data)))
+        data[at : at + draw(st.integers(0, 2))] = draw(st.binary(max_size=2))
+    return bytes(data)
+
+
+match_requests = st.builds(
+    lambda fields: match_pb2.RunMatchRequest(**fields),
+    st.fixed_dictionaries(
+        {
+            "match_id": st.sampled_from(["m", "", "x" * 1000]),
+            "ruleset": st.sampled_from(["", "{}", "[]", "null", '{"name": 3}', '{"name": "x", "players": 3}'])
+            | st.text(max_size=30),
+            "bots": st.lists(
+                st.builds(match_pb2.MatchBot, version_id=st.integers(-5, 5), name=st.text(max_size=5)),
+                max_size=5,
+            ),
+            "sessions": st.lists(
+                st.builds(
+                    match_pb2.MatchSession,
+                    number=SMALL,
+                    seating=st.lists(U32, max_size=5),
+                    seed=st.binary(max_size=33),
+                ),
+                max_size=3,
+            ),
+            "deals": U32,
+        }
+    ),
+)
+
+
+def changed_match(field: str, value: object) -> match_pb2.RunMatchRequest:
+    request = match_request(match_spec((91, 92, 93, 94), match_id="changed", limits=Limits(join_ms=1)))
+    setattr(request, field, value)
+    return request
+
+
+changed_matches = st.builds(
+    changed_match,
+    st.sampled_from(["decision_ms", "fault_limit", "deals", "bank_ms", "increment_ms", "credit_ms", "round"]),
+    U32,
+)
+
+
+class Server:
+    """A referee whose event loop is driven by the test."""
+
+    def __init__(self, runner: asyncio.Runner) -> None:
+        self.runner = runner
+        self.journal = ListJournal()
+        self.context = referee(options=ServerOptions(drain_seconds=0, journal=self.journal))
+        self.address = runner.run(self.context.__aenter__())
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """A referee that all examples meet."""
+    with asyncio.Runner() as runner:
+        server = Server(runner)
+        yield server
+        runner.run(server.context.__aexit__(None, None, None))
+
+
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+many = settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+@many
+@given(st.lists(good_hello, max_size=1), st.lists(mutated(requests)))
+def test_stream_when_messages_are_anything_then_it_ends_with_a_reason(
+    server: Server, caplog: pytest.LogCaptureFixture, first: list[play_pb2.PlayRequest], rest: list[bytes]
+) -> None:
+    entries = server.journal.entries
+    before = len(entries)
+    opening = [request.SerializeToString() for request in first]
+    goodbye = play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()).SerializeToString()
+    status = server.runner.run(status_of(server.address, "Play", [*opening, *rest, goodbye], end=False))
+    ends = [entry.kind for entry in entries[before:] if entry.kind in (EntryKind.LEFT, EntryKind.LOST)]
+    if status is grpc.StatusCode.OK:
+        assert ends == [EntryKind.LEFT]
+    else:
+        assert EntryKind.LEFT not in ends
+        assert status not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@many
+@given(mutated(match_requests | changed_matches), st.sampled_from(["RunMatch", "WatchMatch", "Status"]))
+def test_call_when_its_message_is_anything_then_it_ends_with_a_reason(
+    server: Server, caplog: pytest.LogCaptureFixture, data: bytes, call: str
+) -> None:
+    code = server.runner.run(status_of(server.address, call, [data], WORKER_TOKEN))
+    assert code not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 2**32))
+def test_match_when_one_bot_answers_at_random_then_it_is_played_and_its_records_stand(
+    server: Server, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
+    rng = random.Random(seed)
+
+    async def play() -> None:
+        spec = match_spec(sessions=2, deals=1, limits=Limits(decision_ms=60_000, join_ms=20_000, faults=1000))
+        async with sdk_bots(server.address, dict.fromkeys((1, 2, 3), lowest)):
+            running = asyncio.create_task(play_match(server.address, spec))
+            playing = asyncio.create_task(_answer_at_random(server.address, rng))
+            results = await running
+            playing.cancel()
+            await asyncio.gather(playing, return_exceptions=True)
+        for result in results:
+            check_records(spec, result)
+        assert len(results) == 2
+
+    server.runner.run(play())
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+async def _answer_at_random(address: str, rng: random.Random) -> None:
+    async with WireBot(address, 4, list_legal_plays=True) as bot:
+        while True:
+            turn = await bot.next("turn")
+            for _ in range(rng.randrange(3)):
+                await bot.move(turn, sequence=rng.randrange(9), session=rng.randrange(9))
+            plays = [list(play.cards) for play in turn.legal_plays]
+            anything = [rng.randrange(-3, 60) for _ in range(rng.randrange(6))]
+            await bot.move(turn, rng.choice([*plays, anything, []]), passes=rng.random() < 0.3)
+
+
+def test_server_when_all_that_is_over_then_it_plays_a_match(server: Server) -> None:
+    async def play() -> None:
+        async with sdk_bots(server.address, dict.fromkeys((1, 2, 3, 4), lowest)):
+            (result,) = await play_match(server.address, match_spec())
+            assert result.faults == (0, 0, 0, 0)
+
+    server.runner.run(play())

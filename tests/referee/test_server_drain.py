@@ -1,0 +1,115 @@
+"""A referee that is told to stop in the middle of a match."""
+
+import asyncio
+import signal
+
+import pytest
+
+from referee.bot import Play, Turn
+from referee.client import Limits, SessionResult, referee_status
+from referee.errors import RefereeUnavailable
+from referee.server import ServerOptions
+from referee.v1 import play_pb2
+from tests.referee.processes import referee_process
+from tests.referee.support import (
+    DEADLINE,
+    WORKER_TOKEN,
+    WireBot,
+    check_records,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+
+LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
+OPTIONS = ServerOptions(drain_seconds=DEADLINE)
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+async def until_draining(address: str) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while not (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).draining:
+            await asyncio.sleep(0.01)
+
+
+async def test_stop_when_a_match_runs_then_open_sessions_finish_and_the_rest_is_left() -> None:
+    stop = asyncio.Event()
+    spec = match_spec(sessions=6, limits=LIMITS, deals=1)
+    async with (
+        referee(options=OPTIONS, stop=stop) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+    ):
+        bot = WireBot(address, 4, max_sessions=2)
+        await bot.connect()
+        arrived: list[SessionResult] = []
+        running = asyncio.create_task(play_match(address, spec, arrived=arrived))
+        await bot.next("turn")
+        stop.set()
+        await until_draining(address)
+        with pytest.raises(RefereeUnavailable, match="unavailable: the referee is shutting down"):
+            await play_match(address, match_spec((5, 6, 7, 8), match_id="new", limits=LIMITS))
+        await bot.close()
+        async with sdk_bots(address, {4: lowest}):
+            with pytest.raises(RefereeUnavailable, match="the referee is shutting down"):
+                await running
+    assert sorted(result.number for result in arrived) == [1, 2]
+    for result in arrived:
+        assert result.forfeit is None
+        check_records(spec, result)
+
+
+async def test_stop_when_all_sessions_are_open_then_the_match_is_played_to_its_end() -> None:
+    stop = asyncio.Event()
+    async with (
+        referee(options=OPTIONS, stop=stop) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+    ):
+        async with WireBot(address, 4) as bot:
+            running = asyncio.create_task(play_match(address, match_spec(sessions=3, limits=LIMITS)))
+            await bot.next("turn")
+            stop.set()
+            await until_draining(address)
+        async with sdk_bots(address, {4: lowest}):
+            assert [result.number for result in await running] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("how", ["hurry", "time"])
+async def test_stop_when_there_is_no_time_left_then_open_sessions_are_void(how: str) -> None:
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    options = ServerOptions(drain_seconds=0.3 if how == "time" else 600)
+    async with (
+        referee(options=options, stop=stop, hurry=hurry) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4) as bot,
+    ):
+        arrived: list[SessionResult] = []
+        running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS), arrived=arrived))
+        await bot.next("turn")
+        stop.set()
+        if how == "hurry":
+            await until_draining(address)
+            hurry.set()
+        ended = await bot.next("session_ended")
+        assert (ended.reason, list(ended.scores)) == (play_pb2.SESSION_END_VOID, [])
+        assert (await bot.next("notice")).code == play_pb2.NOTICE_CODE_CLOSING
+        with pytest.raises(RefereeUnavailable):
+            await running
+        assert not arrived
+
+
+async def test_referee_process_when_it_gets_sigterm_then_it_finishes_what_is_open_and_ends() -> None:
+    spec = match_spec(sessions=2, deals=1, limits=LIMITS)
+    async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        async with WireBot(address, 4) as bot:
+            running = asyncio.create_task(play_match(address, spec))
+            await bot.next("turn")
+            process.signal(signal.SIGTERM)
+            await until_draining(address)
+        async with sdk_bots(address, {4: lowest}):
+            results = await running
+        assert await process.ended() == 0
+    assert [result.faults for result in results] == [(0, 0, 0, 0)] * 2

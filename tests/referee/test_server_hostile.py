@@ -1,0 +1,274 @@
+"""Clients that mean harm: each gets an error or a closed connection, and no match notices."""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Awaitable, Callable
+
+import grpc
+import pytest
+
+from referee.bot import Play, Turn
+from referee.client import Limits, SessionResult
+from referee.journal import EntryKind
+from referee.server import ServerOptions
+from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from tests.referee import hostile
+from tests.referee.hostile import PREFACE, frame, headers, message, settings, socket, status_of
+from tests.referee.processes import referee_process
+from tests.referee.support import (
+    DEADLINE,
+    WORKER_TOKEN,
+    ListJournal,
+    WireBot,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+
+LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+def no_traceback(caplog: pytest.LogCaptureFixture) -> bool:
+    return not [record for record in caplog.records if record.exc_info or "Traceback" in record.getMessage()]
+
+
+# One attack at a time
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: referee\r\n\r\n",
+        random.Random(1).randbytes(5000),
+        PREFACE + random.Random(2).randbytes(5000),
+        PREFACE + settings() + frame(hostile.DATA, 0, 1, b"no such stream"),
+        PREFACE + settings() + frame(99, 255, 7, b"?" * 100) + frame(hostile.PING, 0, 0, b"short"),
+        PREFACE + settings() + frame(hostile.WINDOW_UPDATE, 0, 0, bytes(4)),
+        PREFACE + settings() + headers(2),
+    ],
+    ids=[
+        "nothing",
+        "http/1",
+        "garbage",
+        "garbage-frames",
+        "no-stream",
+        "bad-ping",
+        "bad-window",
+        "even-stream",
+    ],
+)
+async def test_bytes_when_they_are_no_grpc_then_the_connection_is_closed_or_ignored(
+    data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with referee() as address:
+        async with socket(address) as connection:
+            await connection.send(data)
+        async with WireBot(address, 1) as bot:
+            assert bot.welcome.bot
+    assert no_traceback(caplog)
+
+
+@pytest.mark.parametrize("call", ["Play", "RunMatch", "WatchMatch", "Status"])
+@pytest.mark.parametrize(
+    "data", [b"\xff" * 50, b"\x0a\xff\xff\xff\xff\x0f", b"\x08" * 3, random.Random(3).randbytes(900)]
+)
+@pytest.mark.parametrize("token", ["", WORKER_TOKEN, "x" * 600])
+async def test_call_when_its_message_is_garbage_then_it_is_an_invalid_argument(
+    call: str, data: bytes, token: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with referee() as address:
+        assert await status_of(address, call, [data], token) is grpc.StatusCode.INVALID_ARGUMENT
+    assert no_traceback(caplog)
+
+
+@pytest.mark.parametrize(
+    "cards",
+    [[1] * 100_000, [-1], [0], [2**31 - 1, -(2**31)]],
+    ids=["many", "negative", "zero", "extreme"],
+)
+async def test_move_when_its_cards_are_absurd_then_it_is_malformed(
+    cards: list[int], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4) as bot,
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
+        turn = await bot.next("turn")
+        await bot.move(turn, cards)
+        assert (await bot.next("fault")).kind == play_pb2.FAULT_KIND_MALFORMED
+        await running
+    assert no_traceback(caplog)
+
+
+async def test_message_when_it_is_over_the_limit_then_the_stream_ends_and_the_bot_may_return() -> None:
+    async with referee() as address:
+        async with WireBot(address, 1) as bot:
+            assert bot.welcome.max_message_bytes == 1 << 20
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                await bot.move(play_pb2.Turn(session=1), [1] * ((1 << 20) + 1))
+            assert (await bot.ended()).code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        async with WireBot(address, 1) as bot:
+            assert bot.welcome.bot
+
+
+async def test_message_when_garbage_comes_in_mid_stream_then_the_stream_ends_and_the_author_is_told() -> None:
+    journal = ListJournal()
+    async with (
+        referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
+        socket(address) as connection,
+    ):
+        await connection.send(PREFACE + settings() + headers(1) + message(1, hostile.hello(4)))
+        await connection.send(message(1, b"\xff" * 20))
+        async with asyncio.timeout(DEADLINE):
+            async for _, flags, _ in connection.frames():
+                if flags & hostile.END_STREAM and journal.of(4, EntryKind.LOST):
+                    break
+    (entry,) = journal.of(4, EntryKind.LOST)
+    assert (entry.code, entry.text) == ("unreadable", "20 bytes that are no PlayRequest")
+
+
+async def test_run_match_when_its_ruleset_is_nested_too_deeply_then_it_is_refused(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with referee() as address:
+        for ruleset in ("[" * 50_000, '{"name":' * 5_000, "1" * 10_000, "NaN", '{"name": 1e999}', "\x00"):
+            data = match_pb2.RunMatchRequest(match_id="m", ruleset=ruleset).SerializeToString()
+            code = await status_of(address, "RunMatch", [data], WORKER_TOKEN)
+            assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert no_traceback(caplog)
+
+
+async def test_bot_when_its_window_is_of_no_size_then_it_stalls_and_no_session_is_void() -> None:
+    journal = ListJournal()
+    limits = Limits(decision_ms=1500, join_ms=20_000, faults=2)
+    async with (
+        referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        hostile.bot_without_window(address, 4),
+    ):
+        spec = match_spec(sessions=3, limits=limits)
+        results = await play_match(address, spec)
+    assert [result.forfeit for result in results] == [s.seating.index(3) for s in spec.sessions]
+    codes = {entry.code for entry in journal.of(4, EntryKind.FAULT)}
+    assert codes <= {"stall", "timeout"}
+    assert "stall" in codes
+
+
+async def test_streams_when_hundreds_never_say_hello_then_bots_that_play_are_not_harmed() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        async with socket(address) as one, socket(address) as two:
+            for connection in (one, two):
+                await connection.send(PREFACE + settings())
+                await connection.send(b"".join(headers(2 * n + 1) for n in range(300)))
+            results = await play_match(address, match_spec(sessions=8, limits=LIMITS))
+            refused = 0
+            async with asyncio.timeout(DEADLINE):
+                async for kind, flags, _ in two.frames():
+                    refused += kind == hostile.HEADERS and bool(flags & hostile.END_STREAM)
+                    if refused >= 40:
+                        break
+        assert [result.faults for result in results] == [(0, 0, 0, 0)] * 8
+        async with asyncio.timeout(DEADLINE), sdk_bots(address, {5: lowest}), WireBot(address, 6) as bot:
+            assert bot.welcome.bot
+
+
+# All at once
+
+
+async def attack_with_bytes(address: str, rng: random.Random) -> None:
+    async with socket(address) as connection:
+        await connection.send(
+            rng.choice([b"", PREFACE, PREFACE + settings()]) + rng.randbytes(rng.randrange(4000))
+        )
+
+
+async def attack_half_open(address: str, rng: random.Random) -> None:
+    async with socket(address) as connection:
+        await connection.send(PREFACE + settings(initial_window_size=rng.choice([0, 1])) + headers(1))
+        await connection.send(message(1, hostile.hello(20 + rng.randrange(10)), length=rng.randrange(2**32)))
+        await asyncio.sleep(0.05)
+
+
+async def attack_with_tokens(address: str, rng: random.Random) -> None:
+    async with grpc.aio.insecure_channel(address) as channel:
+        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        for _ in range(50):
+            call = stub.Play(None)
+            hello = play_pb2.Hello(token=rng.randbytes(9).hex(), protocol_version=1)
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                await call.write(play_pb2.PlayRequest(hello=hello))
+                await call.read()
+            call.cancel()
+
+
+async def attack_with_floods(address: str, rng: random.Random) -> None:
+    with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+        await hostile.flood(
+            address, 100 + rng.randrange(1_000_000), rng.choice(hostile.play_requests()), 3000
+        )
+
+
+async def attack_calls(address: str, rng: random.Random) -> None:
+    for call in ("Play", "RunMatch", "WatchMatch", "Status"):
+        code = await status_of(
+            address, call, [rng.randbytes(rng.randrange(200))], rng.choice(["", "bad", WORKER_TOKEN, "bot-1"])
+        )
+        assert code not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+
+
+async def attack_without_reading(address: str, rng: random.Random) -> None:
+    async with hostile.bot_without_window(address, 70 + rng.randrange(9)) as connection:
+        await connection.send(message(1, play_pb2.PlayRequest().SerializeToString()) * 2000)
+        await asyncio.sleep(0.1)
+
+
+ATTACKS: list[Callable[[str, random.Random], Awaitable[None]]] = [
+    attack_with_bytes,
+    attack_half_open,
+    attack_with_tokens,
+    attack_with_floods,
+    attack_calls,
+    attack_without_reading,
+]
+
+
+async def test_attacks_when_all_happen_at_once_then_the_tables_go_as_undisturbed() -> None:
+    spec = match_spec(sessions=24, deals=2, limits=LIMITS)
+
+    async def play(address: str) -> list[SessionResult]:
+        async with sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+            return await play_match(address, spec)
+
+    async with referee() as address:
+        expected = await play(address)
+    made = dict.fromkeys(ATTACKS, 0)
+
+    async def keep_on(attack: Callable[[str, random.Random], Awaitable[None]], seed: int) -> None:
+        rng = random.Random(seed)
+        while True:
+            await attack(address, rng)
+            made[attack] += 1
+
+    async with referee_process() as (address, process):
+        attackers = [asyncio.create_task(keep_on(attack, seed)) for seed, attack in enumerate(ATTACKS)]
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not all(made.values()):
+                    await asyncio.sleep(0.05)
+                    assert not [attacker.exception() for attacker in attackers if attacker.done()]
+            assert await play(address) == expected
+            assert not [attacker.exception() for attacker in attackers if attacker.done()]
+        finally:
+            for attacker in attackers:
+                attacker.cancel()
+            await asyncio.gather(*attackers, return_exceptions=True)
+        assert process.lives

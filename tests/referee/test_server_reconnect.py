@@ -1,0 +1,161 @@
+"""Bots that drop out and come back, and second connections."""
+
+import asyncio
+import random
+import signal
+from typing import Any
+
+import grpc
+import pytest
+
+from referee.bot import Play, Turn
+from referee.client import Limits
+from referee.journal import EntryKind
+from referee.server import ServerOptions
+from referee.v1 import play_pb2
+from tests.referee.processes import bot_process
+from tests.referee.support import (
+    DEADLINE,
+    ListJournal,
+    WireBot,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+from tests.referee.test_server_rulesets import Checking
+
+LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+class _First(random.Random):
+    """Chooses the first of anything."""
+
+    def choice(self, seq: Any) -> Any:
+        return seq[0]
+
+
+class Dropping(Checking):
+    """Plays the lowest card that it finds itself, and breaks its stream off at every so many turns."""
+
+    def __init__(self, address: str, number: int, every: int) -> None:
+        super().__init__(WireBot(address, number, list_legal_plays=True), number)
+        self._address = address
+        self._number = number
+        self._every = every
+        self._turns = 0
+        self.drops = 0
+        self.random = _First()
+
+    async def answer(self, turn: play_pb2.Turn) -> None:
+        self._turns += 1
+        if self._turns % self._every == 0:
+            await self.bot.close()
+            self.drops += 1
+            self.views.clear()
+            self.bot = WireBot(self._address, self._number, list_legal_plays=True)
+            await self.bot.connect()
+            return
+        await super().answer(turn)
+
+
+@pytest.mark.parametrize("ruleset", ["chinese", "gamesky", "indonesia", "hong-kong-relatives-3"])
+async def test_bot_when_it_drops_and_returns_then_all_goes_as_if_it_had_stayed(ruleset: str) -> None:
+    numbers = (1, 2, 3) if ruleset.endswith("-3") else (1, 2, 3, 4)
+    spec = match_spec(numbers, ruleset=ruleset, sessions=2, deals=2, limits=LIMITS)
+    outcomes = []
+    async with referee() as address, sdk_bots(address, dict.fromkeys(numbers[:-1], lowest)):
+        for every in (1_000_000, 4):
+            bot = Dropping(address, numbers[-1], every)
+            await bot.bot.connect()
+            playing = asyncio.create_task(bot.play())
+            outcomes.append(await play_match(address, spec))
+            playing.cancel()
+            await asyncio.gather(playing, return_exceptions=True)
+            await bot.bot.close()
+            assert bot.differences == []
+    assert bot.drops > 2
+    assert outcomes[0] == outcomes[1]
+
+
+async def test_bot_process_when_it_is_killed_and_started_again_then_all_goes_as_if_it_had_stayed() -> None:
+    spec = match_spec(sessions=2, deals=4, limits=LIMITS)
+    journal = ListJournal()
+    options = ServerOptions(drain_seconds=0, journal=journal)
+    async with referee(options=options) as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        async with sdk_bots(address, {4: lowest}):
+            expected = await play_match(address, spec)
+        started = asyncio.Event()
+        async with bot_process(address, 4, 0.02) as first:
+            running = asyncio.create_task(play_match(address, spec, started))
+            async with asyncio.timeout(DEADLINE):
+                while len(journal.of(4, EntryKind.CONNECTED)) < 2:
+                    await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            first.signal(signal.SIGKILL)
+            async with asyncio.timeout(DEADLINE):
+                while not journal.of(4, EntryKind.LOST):
+                    await asyncio.sleep(0.01)
+        assert not running.done()
+        async with bot_process(address, 4):
+            assert await running == expected
+    assert not [entry for entry in journal.entries if entry.kind is EntryKind.FAULT]
+
+
+async def test_clock_when_the_bot_is_away_then_it_runs_on() -> None:
+    limits = Limits(decision_ms=3000, join_ms=20_000, faults=1000)
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        async with WireBot(address, 4) as bot:
+            running = asyncio.create_task(play_match(address, match_spec(limits=limits, deals=1)))
+            first = await bot.next("turn")
+        await asyncio.sleep(0.3)
+        async with WireBot(address, 4) as again:
+            second = await again.next("turn")
+        assert second.sequence == first.sequence
+        assert second.decision_ms <= first.decision_ms - 300
+        async with sdk_bots(address, {4: lowest}):
+            (result,) = await running
+    assert result.faults == (0, 0, 0, 0)
+
+
+async def test_second_connection_when_the_first_lives_then_it_is_refused_and_the_first_plays_on() -> None:
+    journal = ListJournal()
+    options = ServerOptions(drain_seconds=0, journal=journal)
+    async with (
+        referee(options=options) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)),
+        WireBot(address, 5),
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(sessions=4, limits=LIMITS)))
+        for number in (4, 5):
+            second = WireBot(address, number)
+            await second.write(
+                play_pb2.PlayRequest(hello=play_pb2.Hello(token=f"bot-{number}", protocol_version=1))
+            )
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await second._call.read()
+            assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
+            await second.close()
+        results = await running
+    assert [result.faults for result in results] == [(0, 0, 0, 0)] * 4
+    assert journal.of(5, EntryKind.REFUSED, "already_connected")
+
+
+async def test_second_connection_when_the_first_is_stuck_then_it_takes_its_place() -> None:
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4, pongs=False) as stuck,
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
+        await stuck.next("turn")
+        async with sdk_bots(address, {4: lowest}):
+            (result,) = await running
+        error = await stuck.ended()
+    assert error.code() is grpc.StatusCode.ABORTED
+    assert error.details() == "the bot connected again, and this stream gave no sign of life"
+    assert result.faults == (0, 0, 0, 0)

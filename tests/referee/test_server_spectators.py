@@ -1,0 +1,177 @@
+"""Spectators over real sockets: what they see, who may look, and that they harm nobody."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+
+from referee.bot import Play, Turn
+from referee.client import Limits, referee_status
+from referee.server import ServerOptions
+from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from tests.referee.hostile import PREFACE, headers, message, settings, socket
+from tests.referee.processes import referee_process
+from tests.referee.support import (
+    DEADLINE,
+    ORGANISER_TOKEN,
+    SPECTATOR_TOKEN,
+    WORKER_TOKEN,
+    WireBot,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+from tests.referee.test_broadcast import check_sequence
+
+LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
+CROWD = 2000
+
+
+def lowest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+async def watch(address: str, token: str = "") -> list[match_pb2.WatchUpdate]:
+    """All that a spectator sees of the match from now on."""
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    updates: list[match_pb2.WatchUpdate] = []
+    async with grpc.aio.insecure_channel(address) as channel, asyncio.timeout(3 * DEADLINE):
+        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        async for response in stub.WatchMatch(match_pb2.WatchMatchRequest(match_id="m"), metadata=metadata):
+            updates += response.updates
+    return updates
+
+
+@asynccontextmanager
+async def held_match(address: str, sessions: int = 1, deals: int = 2) -> AsyncIterator[asyncio.Task[object]]:
+    """A match that goes on only when the block ends; gives its results."""
+    async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        async with WireBot(address, 4) as bot:
+            spec = match_spec(sessions=sessions, deals=deals, limits=LIMITS)
+            running: asyncio.Task[object] = asyncio.create_task(play_match(address, spec))
+            await bot.next("turn")
+            yield running
+        async with sdk_bots(address, {4: lowest}):
+            await running
+
+
+async def until_watched(address: str, count: int) -> None:
+    async with asyncio.timeout(2 * DEADLINE):
+        while (await asyncio.to_thread(referee_status, address, WORKER_TOKEN)).spectators < count:
+            await asyncio.sleep(0.02)
+
+
+async def test_watch_when_spectators_come_early_and_late_then_they_see_whole_deals_and_no_open_hands() -> (
+    None
+):
+    async with referee() as address:
+        watching = []
+        async with held_match(address, sessions=3, deals=3) as running:
+            for number in range(3):
+                watching.append(asyncio.create_task(watch(address)))
+                await until_watched(address, number + 1)
+        seen = [await one for one in watching]
+        results = await running
+    assert isinstance(results, list)
+    actions = sum(len(json.loads(record)["actions"]) for result in results for record in result.records)
+    for updates in seen:
+        check_sequence(updates)
+        kinds = [update.WhichOneof("update") for update in updates]
+        assert [kinds.count(kind) for kind in ("session_started", "deal_ended", "session_ended")] == [3, 9, 3]
+        assert kinds.count("action") == actions
+        first_end = kinds.index("deal_ended")
+        assert not any(update.deal_started.hand for update in updates)
+        assert not any(update.HasField("deal_ended") for update in updates[:first_end])
+
+
+@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, WORKER_TOKEN, "bot-17"])
+async def test_watch_when_a_token_is_asked_for_then_each_of_the_arena_will_do(token: str) -> None:
+    options = ServerOptions(drain_seconds=0, open_to_spectators=False)
+    async with referee(options=options) as address:
+        async with held_match(address):
+            watching = asyncio.create_task(watch(address, token))
+            await until_watched(address, 1)
+        assert (await watching)[-1].HasField("session_ended")
+
+
+@pytest.mark.parametrize("token", ["", "nobody", "x" * 1000])
+async def test_watch_when_a_token_is_asked_for_then_others_are_refused(token: str) -> None:
+    options = ServerOptions(drain_seconds=0, open_to_spectators=False)
+    async with referee(options=options) as address, held_match(address):
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await watch(address, token)
+    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+    assert caught.value.details() == "authorization: watching needs a token of this arena"
+
+
+async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_missed() -> None:
+    async with referee() as address, grpc.aio.insecure_channel(address) as channel:
+        async with held_match(address, sessions=40, deals=3) as running:
+            call = referee_pb2_grpc.RefereeServiceStub(channel).WatchMatch(
+                match_pb2.WatchMatchRequest(match_id="m")
+            )
+            async with asyncio.timeout(DEADLINE):
+                first = await call.read()
+            assert isinstance(first, match_pb2.WatchMatchResponse)
+            assert first.updates[0].HasField("session_started")
+        results = await running
+        assert isinstance(results, list)
+        actions = sum(len(json.loads(record)["actions"]) for result in results for record in result.records)
+        notices: list[play_pb2.Notice] = []
+        seen = 0
+        async with asyncio.timeout(DEADLINE):
+            while isinstance(response := await call.read(), match_pb2.WatchMatchResponse):
+                notices += [update.notice for update in response.updates if update.HasField("notice")]
+                seen += len(response.updates)
+    assert len(results) == 40
+    if seen - len(notices) < actions:
+        assert notices
+    for notice in notices:
+        assert notice.code == play_pb2.NOTICE_CODE_LEFT_OUT
+        assert "updates were left out: read too slowly" in notice.text
+
+
+async def test_watch_when_thousands_do_not_read_then_the_results_are_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    spec = match_spec(sessions=24, deals=2, limits=LIMITS)
+    outcomes, rates = [], []
+    async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        for count in (0, CROWD):
+            running = asyncio.create_task(play_match(address, spec, started := asyncio.Event()))
+            await started.wait()
+            async with _crowd(address, count):
+                begin = time.perf_counter()
+                async with sdk_bots(address, {4: lowest}):
+                    results = await running
+                seconds = time.perf_counter() - begin
+            actions = sum(
+                len(json.loads(record)["actions"]) for result in results for record in result.records
+            )
+            outcomes.append(results)
+            rates.append(f"{actions / seconds:,.0f} with {count} spectators")
+        assert process.lives
+    with capsys.disabled():
+        print(f"\nactions a second: {', '.join(rates)}")
+    assert outcomes[0] == outcomes[1]
+
+
+@asynccontextmanager
+async def _crowd(address: str, count: int, before: int = 0) -> AsyncIterator[None]:
+    """So many spectators that read nothing: 400 on a connection, with windows of no size."""
+    if before == count:
+        yield
+        return
+    request = match_pb2.WatchMatchRequest(match_id="m").SerializeToString()
+    async with socket(address) as connection:
+        await connection.send(PREFACE + settings(initial_window_size=0))
+        for stream in range(1, 800, 2):
+            await connection.send(headers(stream, "WatchMatch") + message(stream, request, end=True))
+        await until_watched(address, before + 400)
+        async with _crowd(address, count, before + 400):
+            yield
