@@ -1,9 +1,10 @@
 """The referee beside a bare echo: decisions a second, waiting times and CPU time, sessions at once swept.
 
-``python -m benchmarks.referee`` runs four Python bots of the SDK in processes of their own. For each number of
-sessions it measures a bare grpc.aio echo of one-record messages of the same size on four streams, and then the
-referee with clocks, faults and records on, and prints medians over the repeats with their range. A decision is a
-turn that a bot was asked and answered. ``--think`` has bots that think 0 to 20 ms, with and without the hold rule.
+``python -m benchmarks.referee`` runs four Python bots of the SDK in processes of their own. For each number
+of sessions it measures a bare grpc.aio echo of one-record messages of the same size on four streams, and then
+the referee with clocks, faults and records on, and prints medians over the repeats with their range. A
+decision is a turn that a bot was asked and answered. Bots that think 0 to 20 ms follow, with and without the
+hold rule (``--think`` for these alone).
 """
 
 import argparse
@@ -18,6 +19,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+import uvloop
+
 from referee.auth import BotIdentity, Scope
 from referee.client import BotSeat, Limits, MatchSpec, Progress, SessionSpec, run_match
 from referee.ruleset import load_ruleset
@@ -25,6 +28,12 @@ from referee.server import serve
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
+
+
+HEAD = (
+    "sessions | decisions/s         | x echo            | CPU x echo's      | p99 x echo's      |"
+    " us a decision (referee, bots) | ms p50, p99 (echo) | turns a message"
+)
 
 
 class Tokens:
@@ -187,7 +196,8 @@ def echo(seconds: float) -> Echo:
 def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True) -> Run:
     """Runs a match with this many sessions at once, and measures it once it is warm."""
     with ExitStack() as stack:
-        server = stack.enter_context(process("benchmarks.referee", "--serve", *([] if hold else ["--no-hold"])))
+        options = [] if hold else ["--no-hold"]
+        server = stack.enter_context(process("benchmarks.referee", "--serve", *options))
         address = f"127.0.0.1:{read_line(server)}"
         bots = [
             stack.enter_context(
@@ -241,8 +251,7 @@ def median_and_range(values: Sequence[float], form: str = ".2f") -> str:
 
 def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
     """Prints a line for each number of sessions."""
-    print("sessions | decisions/s         | x echo            | CPU x echo's      | p99 x echo's      | us a decision"
-          " (referee, bots) | ms p50, p99 (echo) | turns a message")  # fmt: skip
+    print(HEAD)
     for sessions in counts:
         cells = [(echo(seconds), play(sessions, seconds)) for _ in range(repeats)]
         rates = [run.rate for _, run in cells]
@@ -287,10 +296,10 @@ def main() -> None:
     parser.add_argument("--think-ms", type=float, default=0.0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        asyncio.run(_referee(not options.no_hold))
+        uvloop.run(_referee(not options.no_hold))
         return
     if options.bot:
-        asyncio.run(_bot(options.bot[0], options.bot[1], options.think_ms / 1000))
+        uvloop.run(_bot(options.bot[0], options.bot[1], options.think_ms / 1000))
         return
     runs = f"{options.repeats} x {options.seconds:g} s a cell: median (range)"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {runs}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import grpc
+import uvloop
 
 from referee.bot import twin
 from referee.bot.view import Play, SessionView, Turn
@@ -306,7 +307,7 @@ def run(
             asyncio.get_running_loop().add_signal_handler(number, client.leave)
         await client.run(addresses)
 
-    asyncio.run(play())
+    uvloop.run(play())
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
