@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import grpc
 from google.protobuf.message import DecodeError, Message
@@ -27,6 +27,7 @@ from referee.errors import (
 from referee.events import Notice, NoticeCode
 from referee.hall import BEAT_SECONDS, MAX_SESSIONS, STOPPED_BY_WORKER, TAKEN_OVER, Hall, Match
 from referee.journal import Entry, EntryKind, Journal, NoJournal
+from referee.metrics import Meter
 from referee.stream import Alarm, BotStream, PlayContext, Unreadable, clock, read_message
 from referee.v1 import log_pb2, match_pb2, play_pb2, referee_pb2
 
@@ -78,6 +79,8 @@ class ServerOptions:
     """Whether anyone may watch, without a token."""
     journal: Journal = NoJournal()  # noqa: RUF009  # it has no state
     """Keeps what bots' authors may read later."""
+    meter: Meter | None = None
+    """Counts what happens; None: nobody wants to know."""
 
 
 def share_of(sessions: int, share: tuple[int, int]) -> int:
@@ -94,11 +97,14 @@ class Pacer:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def turn(self) -> None:
-        """Waits for a spectator's turn."""
+    async def turn(self, *, newcomer: bool) -> None:
+        """Waits for a spectator's turn; newcomers go first."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(future)
+        if newcomer:
+            self._waiting.appendleft(future)
+        else:
+            self._waiting.append(future)
         if self._timer is None:
             self._timer = loop.call_later(SPECTATOR_SECONDS, self._serve)
         await future
@@ -122,6 +128,7 @@ class RefereeServicer:
         self._authenticator = authenticator
         self._options = options
         self._journal = options.journal
+        self._meter = options.meter or Meter()
         self._pacer = Pacer()
         self._handshakes = 0
         self._silent: dict[int, asyncio.Timeout] = {}
@@ -137,15 +144,19 @@ class RefereeServicer:
             referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name,
             {
                 "Play": grpc.stream_stream_rpc_method_handler(
-                    self._counted(self.Play), _reader(play_pb2.PlayRequest)
+                    self._counted(self.Play),
+                    self._sized("Play", "in", _reader(play_pb2.PlayRequest)),
+                    self._sized("Play", "out"),
                 ),
                 "RunMatch": grpc.unary_stream_rpc_method_handler(
                     self._counted(self.RunMatch),
                     _reader(match_pb2.RunMatchRequest),
-                    match_pb2.RunMatchResponse.SerializeToString,
+                    self._sized("RunMatch", "out", match_pb2.RunMatchResponse.SerializeToString),
                 ),
                 "WatchMatch": grpc.unary_stream_rpc_method_handler(
-                    self._counted(self.WatchMatch), _reader(match_pb2.WatchMatchRequest)
+                    self._counted(self.WatchMatch),
+                    _reader(match_pb2.WatchMatchRequest),
+                    self._sized("WatchMatch", "out"),
                 ),
                 "ReadLog": grpc.unary_unary_rpc_method_handler(
                     self.ReadLog, _reader(log_pb2.ReadLogRequest), log_pb2.ReadLogResponse.SerializeToString
@@ -155,6 +166,12 @@ class RefereeServicer:
                 ),
             },
         )
+
+    def _sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None = None) -> Any:
+        """``convert``, whose messages are counted if somebody wants to know; None: they are bytes."""
+        if self._options.meter is None:
+            return convert
+        return self._meter.sized(call, direction, convert or bytes)
 
     def _counted(self, call: _Call) -> _Call:
         async def counted(request: Any, context: CallContext) -> None:
@@ -202,15 +219,22 @@ class RefereeServicer:
         self, _requests: AsyncIterator[play_pb2.PlayRequest | Unreadable], context: PlayContext
     ) -> None:
         """A bot's stream."""
-        stream, hello = await self._welcome(context)
+        try:
+            stream, hello = await self._welcome(context)
+        except grpc.aio.AbortError:
+            self._meter.refused(context.code())
+            raise
         connection = stream.connection
         identity = connection.identity
         self._alarm.set()
         sdk = " ".join(hello.sdk[:100].split()) or "no SDK named"
-        log.info("bot %s connected (%s)", identity.name, sdk)
+        log.info("bot %s connected (%s)", identity.name, sdk, extra={"bot": identity.name})
         self._note(identity, EntryKind.CONNECTED, "", sdk)
-        writer = asyncio.create_task(stream.write(context, self._options.addresses))
-        reader = asyncio.create_task(stream.listen(context))
+        link = context
+        if self._options.meter is not None:
+            link = cast(PlayContext, self._meter.timed(context, connection.outbox.owed))
+        writer = asyncio.create_task(stream.write(link, self._options.addresses))
+        reader = asyncio.create_task(stream.listen(link))
         for task in (writer, reader):
             task.add_done_callback(_forget)
         try:
@@ -305,7 +329,7 @@ class RefereeServicer:
             kind, code, text = EntryKind.LEFT, "", "the bot said goodbye"
         else:
             kind, code, text = EntryKind.LOST, "broken", "the stream ended without a goodbye"
-        log.info("bot %s %s: %s", identity.name, kind.value, text)
+        log.info("bot %s %s: %s", identity.name, kind.value, text, extra={"bot": identity.name})
         details = {"round_trip_ms": round(connection.round_trip * 1000, 1)}
         self._journal.add(Entry(identity.version_id, kind, code, text, details=details))
 
@@ -328,17 +352,24 @@ class RefereeServicer:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
             raise AssertionError from None
         self._alarm.set()
-        log.info("match %s: %d sessions", request.match_id, len(request.sessions))
+        self._meter.opened(match)
+        about = {"tournament": request.tournament, "match": request.match_id}
+        log.info("match %s: %d sessions", request.match_id, len(request.sessions), extra=about)
         try:
             await self._follow(match, wake, context)
         finally:
+            outcome = self._meter.closed(match, self._hall.progress(match).decisions)
             self._hall.close_match(match, STOPPED_BY_WORKER)
             self._alarm.set()
+            if outcome != "done":
+                reason = match.ended or STOPPED_BY_WORKER
+                log.info("match %s: not finished: %s", request.match_id, reason, extra=about)
 
     async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
         while True:
             while results := match.take_results():  # more may come while one is written
                 for result in results:
+                    self._meter.finished(len(result.records))
                     await context.write(wire.result_response(result))
             if match.ended:
                 code = grpc.StatusCode.ABORTED if match.ended == TAKEN_OVER else grpc.StatusCode.UNAVAILABLE
@@ -434,9 +465,11 @@ class RefereeServicer:
         if self._hall.spectators >= MAX_SPECTATORS:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many spectators; try again later")
         spectator = self._hall.watch(match)
+        newcomer = True
         try:
             while not spectator.done:
-                await self._pacer.turn()
+                await self._pacer.turn(newcomer=newcomer)
+                newcomer = False
                 updates = spectator.take()
                 if updates:
                     await context.write(updates)
