@@ -18,12 +18,22 @@ SCALE = 400.0
 """So many points of difference make the better one ten times as likely to finish before the other."""
 
 
+UNKNOWN = 200.0
+"""Standard deviation of what a bot is worth before anything is known of it, in rating points."""
+
+MIXED = 0.16
+"""Mean of p (1 - p), p the expected share, over opponents whose worth is spread as ``UNKNOWN`` says."""
+
+TWO_SIDED = 1.96
+"""Standard deviations to either side that hold 95 % of a normal distribution."""
+
+
 def expected(own: float, other: float) -> float:
     """The share that the first of two is expected to win: 1 / (1 + 10 ** ((other - own) / 400))."""
     return 1.0 / (1.0 + math.pow(10.0, (other - own) / SCALE))
 
 
-def apply_match(ratings: Mapping[int, float], points: Mapping[int, int]) -> dict[int, float]:
+def apply_match(ratings: Mapping[int, float], points: Mapping[int, float]) -> dict[int, float]:
     """New ratings of those who sat at a table; their changes sum to zero.
 
     ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
@@ -40,3 +50,28 @@ def apply_match(ratings: Mapping[int, float], points: Mapping[int, int]) -> dict
             after[one] += change
             after[other] -= change
     return after
+
+
+def uncertainty(matches: int, size: int) -> float:
+    """Half the width of the 95 % interval around a rating after so many matches at tables of ``size``.
+
+    Two things make a rating wrong: what is left of starting everyone at ``START``, which every match brings
+    down by about the same share, and the chance in its latest matches, which K keeps from dying away
+    (docs/fairness.md says how both are found, and how often the interval holds).
+    """
+    slope = math.log(10.0) / SCALE * MIXED
+    keeps = (1 - K * slope) ** (2 * matches)
+    placing = (size * size - 1) / 12  # variance of a place among equals
+    chance = K * placing / (size - 1) ** 2 / (2 * slope - K * slope * slope)
+    return TWO_SIDED * math.sqrt(keeps * UNKNOWN**2 + (1 - keeps) * chance)
+
+
+def spread(count: int, total: float, squares: float) -> float | None:
+    """Half the width of the 95 % interval around the sum of so many independent values.
+
+    ``total`` is their sum, ``squares`` that of their squares; None for fewer than two values.
+    """
+    if count < 2:
+        return None
+    variance = max(0.0, squares - total * total / count) / (count - 1)
+    return TWO_SIDED * math.sqrt(variance * count)

@@ -1,5 +1,7 @@
 """Who sits where in the sessions of a match, so that neither seat nor neighbour favours anyone."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from random import Random
 
@@ -15,14 +17,50 @@ SEAT_WEIGHT = 4
 """How much more an uneven count of a seat costs than one of a neighbour."""
 
 
-def seatings(size: int, sessions: int) -> list[tuple[int, ...]]:
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """How even some seatings are."""
+
+    seats: tuple[tuple[int, ...], ...]
+    """For each position how often it has each seat."""
+    after: tuple[tuple[int, ...], ...]
+    """For each position how often it plays directly after each other one; 0 for itself."""
+
+    @property
+    def seat_spread(self) -> tuple[int, int]:
+        """The least and the most often that a position has a seat."""
+        counts = [count for row in self.seats for count in row]
+        return min(counts), max(counts)
+
+    @property
+    def neighbour_spread(self) -> tuple[int, int]:
+        """The least and the most often that a position plays directly after another one."""
+        counts = [
+            count for one, row in enumerate(self.after) for other, count in enumerate(row) if one != other
+        ]
+        return min(counts), max(counts)
+
+
+def balance(seatings: Sequence[Sequence[int]]) -> Balance:
+    """How even these seatings are; there must be one at least."""
+    counts = Counts(len(seatings[0]))
+    for seating in seatings:
+        counts.add(seating, 1)
+    return Balance(tuple(map(tuple, counts.seat)), tuple(map(tuple, counts.after)))
+
+
+def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple[int, ...]]:
     """For each session of a match: the position in the table (0 … size - 1) that has each seat.
 
-    Over the sessions each position has each seat as often as any other (or once more or less), and plays
-    directly after each other one as equally often as the search finds beside that. Both are exactly equal
-    after blocks of ``size * (size - 1)`` sessions if ``size`` is odd, and of twice as many if it is even.
-    Made for 2 to 8 seats.
+    In ``duplicate`` each position keeps the seat of its number, so that nobody has a deal's cards twice and
+    everyone can be compared with the same seat at another table. Else, over the sessions each position has
+    each seat as often as any other (or once more or less), and plays directly after each other one as
+    equally often as the search finds beside that. Both are exactly equal after blocks of
+    ``size * (size - 1)`` sessions if ``size`` is odd, and of twice as many if it is even. Made for 2 to 8
+    seats.
     """
+    if duplicate:
+        return [tuple(range(size))] * sessions
     block = _block(size)
     blocks, rest = divmod(sessions, len(block))
     return [*block * blocks, *_searched(size, rest)]
@@ -92,7 +130,7 @@ class Counts:
         self.cost = 0
         """Sum of the squares of all counts, those of seats weighted: least when they are equal."""
 
-    def add(self, seating: list[int], times: int) -> None:
+    def add(self, seating: Sequence[int], times: int) -> None:
         """Count a session (times 1) or take it back (times -1)."""
         for seat, position in enumerate(seating):
             self.cost += SEAT_WEIGHT * _bump(self.seat[position], seat, times)

@@ -102,6 +102,13 @@ class Settings(BaseSettings):
     """Matches that one worker runs at once."""
     beat_seconds: float = Field(default=5, gt=0)
     """How often every open tournament is looked at."""
+    metrics_listen: str = ""
+    """``host:port`` at which a process shows its metrics; empty: it does not. With ``arena up`` the first
+    one does there, and the others at the ports that follow."""
+    log_format: Literal["text", "json"] = "text"
+    """How processes log."""
+    log_level: Literal["debug", "info", "warning"] = "info"
+    """From which level on processes log what is their own; of libraries only warnings."""
 
     @field_validator("data")
     @classmethod
@@ -131,6 +138,13 @@ class Settings(BaseSettings):
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65535:
             raise ValueError(f"{address!r} is not host:port")
+        return address
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _is_metrics_address(cls, address: str) -> str:
+        if address and cls._is_address(address) and split_address(address)[1] == 0:
+            raise ValueError(f"{address}: port 0 is any port, and whoever asks has to know which")
         return address
 
     @field_validator("referees")
@@ -274,6 +288,12 @@ class Settings(BaseSettings):
             "referees": ",".join(self.referees),
             "worker_token": token,
         }
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Host and port of a ``host:port``, the host without brackets."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _local_addresses(listen: str, count: object) -> str:

@@ -10,13 +10,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arena.errors import SpecError
+from arena.pairing import FORMATS
 from referee.match import MAX_DEALS, MAX_SESSIONS
 from referee.ruleset import load_ruleset_file
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
 """Names of owners, bots and tournaments."""
-
-FORMATS = ("round-robin", "swiss")
 
 
 def check_name(field: str, name: object) -> str:
@@ -33,13 +32,13 @@ class TournamentSpec:
     name: str
     """Unique in the arena."""
     format: str
-    """``round-robin`` or ``swiss``."""
+    """``round-robin``, ``swiss``, ``gauntlet``, ``knockout`` or ``continuous``."""
     ruleset: str | Mapping[str, object]
     """A preset's name, or the fields of a ruleset."""
     entrants: tuple[str, ...]
     """``owner/bot@number``, or ``owner/bot`` for its newest version; in the order of seeding."""
     rounds: int | None = None
-    """Rounds; None: as many as a round-robin needs. Swiss has to say."""
+    """Rounds; None: as many as the format takes. Swiss has to say."""
     sessions: int = 4
     """Sessions in a match."""
     deals: int | None = None

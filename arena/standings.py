@@ -1,9 +1,22 @@
 """A tournament's standings and crosstable, from the points of its matches."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import permutations
+from operator import attrgetter
+
+TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
+    "round-robin": ("score", "points", "wins", "opponents"),
+    "swiss": ("score", "opponents_cut", "opponents", "wins", "points"),
+    "gauntlet": ("mean", "points", "wins", "opponents"),
+    "knockout": ("reached", "last", "score", "points", "wins"),
+    "continuous": ("mean", "opponents", "wins", "points"),
+}
+"""For each format what decides its standings, in this order; each is a field of ``Standing``."""
+
+WORTH = ("round-robin", "swiss")
+"""Formats in which a bye is worth the mean score of a table; in the others it is worth nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +29,24 @@ class MatchOutcome:
     table: int
     """Table in the round, from 1."""
 
-    points: Mapping[int, int]
+    points: Mapping[int, float]
     """Entrant to points, summed over all deals of the match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A line of the standings; what decides stands in the order in which it decides."""
+    """A line of the standings; which of its figures decide, and in what order, depends on the format."""
 
     rank: int
-    """Place, from 1; shared only by those who are equal in everything below."""
+    """Place, from 1; shared only by those who are equal in everything that decides."""
 
     entrant: int
     """Who."""
 
     score: float
-    """Sum of the match scores: k - 1 for the first of k to 0 for the last, ties sharing; a bye, the mean."""
+    """Sum of the match scores: k - 1 for the first of k to 0 for the last, ties sharing; see ``WORTH``."""
 
-    points: int
+    points: float
     """Points of all deals."""
 
     wins: int
@@ -42,8 +55,23 @@ class Standing:
     opponents: float
     """Mean score of the opponents, each as often as met: how hard the way was (after Buchholz)."""
 
+    opponents_cut: float = 0.0
+    """The same without the lowest, so that one weak opponent costs nobody a place (Buchholz Cut 1)."""
 
-def match_scores(points: Mapping[int, int]) -> dict[int, float]:
+    mean: float = 0.0
+    """Mean match score of the matches played."""
+
+    matches: int = 0
+    """Matches played."""
+
+    reached: int = 0
+    """Rounds played or sat out; in a knockout, the round that was reached."""
+
+    last: float = 0.0
+    """Match score in the latest match."""
+
+
+def match_scores(points: Mapping[int, float]) -> dict[int, float]:
     """Match score of everyone at a table: the opponents beaten, and half of those with equal points."""
     everyone = points.values()
     return {
@@ -53,43 +81,78 @@ def match_scores(points: Mapping[int, int]) -> dict[int, float]:
 
 
 def standings(
-    entrants: Sequence[int], outcomes: Sequence[MatchOutcome], byes: Iterable[int] = ()
+    entrants: Sequence[int],
+    outcomes: Sequence[MatchOutcome],
+    byes: Iterable[int] = (),
+    format: str = "round-robin",
 ) -> list[Standing]:
     """The standings after these matches; ``byes`` names everyone who sat out, once for each time.
 
-    Ranked by score, then points, then wins, then the opponents' mean score; those equal in all of it share a
-    rank and stand in the order of ``entrants``. A bye is worth the mean score of a table as large as those
-    played (nothing before the first match).
+    Ranked by what decides in the format (``TIE_BREAKS``); those equal in all of it share a rank and stand in
+    the order of ``entrants``. Where a bye is worth something (``WORTH``) it is the mean score of a table as
+    large as those played (nothing before the first match).
     """
-    score, points, wins, met = _totals(outcomes)
-    bye = (len(outcomes[0].points) - 1) / 2 if outcomes else 0.0
-    for entrant in byes:
-        score[entrant] += bye
-    means = {
-        entrant: sum(score[other] for other in met[entrant]) / (len(met[entrant]) or 1)
-        for entrant in entrants
-    }
-    lines = [(score[who], points[who], wins[who], means[who], who) for who in entrants]
-    lines.sort(key=lambda line: line[:4], reverse=True)
-    first = {line[:4]: place for place, line in reversed([*enumerate(lines, start=1)])}
-    return [Standing(first[line[:4]], line[4], *line[:4]) for line in lines]
+    totals = _totals(outcomes)
+    bye = (len(outcomes[0].points) - 1) / 2 if outcomes and format in WORTH else 0.0
+    sat_out = Counter(byes)
+    for entrant, times in sat_out.items():
+        totals[entrant].score += bye * times
+    lines = [_line(who, totals, sat_out[who]) for who in entrants]
+    decisive = attrgetter(*TIE_BREAKS[format])
+    lines.sort(key=decisive, reverse=True)
+    first: dict[object, int] = {}
+    return [
+        replace(line, rank=first.setdefault(decisive(line), place))
+        for place, line in enumerate(lines, start=1)
+    ]
 
 
-def _totals(
-    outcomes: Sequence[MatchOutcome],
-) -> tuple[dict[int, float], dict[int, int], dict[int, int], dict[int, list[int]]]:
-    """Score, points, wins and opponents of everyone who played."""
-    score: dict[int, float] = defaultdict(float)
-    points: dict[int, int] = defaultdict(int)
-    wins: dict[int, int] = defaultdict(int)
-    met: dict[int, list[int]] = defaultdict(list)
-    for outcome in outcomes:
+@dataclass(slots=True)
+class _Total:
+    """What an entrant has made of its matches, and whom it met."""
+
+    score: float = 0.0
+    played: float = 0.0
+    """The score without that of byes."""
+    points: float = 0
+    wins: int = 0
+    matches: int = 0
+    last: float = 0.0
+    met: list[int] = field(default_factory=list)
+
+
+def _line(who: int, totals: Mapping[int, _Total], byes: int) -> Standing:
+    own = totals[who]
+    hard = sorted(totals[other].score for other in own.met)
+    return Standing(
+        rank=0,
+        entrant=who,
+        score=own.score,
+        points=own.points,
+        wins=own.wins,
+        opponents=sum(hard) / (len(hard) or 1),
+        opponents_cut=sum(hard[1:]) / (len(hard) - 1 or 1),
+        mean=own.played / (own.matches or 1),
+        matches=own.matches,
+        reached=own.matches + byes,
+        last=own.last,
+    )
+
+
+def _totals(outcomes: Sequence[MatchOutcome]) -> dict[int, _Total]:
+    """What everyone has made of these matches."""
+    totals: dict[int, _Total] = defaultdict(_Total)
+    for outcome in sorted(outcomes, key=attrgetter("round", "table")):
         for entrant, scored in match_scores(outcome.points).items():
-            score[entrant] += scored
-            points[entrant] += outcome.points[entrant]
-            wins[entrant] += scored == len(outcome.points) - 1
-            met[entrant] += [other for other in outcome.points if other != entrant]
-    return score, points, wins, met
+            total = totals[entrant]
+            total.score += scored
+            total.played += scored
+            total.points += outcome.points[entrant]
+            total.wins += scored == len(outcome.points) - 1
+            total.matches += 1
+            total.last = scored
+            total.met += [other for other in outcome.points if other != entrant]
+    return totals
 
 
 def crosstable(

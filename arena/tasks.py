@@ -17,8 +17,10 @@ from kombu.exceptions import KombuError
 from arena import broker
 from arena.errors import BrokerError
 from arena.models import utc_now
-from arena.services.advance import advance, running_tournaments, tournament_of
+from arena.services.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.services.matches import Run, play
+from arena.services.pausing import Pausing
+from arena.services.seasons import advance_leagues
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from referee.channel import ClientTls
@@ -41,12 +43,18 @@ class Tasks:
     """What a worker's tasks do; ``send`` puts a message for another task on its way."""
 
     def __init__(
-        self, settings: Settings, storage: Storage, run: Run, send: Callable[[str, int], None]
+        self,
+        settings: Settings,
+        storage: Storage,
+        run: Run,
+        send: Callable[[str, int], None],
+        connected: Connected,
     ) -> None:
         self._settings = settings
         self._storage = storage
         self._run = run
         self._send = send
+        self._connected = connected
         self._lease = timedelta(seconds=settings.lease_seconds)
         self.stopping = threading.Event()
 
@@ -59,22 +67,25 @@ class Tasks:
             lambda match_id: self._send(RUN_MATCH, match_id),
             at_once=self._settings.worker_threads * MESSAGES_PER_THREAD,
             again_after=self._lease,
+            connected=self._connected,
         )
 
     def advance_all(self) -> None:
-        """Let all tournaments go on."""
+        """Let all tournaments go on, and end and start the seasons of all leagues."""
         for tournament_id in running_tournaments(self._storage):
             self.advance(tournament_id)
+        advance_leagues(self._storage, utc_now())
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and let its tournament go on."""
+        match = Pausing(self._storage, match_id, self._run, self.stopping.is_set)
         if play(
             self._storage,
             match_id,
-            self._run,
+            match.run,
             clock=utc_now,
             lease=self._lease,
-            stopping=self.stopping.is_set,
+            stopping=match.stopping,
         ):
             self.advance(tournament_of(self._storage, match_id))
 
@@ -91,13 +102,27 @@ def referee_runner(settings: Settings) -> Run:
     return run
 
 
-def choose_referee(
-    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
-) -> str:
-    """The referee that suits a match best, by what all of them say now. RefereeUnavailable if none can."""
-    if len(addresses) == 1:
-        return addresses[0]
-    versions = [bot.version_id for bot in spec.bots]
+def connected_bots(settings: Settings) -> Connected:
+    """Asks the settings' referees which bots they could seat now. SettingsError for a wrong TLS file."""
+    tls = settings.client_tls()
+
+    def connected(version_ids: Sequence[int]) -> set[int]:
+        answers = _ask(settings.referees, settings.worker_secret(), version_ids, tls)
+        return {
+            version_id
+            for answer in answers
+            if isinstance(answer, RefereeStatus) and not answer.draining
+            for version_id, bot in zip(version_ids, answer.bots, strict=True)
+            if bot.connected and bot.max_sessions >= 1
+        }
+
+    return connected
+
+
+def _ask(
+    addresses: Sequence[str], token: str, versions: Sequence[int], tls: ClientTls | None
+) -> list[RefereeStatus | RefereeUnavailable]:
+    """What each of the referees says of itself and of these bot versions."""
 
     def ask(address: str) -> RefereeStatus | RefereeUnavailable:
         try:
@@ -106,7 +131,16 @@ def choose_referee(
             return error
 
     with ThreadPoolExecutor(len(addresses)) as pool:
-        answers = list(pool.map(ask, addresses))
+        return list(pool.map(ask, addresses))
+
+
+def choose_referee(
+    addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
+) -> str:
+    """The referee that suits a match best, by what all of them say now. RefereeUnavailable if none can."""
+    if len(addresses) == 1:
+        return addresses[0]
+    answers = _ask(addresses, token, [bot.version_id for bot in spec.bots], tls)
     usable = [
         (preference(answer), (place - route) % len(addresses), addresses[place])
         for place, answer in enumerate(answers)
@@ -137,14 +171,16 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def make_worker_app(settings: Settings, storage: Storage, run: Run) -> Celery:
+def make_worker_app(
+    settings: Settings, storage: Storage, run: Run, connected: Connected = everyone
+) -> Celery:
     """The Celery app of these settings with its tasks, for a worker."""
     app = make_app(settings)
 
     def send(task: str, number: int) -> None:
         app.send_task(task, [number])
 
-    tasks = Tasks(settings, storage, run, send)
+    tasks = Tasks(settings, storage, run, send, connected)
     app.task(tasks.advance, name=ADVANCE)
     app.task(tasks.advance_all, name=ADVANCE_ALL)
     app.task(tasks.run_match, name=RUN_MATCH)
@@ -166,7 +202,8 @@ def run_worker(settings: Settings, run: Run | None = None) -> None:
     """Run a worker in this process until it is told to stop; ``run`` stands in for the referees."""
     logging.getLogger("arena").setLevel(logging.INFO)
     with open_storage(settings) as storage:
-        app = make_worker_app(settings, storage, run or referee_runner(settings))
+        connected = everyone if run else connected_bots(settings)
+        app = make_worker_app(settings, storage, run or referee_runner(settings), connected)
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 
 import grpc
 import uvloop
@@ -51,7 +52,11 @@ async def serve(
     That takes ``drain_seconds`` at most, and no time once ``hurry`` is set. ``on_ready`` is given the port.
     Raises ListenError.
     """
+    if options.meter is not None:
+        options = replace(options, journal=options.meter.over(options.journal))
     hall = Hall(options.journal)
+    if options.meter is not None:
+        options.meter.attach(hall)
     server = grpc.aio.server(options=_OPTIONS)
     servicer = RefereeServicer(hall, authenticator, options)
     server.add_generic_rpc_handlers((servicer.handlers(),))

@@ -13,8 +13,8 @@ import typer
 from arena.cli.context import settings_of
 from arena.cli.local import free_address, start_arena
 from arena.cli.output import console, say
-from arena.cli.results import show_leaderboards
-from arena.cli.tournaments import show_crosstable, show_standings
+from arena.cli.results import show_crosstable, show_leaderboards
+from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.models import utc_now
@@ -156,7 +156,7 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
-    show_standings(results.standings(storage, spec.name))
+    show_standings(results.standings(storage, spec.name), spec.format)
     show_crosstable(results.crosstable(storage, spec.name))
 
 
@@ -177,7 +177,8 @@ def _say_what_next(folder: Path) -> None:
         "",
         "All stopped. What to try next:",
         f"  {here} match show swiss 1 1 --session 2 --deal 3    # a deal, trick by trick",
-        f"  {here} export swiss | {arena} rules replay | sort | uniq -c    # every deal, checked again",
+        f"  {here} export swiss --output swiss.jsonl    # all of it …",
+        f"  {arena} verify swiss.jsonl    # … checked again from that file alone",
         f"  {arena} rules list    # all rulesets",
         f"  {arena} up    # an arena of your own: README.md goes on from there",
     )

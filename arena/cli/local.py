@@ -5,14 +5,14 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
-from arena.settings import Settings
+from arena.settings import PREFIX, Settings
 from referee.errors import ListenError
 
 POLL_SECONDS = 0.1
@@ -66,15 +66,36 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
     referees = local_referees(settings)
     for referee in referees:
         _check_free(_address(referee.listen))
+    metrics = metrics_addresses(settings)
     for name, listen, address in referees:
         command = arena_command("referee", "--listen", listen, "--address", address)
         # Whoever stops an arena waits for it, and what is being played goes on the next time.
-        supervisor.start(name, command, stop_with=signal.SIGINT)
+        supervisor.start(name, command, _metrics_of(name, metrics), stop_with=signal.SIGINT)
     for name in ("worker", "beat"):
-        supervisor.start(name, arena_command(name))
+        supervisor.start(name, arena_command(name), _metrics_of(name, metrics))
     while not all(_listens(_address(referee.listen)) for referee in referees):
         supervisor.check()
         time.sleep(POLL_SECONDS)
+
+
+def metrics_addresses(settings: Settings) -> dict[str, str]:
+    """Where each process of ``arena up`` shows its metrics; nowhere if that is not set.
+
+    The referees come first, on ``metrics_listen`` and the ports that follow, then the worker, then the beat.
+    SettingsError.
+    """
+    if not settings.metrics_listen:
+        return {}
+    names = [*(referee.name for referee in local_referees(settings)), "worker", "beat"]
+    host, _, first = settings.metrics_listen.rpartition(":")
+    if int(first) + len(names) - 1 > LAST_PORT:
+        raise SettingsError("metrics_listen", f"{len(names)} ports from {first} on go beyond {LAST_PORT}")
+    return {name: f"{host}:{port}" for port, name in enumerate(names, start=int(first))}
+
+
+def _metrics_of(name: str, metrics: Mapping[str, str]) -> dict[str, str]:
+    """The variable that tells a process where it shows its metrics."""
+    return {f"{PREFIX}METRICS_LISTEN": metrics.get(name, "")}
 
 
 @contextmanager

@@ -1,25 +1,40 @@
-"""What came out: leaderboards, matches deal by deal, exports."""
+"""What came out: leaderboards, crosstables, matches deal by deal, exports and their proof."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from arena.cli.context import storage_of
 from arena.cli.deals import show_deal
 from arena.cli.output import AsJson, console, headline, print_json, say
 from arena.cli.output import table as make_table
+from arena.cli.verify import verify
 from arena.errors import StorageError, UnknownError
-from arena.services import records, results
+from arena.seating import balance, seatings
+from arena.services import exports, records, results
+from arena.services.rating import rebuild as rebuild_ratings
 from arena.services.records import MatchView
-from arena.services.results import LeaderboardLine
+from arena.services.results import Crosstable, LeaderboardLine
+from referee.match import MAX_SESSIONS
+
+GAP = 3
+"""Columns of the terminal between two columns of a table, at most."""
+
+SEATINGS = 120
+"""Sessions whose seatings are shown at most."""
 
 app = typer.Typer()
 match = typer.Typer(no_args_is_help=True, help="Look at matches.")
+rating = typer.Typer(no_args_is_help=True, help="Prove the ratings.")
 app.add_typer(match, name="match")
+app.add_typer(rating, name="rating")
+app.command()(verify)
 
 
 @app.command()
@@ -47,9 +62,85 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
     if not lines:
         say("no ratings yet: they come when the first round of a tournament closes")
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
-        rows = [(line.rank, line.name, f"{line.rating:.0f}", line.matches, line.deals) for line in pool]
+        rows = [
+            (line.rank, line.name, f"{line.rating:.0f}", f"{line.plus_minus:.0f}", line.matches, line.deals)
+            for line in pool
+        ]
         headline(f"Leaderboard: {ruleset}, tables of {size}")
-        console().print(make_table([">", "bot version", ">Elo", ">matches", ">deals"], rows), "")
+        columns = [">", "bot version", ">Elo", ">±", ">matches", ">deals"]
+        console().print(whole_numbers(make_table(columns, rows)), "")
+    if lines:
+        say("± holds 95 in 100: the bot's true rating is this far off at most")
+
+
+def whole_numbers(table: Table) -> Table:
+    """The table with numbers that are never cut: where it is narrow, names go on in the next line."""
+    for column in table.columns:
+        column.no_wrap = column.justify == "right"
+        column.overflow = "fold"
+    return table
+
+
+def in_pages(
+    fixed: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]], width: int
+) -> Iterator[Table]:
+    """A wide table as several: the ``fixed`` columns in each, and as many of the others as fit beside them.
+
+    Of the fixed ones, those with names take half the width at most.
+    """
+    heads = [*fixed, *columns]
+    widths = [
+        max([len(head.removeprefix(">")), *(len(str(row[at])) for row in rows)]) + GAP
+        for at, head in enumerate(heads)
+    ]
+    taken = min(sum(widths[: len(fixed)]), width // 2)
+    first = len(fixed)
+    while first < len(heads):
+        last, used = first + 1, taken + widths[first]
+        while last < len(heads) and used + widths[last] <= width:
+            used += widths[last]
+            last += 1
+        shown = [*range(len(fixed)), *range(first, last)]
+        yield whole_numbers(
+            make_table([heads[at] for at in shown], [[row[at] for at in shown] for row in rows])
+        )
+        first = last
+
+
+def crosstable_object(crossed: Crosstable) -> dict[str, object]:
+    """The crosstable for scripts: rows and columns in the order of the names."""
+    places = range(len(crossed.names))
+    before, deals = (
+        [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
+    )
+    return {
+        "names": crossed.names,
+        "before": before,
+        "deals": deals,
+        "offset": crossed.offset,
+        "entrants": crossed.entrants,
+    }
+
+
+def show_crosstable(crossed: Crosstable) -> None:
+    """Print in how many of their common deals the one in the row finished before the one in the column."""
+    out, first = console(), crossed.offset + 1
+    places = range(len(crossed.names))
+    rows = [
+        (a + first, crossed.names[a], *("·" if a == b else _cell(*crossed.before[a, b]) for b in places))
+        for a in places
+    ]
+    headline("\nCrosstable: deals finished before / deals together")
+    columns = [f">{place + first}" for place in places]
+    for page in in_pages([">", "finished before"], columns, rows, out.width):
+        out.print(page, "")
+    last = crossed.offset + len(rows)
+    if len(rows) < crossed.entrants:
+        say(f"places {first} to {last} of {crossed.entrants}; others: --limit N --offset N")
+
+
+def _cell(before: int, deals: int) -> str:
+    return f"{before}/{deals}" if deals else "-"
 
 
 @match.command("show")
@@ -85,19 +176,94 @@ def _record(view: MatchView, session: int, deal: int) -> Mapping[str, object]:
 
 
 def _show_summary(view: MatchView) -> None:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for one in view.sessions:
         points = dict(zip(one.names, one.points, strict=True))
-        forfeit = one.names[one.forfeit] if one.forfeit is not None else None
+        forfeit = one.names[one.forfeit] if one.forfeit is not None else ""
         rows.append(
-            (one.number, len(one.records), *(points[name] for name in view.names), sum(one.faults), forfeit)
+            (one.number, len(one.records), sum(one.faults), *(points[name] for name in view.names), forfeit)
         )
     if view.points is not None:
-        rows.append(("all", sum(len(one.records) for one in view.sessions), *view.points, None, None))
+        rows.append(("all", sum(len(one.records) for one in view.sessions), "", *view.points, ""))
     problem = f" ({view.problem})" if view.problem else ""
     headline(f"{view.tournament}, round {view.round}, table {view.table}: {view.state}{problem}")
-    columns = [">session", ">deals", *(f">{name}" for name in view.names), ">faults", "forfeit"]
-    console().print(make_table(columns, rows), "")
+    columns = [*(f">{name}" for name in view.names), "forfeit"]
+    out = console()
+    for page in in_pages([">session", ">deals", ">faults"], columns, rows, out.width):
+        out.print(page, "")
+    if any(any(one.faults) for one in view.sessions):
+        out.print(whole_numbers(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view))), "")
+
+
+def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
+    """For each bot with faults: how many, of which kinds, and in which sessions."""
+    for name in view.names:
+        sessions, kinds = [], Counter[str]()
+        for one in view.sessions:
+            seat = one.names.index(name)
+            if one.faults[seat]:
+                sessions.append(f"{one.number}: {one.faults[seat]}")
+            for record in one.records:
+                faults: Any = record.get("faults", ())
+                kinds.update(fault["kind"] for fault in faults if fault["seat"] == seat)
+        count = sum(one.faults[one.names.index(name)] for one in view.sessions)
+        if count:
+            told = ", ".join(f"{kind} {times}" for kind, times in sorted(kinds.items()))
+            yield name, count, told, ", ".join(sessions)
+
+
+@match.command()
+def seating(
+    size: Annotated[int, typer.Argument(min=2, max=8, help="Bots at the table.")],
+    sessions: Annotated[int, typer.Argument(min=1, max=MAX_SESSIONS, help="Sessions in the match.")],
+    duplicate: Annotated[bool, typer.Option("--duplicate", help="As in a duplicate tournament.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show who sits where in the sessions of a match, and how even that is."""
+    found = seatings(size, sessions, duplicate=duplicate)
+    even = balance(found)
+    if as_json:
+        print_json({"seatings": found, "seats": even.seats, "after": even.after})
+        return
+    heads = [f">seat {seat}" for seat in range(size)]
+    rows = [
+        (number, *(position + 1 for position in one)) for number, one in enumerate(found[:SEATINGS], start=1)
+    ]
+    console().print(make_table([">session", *heads], rows), "")
+    if sessions > SEATINGS:
+        say(f"… and {sessions - SEATINGS} more (--json shows all)", "")
+    for what, (least, most) in (
+        ("has each seat", even.seat_spread),
+        ("plays after each other bot", even.neighbour_spread),
+    ):
+        say(f"a bot {what} {least if least == most else f'{least} to {most}'} times")
+
+
+@rating.command()
+def rebuild(
+    ctx: typer.Context,
+    check: Annotated[bool, typer.Option("--check", help="Compare only; mend nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Build all ratings again from the points of the deals, and mend those that are not so.
+
+    The rows of what each match changed are never touched: if one of them is wrong, it is named, and the exit
+    status is 1; as it is with --check if a rating is wrong.
+    """
+    with storage_of(ctx) as storage:
+        found = rebuild_ratings(storage, mend=not check)
+    if as_json:
+        print_json(found)
+    else:
+        mended = f"; {found.mended} were wrong, and are mended" if found.mended else ""
+        say(
+            f"wrong: {found.problem}"
+            if found.problem is not None
+            else f"right: {found.ratings} ratings in {found.pools} pools follow from {found.matches} "
+            f"matches{mended}"
+        )
+    if found.problem is not None:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -105,16 +271,19 @@ def export(
     ctx: typer.Context,
     tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
     output: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
+    deals: Annotated[
+        bool, typer.Option("--deals", help="Deal records only, without what is between them.")
+    ] = False,
 ) -> None:
-    """Write all deal records of a tournament as JSON lines."""
+    """Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it."""
     with storage_of(ctx) as storage:
-        lines = records.export_records(storage, tournament)
+        lines = (records.export_records if deals else exports.export_lines)(storage, tournament)
         if output is None:
             for line in lines:
                 print(line)
         else:
             count = write_lines(output, lines)
-            say(f"{count} deals written to {output}")
+            say(f"{count} {'deals' if deals else 'lines'} written to {output}")
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> int:

@@ -2,23 +2,26 @@
 
 import logging
 import signal
-import sys
 import threading
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
+from arena import logs
 from arena.cli.context import settings_of
-from arena.cli.local import local_referees, only_arena, start_arena, watch_over
+from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import AsJson, console, print_json, say, table
 from arena.errors import SettingsError
+from arena.metrics import WORKER, DatabaseCollector, RefereeCollector, published
 from arena.processes import Supervisor
 from arena.services.journal import DatabaseJournal
 from arena.settings import PREFIX, Settings
-from arena.storage import open_storage
+from arena.storage import Storage, open_storage
 from arena.tasks import run_beat, run_worker
 from arena.tokens import DatabaseAuthenticator
 from referee import server
+from referee.metrics import Meter
 from referee.server import ServerOptions
 
 app = typer.Typer()
@@ -51,6 +54,10 @@ def up(ctx: typer.Context) -> None:
             f"database  {shown['database_url']}",
             f"broker    {shown['broker_url']}",
             f"logs      {settings.logs}",
+            *(
+                f"metrics   http://{address}/metrics  ({name})"
+                for name, address in metrics_addresses(settings).items()
+            ),
             "Ctrl-C stops it all; what is being played goes on with the next `arena up`.",
         )
         watch_over(supervisor, stop.is_set)
@@ -72,12 +79,14 @@ def referee(
     SIGTERM lets it finish what is being played, SIGINT (Ctrl-C) ends it at once.
     """
     settings = settings_of(ctx, **({"listen": listen} if listen else {}))
-    _log_to_stderr()
+    logs.set_up(settings, "referee")
     place = place_of(settings, address)
     tls = settings.server_tls()
+    meter = Meter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,
         DatabaseJournal(storage, settings.referees[place]) as journal,
+        published(settings, "referee", *([RefereeCollector(meter)] if meter else ())),
     ):
         server.run(
             settings.listen,
@@ -88,7 +97,8 @@ def referee(
                 tls=tls,
                 drain_seconds=settings.drain_seconds,
                 open_to_spectators=settings.spectators == "anyone",
-                journal=journal,
+                journal=logs.LoggingJournal(journal) if settings.log_level == "debug" else journal,
+                meter=meter,
             ),
             on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
         )
@@ -114,15 +124,23 @@ def place_of(settings: Settings, address: str | None) -> int:
 @app.command()
 def worker(ctx: typer.Context) -> None:
     """Run a worker: it has matches played and keeps what comes of them."""
-    _log_to_stderr()
-    run_worker(settings_of(ctx))
+    settings = settings_of(ctx)
+    logs.set_up(settings, "worker")
+    with published(settings, "worker", WORKER):
+        run_worker(settings)
 
 
 @app.command()
 def beat(ctx: typer.Context) -> None:
     """Run the beat: it looks at every tournament now and then. One is enough."""
-    _log_to_stderr()
-    run_beat(settings_of(ctx))
+    settings = settings_of(ctx)
+    logs.set_up(settings, "beat")
+    with ExitStack() as stack:
+        if settings.metrics_listen:
+            # Not migrated here: the beat has to run even while the database is away.
+            storage = stack.enter_context(Storage(settings.database_url))
+            stack.enter_context(published(settings, "beat", DatabaseCollector(storage)))
+        run_beat(settings)
 
 
 @app.command()
@@ -134,9 +152,3 @@ def config(ctx: typer.Context, as_json: AsJson = False) -> None:
     else:
         rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
         console().print(table(["setting", "value", "variable"], rows))
-
-
-def _log_to_stderr() -> None:
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )

@@ -6,15 +6,19 @@ from typing import Annotated
 
 import typer
 
+from arena.cli import pairings
 from arena.cli.context import settings_of, storage_of
-from arena.cli.output import AsJson, console, headline, moment, number, print_json, say, show, table
+from arena.cli.output import AsJson, console, moment, number, print_json, say, show, table
+from arena.cli.results import crosstable_object, show_crosstable, whole_numbers
 from arena.cli.watch import follow
 from arena.errors import StateError
 from arena.models import utc_now
+from arena.pairing import FORMATS
 from arena.services import results, tournaments
-from arena.services.results import Crosstable, StandingLine
+from arena.services.results import CROSSED, StandingLine
 from arena.services.tournaments import TournamentStatus
 from arena.specs import TournamentSpec, load_spec, make_spec
+from arena.standings import TIE_BREAKS
 from arena.tasks import wake
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
@@ -29,12 +33,12 @@ def create(
         Path | None, typer.Argument(metavar="FILE.toml", help="What is asked for, as TOML.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Its name.")] = None,
-    format: Annotated[str | None, typer.Option(help="round-robin or swiss.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"{', '.join(FORMATS)}.")] = None,
     ruleset: Annotated[str | None, typer.Option(help="A preset, or a TOML file.")] = None,
     entrant: Annotated[
         list[str] | None, typer.Option(help="A bot, as OWNER/BOT or OWNER/BOT@VERSION; once for each.")
     ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds; a round-robin knows how many it needs.")] = None,
+    rounds: Annotated[int | None, typer.Option(help="Rounds; only Swiss has to be told.")] = None,
     sessions: Annotated[int | None, typer.Option(help="Sessions in a match.")] = None,
     deals: Annotated[int | None, typer.Option(help="Deals in a session.")] = None,
     decision_ms: Annotated[int | None, typer.Option(help="How long a decision may take.")] = None,
@@ -56,6 +60,10 @@ def create(
     duplicate: Annotated[
         bool | None, typer.Option("--duplicate", help="All tables of a round play the same deals.")
     ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="An option of the format, as advance=2; once for each."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a tournament from a file or from options."""
@@ -76,11 +84,21 @@ def create(
         "ask_forced": ask_forced,
         "require_check": require_check,
         "duplicate": duplicate,
+        "options": _format_options(option),
     }
     spec = _spec(file, {key: value for key, value in options.items() if value is not None})
     with storage_of(ctx) as storage:
         status = tournaments.create(storage, spec, utc_now())
     _tell(status, as_json, f"start it with: arena tournament start {status.name}")
+
+
+def _format_options(given: list[str] | None) -> dict[str, int] | None:
+    if not given:
+        return None
+    try:
+        return {name: int(value) for name, value in (one.split("=") for one in given)}
+    except ValueError:
+        raise typer.BadParameter("it is NAME=NUMBER, as advance=2", param_hint="'--option'") from None
 
 
 def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
@@ -97,6 +115,24 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
         status = tournaments.start(storage, name, utc_now())
+    wake(settings, status.id)
+    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
+
+
+@app.command()
+def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Halt a running tournament: sessions that are played go on to their end, and no other starts."""
+    with storage_of(ctx) as storage:
+        status = tournaments.pause(storage, name, utc_now())
+    _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
+
+
+@app.command()
+def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Go on with a paused tournament."""
+    settings = settings_of(ctx)
+    with storage_of(ctx) as storage:
+        status = tournaments.resume(storage, name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -160,12 +196,15 @@ def standings(
     crosstable: Annotated[
         bool, typer.Option("--crosstable", help="Who finished before whom how often.")
     ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Places in the crosstable.")] = CROSSED,
+    offset: Annotated[int, typer.Option(min=0, help="Places that the crosstable leaves out before.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a tournament's standings."""
     with storage_of(ctx) as storage:
         lines = results.standings(storage, name)
-        crossed = results.crosstable(storage, name) if crosstable else None
+        crossed = results.crosstable(storage, name, limit, offset) if crosstable else None
+        format = tournaments.status(storage, name).format
     if as_json:
         found: dict[str, object] = {
             "tournament": name,
@@ -175,7 +214,7 @@ def standings(
             found["crosstable"] = crosstable_object(crossed)
         print_json(found)
         return
-    show_standings(lines)
+    show_standings(lines, format)
     if crossed:
         show_crosstable(crossed)
 
@@ -184,48 +223,33 @@ def standing_object(line: StandingLine) -> dict[str, object]:
     """A line of the standings for scripts."""
     standing = asdict(line.standing)
     del standing["entrant"]
-    return {"rank": standing.pop("rank"), "name": line.name, **standing}
+    rest = {"raw": line.raw, "deals": line.deals, "plus_minus": line.plus_minus}
+    return {"rank": standing.pop("rank"), "name": line.name, **standing, **rest}
 
 
-def crosstable_object(crossed: Crosstable) -> dict[str, object]:
-    """The crosstable for scripts: rows and columns in the order of the names."""
-    places = range(len(crossed.names))
-    before, deals = (
-        [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
-    )
-    return {"names": crossed.names, "before": before, "deals": deals}
+def show_standings(lines: list[StandingLine], format: str = "round-robin") -> None:
+    """Print standings; what decides in this format stands from left to right."""
+    names = [name for key in TIE_BREAKS[format] for name in ([key, "±", "raw"] if key == "points" else [key])]
+    rows = [(line.standing.rank, line.name, *(_cell(line, name) for name in names)) for line in lines]
+    columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
+    console().print(whole_numbers(table(columns, rows)))
 
 
-def show_standings(lines: list[StandingLine]) -> None:
-    """Print standings; what decides stands from left to right."""
-    rows = [
-        (
-            line.standing.rank,
-            line.name,
-            number(line.standing.score),
-            number(line.standing.points),
-            line.standing.wins,
-            f"{line.standing.opponents:.2f}",
-        )
-        for line in lines
-    ]
-    console().print(table([">", "bot version", ">score", ">points", ">wins", ">opponents"], rows))
+_COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
 
 
-def show_crosstable(crossed: Crosstable) -> None:
-    """Print in how many of their common deals the one in the row finished before the one in the column."""
-    places = range(len(crossed.names))
-    rows = [
-        (a + 1, crossed.names[a], *("·" if a == b else _cell(*crossed.before[a, b]) for b in places))
-        for a in places
-    ]
-    columns = [">", "finished before", *(f">{place + 1}" for place in places)]
-    headline("\nCrosstable: deals finished before / deals together")
-    console().print(table(columns, rows))
+def _cell(line: StandingLine, name: str) -> object:
+    if name == "±":
+        return _spread(line)
+    return line.raw if name == "raw" else number(getattr(line.standing, name))
 
 
-def _cell(before: int, deals: int) -> str:
-    return f"{before}/{deals}" if deals else "-"
+def _spread(line: StandingLine) -> str:
+    return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"
+
+
+for command in (pairings.enter, pairings.withdraw, pairings.stop, pairings.pairings):
+    app.command()(command)
 
 
 def _tell(status: TournamentStatus, as_json: bool, *next_steps: str) -> None:

@@ -1,7 +1,36 @@
 """Who meets whom: tournament formats as pure functions of the entrants and of what has been played."""
 
 from arena.pairing.by_standing import swiss
-from arena.pairing.roundrobin import round_robin
+from arena.pairing.continuous import Waiting, continuous
+from arena.pairing.explain import Exchange, TableReason, explain
+from arena.pairing.gauntlet import gauntlet
+from arena.pairing.knockout import KnockoutRound, knockout, still_in
+from arena.pairing.options import FORMATS, MOST_ENTRANTS, check_options, option, planned_rounds
+from arena.pairing.report import Balance, Spread, balance
+from arena.pairing.roundrobin import round_robin, round_robin_on
 from arena.pairing.values import History, Pairing
 
-__all__ = ["History", "Pairing", "round_robin", "swiss"]
+__all__ = [
+    "FORMATS",
+    "MOST_ENTRANTS",
+    "Balance",
+    "Exchange",
+    "History",
+    "KnockoutRound",
+    "Pairing",
+    "Spread",
+    "TableReason",
+    "Waiting",
+    "balance",
+    "check_options",
+    "continuous",
+    "explain",
+    "gauntlet",
+    "knockout",
+    "option",
+    "planned_rounds",
+    "round_robin",
+    "round_robin_on",
+    "still_in",
+    "swiss",
+]

@@ -1,4 +1,4 @@
-"""Swiss tables: those of like standing together, no owner twice at a table, no meeting repeated.
+"""Swiss tables: those of like score together, no owner twice at a table, no meeting repeated.
 
 A round is searched by seeded simulated annealing over the assignment to tables, because a greedy choice
 leaves the last tables with repeats that an earlier one could have spared.
@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from random import Random
+from typing import NamedTuple
 
 from arena.pairing.chance import below, generator, shuffled
+from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
 SWAPS, SWAPS_EACH = 15_000, 40
@@ -18,22 +20,38 @@ SWAPS, SWAPS_EACH = 15_000, 40
 REACH = 12
 """A table exchanges entrants with tables at most this many places away in the standing."""
 
-COLD = 0.5
-"""Largest worsening taken at the end; gaps differ by 2 at least."""
+COOL, COLD = 20.0, 0.5
+"""Largest worsening taken at the start of a cool search, and at the end of any; costs are whole numbers."""
+
+
+class Cost(NamedTuple):
+    """What a round costs, in the order in which it counts."""
+
+    owners: int
+    """Pairs of one owner at a table."""
+    repeats: int
+    """Meetings repeated: a pair that has met n times counts n."""
+    gaps: int
+    """Squares of the differences in score of all pairs at a table, in half points."""
 
 
 class Costs:
     """What it costs that two sit together: same owner, then repeated meetings, then the gap between them.
 
-    Entrants are numbered by standing. The gap of two is the square of the difference of their places. A
-    repeated meeting weighs more than any gaps that sparing it can open, the third meeting of two twice as
-    much, and so on; two of one owner at a table weigh a thousand repeats.
+    Entrants are numbered by place in the standing. A repeated meeting weighs more than all the gaps that an
+    exchange can open, the third meeting of two twice as much, and so on; two of one owner at a table weigh a
+    thousand repeats.
     """
 
     def __init__(self, standing: Sequence[int], size: int, history: History, *, gaps: bool) -> None:
         places = {entrant: place for place, entrant in enumerate(standing)}
-        self.gap = 1 if gaps else 0
-        self.repeat = (8 * max(size, min(len(standing) // 2, size * REACH))) ** 2
+        self.level = [0] * len(standing)
+        """Score of each place in half points; without scores, the place."""
+        if gaps:
+            scores = history.scores
+            self.level = [round(2 * scores.get(one, 0)) for one in standing] if scores else [*places.values()]
+        pairs = size * (size - 1) // 2 * min(len(standing) // size, 2 * REACH)
+        self.repeat = max(64, pairs * (max(self.level, default=0) - min(self.level, default=0)) ** 2)
         self.same_owner = 1000 * self.repeat
         first_of: dict[int, int] = {}
         self.owner = [
@@ -48,13 +66,14 @@ class Costs:
 
     def beside(self, one: int, others: Sequence[int]) -> int:
         """The cost of place ``one`` sitting with ``others``."""
-        met, owner, repeat, gap = self.met[one], self.owner, self.repeat, self.gap
+        met, owner, level, repeat = self.met[one], self.owner, self.level, self.repeat
+        own_level, own_owner = level[one], owner[one]
         cost = 0
         for other in others:
-            cost += gap * (one - other) ** 2
+            cost += (own_level - level[other]) ** 2
             if other in met:
                 cost += repeat * met[other]
-            if owner[other] == owner[one]:
+            if owner[other] == own_owner:
                 cost += self.same_owner
         return cost
 
@@ -62,22 +81,39 @@ class Costs:
         """The cost of a whole table."""
         return sum(self.beside(one, table[:index]) for index, one in enumerate(table))
 
+    def parts(self, tables: Sequence[Sequence[int]]) -> Cost:
+        """The cost of these tables, criterion by criterion."""
+        pairs = [pair for table in tables for pair in combinations(table, 2)]
+        return Cost(
+            sum(self.owner[one] == self.owner[two] for one, two in pairs),
+            sum(self.met[one][two] for one, two in pairs),
+            sum((self.level[one] - self.level[two]) ** 2 for one, two in pairs),
+        )
+
 
 def swiss(standing: Sequence[int], size: int, history: History, round: int, seed: bytes) -> Pairing:
     """The tables of a Swiss round.
 
     ``standing`` is all entrants, best first (before the first round: the seeding); ``round`` counts from 1.
     In the first round nobody has a score yet, and the tables are drawn by lot. Who does not fit at a table
-    sits out: the lowest of those who have sat out least often.
+    sits out: the lowest of those who have sat out least often. What counts, in this order: that no owner is
+    twice at a table, that no two meet again, that scores at a table are close, that everyone has each
+    position at a table equally often, and that everyone comes after each other one equally often.
     """
     rng = generator(seed, f"swiss/{round}")
     byes = sitting_out(standing, history.byes, len(standing) % size)
-    playing = [entrant for entrant in standing if entrant not in byes]
+    out = set(byes)
+    playing = [entrant for entrant in standing if entrant not in out]
     gaps = round > 1
     order = playing if gaps else shuffled(playing, rng)
     tables = seat(len(order), size, Costs(order, size, history, gaps=gaps), rng)
-    named = (tuple(order[place] for place in shuffled(table, rng)) for table in tables)
-    return Pairing(tuple(named), byes)
+    return placed([[order[place] for place in table] for table in tables], byes, history, rng)
+
+
+def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:
+    """The pairing of these tables with everyone in the position that evens out best."""
+    positions = Positions(history.tables)
+    return Pairing(tuple(positions.order(table, rng) for table in tables), tuple(byes))
 
 
 def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
@@ -88,16 +124,27 @@ def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tup
 
 
 def seat(places: int, size: int, costs: Costs, rng: Random) -> Tables:
-    """Tables of the places 0 … places - 1, searched for the least cost; the best of the standing first."""
-    tables = [list(range(at, at + size)) for at in range(0, places, size)]
-    swaps = SWAPS + SWAPS_EACH * places
-    limit = float(costs.repeat)
-    cooling = (COLD / limit) ** (1 / swaps)
-    if len(tables) > 1 and sum(map(costs.table, tables)) > 0:
-        for _ in range(swaps):
-            limit *= cooling
-            _try_swap(tables, costs, limit, rng)
-    return sorted(([*sorted(table)] for table in tables), key=sum)
+    """Tables of the places 0 … places - 1, searched for the least cost; the best of the standing first.
+
+    A search that starts cool keeps the order of the standing where it can; in a small field, where repeats
+    are hard to avoid, another one starts hot, and the better of the two is taken.
+    """
+    plain = [list(range(at, at + size)) for at in range(0, places, size)]
+    if len(plain) < 2 or not any(map(costs.table, plain)):
+        return plain
+    starts = [COOL, float(costs.repeat)] if len(plain) <= 2 * REACH else [COOL]
+    searched = [_anneal([[*table] for table in plain], costs, start, rng) for start in starts]
+    best = min(searched, key=lambda tables: sum(map(costs.table, tables)))
+    return sorted((sorted(table) for table in best), key=sum)
+
+
+def _anneal(tables: Tables, costs: Costs, start: float, rng: Random) -> Tables:
+    swaps = SWAPS + SWAPS_EACH * sum(map(len, tables))
+    limit, cooling = start, (COLD / start) ** (1 / swaps)
+    for _ in range(swaps):
+        limit *= cooling
+        _try_swap(tables, costs, limit, rng)
+    return tables
 
 
 def _try_swap(tables: Tables, costs: Costs, limit: float, rng: Random) -> None:

@@ -1,8 +1,9 @@
 """Whole schedules in which every pair meets equally often, or as nearly as a search comes to it.
 
-Known constructions first: the circle method for two at a table, and affine planes (Bose 1938) for q x q
-points at tables of q, a prime power. Everything else is searched under a symmetry (``balance``): that finds
-Kirkman's fifteen schoolgirls, the whist tournaments for tables of four, the blocks of S(3,4,8), ….
+Known constructions first: the circle method for two at a table, affine spaces (Bose 1938) for a power of the
+table size, a prime power, Kirkman systems (Ray-Chaudhuri and Wilson 1971) for tables of three, cosets for a
+prime number of points, and base rounds found once and kept (``known``). Everything else is searched under a
+symmetry (``balance``): that finds the whist tournaments for tables of four, the blocks of S(3,4,8), ….
 """
 
 from collections.abc import Iterator
@@ -12,16 +13,20 @@ from operator import itemgetter
 
 from arena.pairing.balance import Classes, Meetings, base_rounds, settle
 from arena.pairing.chance import generator
+from arena.pairing.known import BASES
 from arena.pairing.values import Tables
 
-SWAPS, ORDERS = 120_000, 2
-"""Effort: swaps of one search, and turns tried for one number of rounds."""
+SWAPS, SWAPS_EACH, ORDERS = 120_000, 1_500, 2
+"""Effort: swaps of a search, or so many for each point of a large field; turns tried for each length."""
 
 COLD = (1.5, 0.8)
 """Final temperatures of the searches under each turn: exact designs like the warmer, others the colder."""
 
-PLANES = (3, 4, 5, 7, 8)
-"""Table sizes for which there is an affine plane."""
+LARGE = 64
+"""More points than this are searched once, without hope of an exact design."""
+
+PRIME_POWERS = (3, 4, 5, 7, 8)
+"""Table sizes for which there are affine spaces."""
 
 FIELDS = {4: 0b111, 8: 0b1011}
 """Polynomials that make the fields of four and eight elements."""
@@ -34,27 +39,50 @@ Schedule = tuple[Tables, ...]
 def schedule(points: int, size: int) -> Schedule:
     """The round-robin of so many points at tables of ``size``.
 
-    Every pair meets equally often if the search finds that in as many rounds as points or fewer (up to
-    twice as many where counting rules out fewer), in the fewest such rounds. Else there are as many rounds
-    as points (one fewer if nobody sits out), everyone sits out equally often, and meetings differ as little
-    as the search finds, mostly by one.
+    Every pair meets equally often if a construction or the search finds that in as many rounds as points or
+    fewer (up to twice as many where counting rules out fewer), in the fewest such rounds. Else there are as
+    many rounds as points (one fewer if nobody sits out), everyone sits out equally often, and meetings differ
+    as little as the search finds, mostly by one.
     """
-    if size == 2:
-        return tuple(circle(points))
-    if points == size:
-        return ([list(range(points)), []],)
-    if points == size * size and size in PLANES:
-        return tuple(affine_plane(size))
-    equal = equal_rounds(points, size)
+    found = constructed(points, size)
+    if found is not None:
+        return found
     whole = points if points % size else points - 1
+    if points > LARGE:
+        return turned_rounds(points, size, whole, whole, COLD[-1], SWAPS_EACH * points)[1]
+    equal = equal_rounds(points, size)
     best: list[tuple[int, Schedule]] = []
     for rounds in dict.fromkeys([*equal, whole]):
         for order, cold in product(orders(points, size, rounds), COLD):
-            spread, found = turned_rounds(points, size, rounds, order, cold)
+            spread, found = turned_rounds(points, size, rounds, order, cold, SWAPS)
             if spread <= (rounds not in equal):
                 return found
             best += [(spread, found)] if rounds == whole else []
     return min(best, key=itemgetter(0))[1]
+
+
+def constructed(points: int, size: int) -> Schedule | None:
+    """An equal schedule that is known without a search; None: there is none here."""
+    if size == 2:
+        return tuple(circle(points))
+    if points == size:
+        return ([list(range(points)), []],)
+    if size in PRIME_POWERS and (dimension := power(points, size)):
+        return tuple(affine_space(size, dimension))
+    if (points, size) in BASES:
+        order, bases = BASES[points, size]
+        return turns([[*map(_numbers, base.split("|")), []] for base in bases], Classes(points, order))
+    if size == 3 and points % 3 == 0 and points // 3 % 6 == 1 and is_prime(points // 3):
+        return kirkman_triple(points // 3)
+    if size == 3 and points % 2 and points // 2 % 6 == 1 and is_prime(points // 2):
+        return kirkman_double(points // 2)
+    if points % size == 1 and points > LARGE and is_prime(points):
+        return turns([cosets(points, size)], Classes(points, points))
+    return None
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split()]
 
 
 def equal_rounds(points: int, size: int) -> list[int]:
@@ -92,7 +120,9 @@ def meets_equally(rounds: Schedule, points: int) -> bool:
     return meetings.spread() == 0
 
 
-def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float) -> tuple[int, Schedule]:
+def turned_rounds(
+    points: int, size: int, rounds: int, order: int, cold: float, swaps: int
+) -> tuple[int, Schedule]:
     """Rounds that are the turns of searched base rounds, after the spread of their meetings."""
     rng = generator(b"", f"{points} points, tables of {size}, {rounds} rounds, turns of {order}, {cold}")
     classes = Classes(points, order)
@@ -100,13 +130,17 @@ def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float) 
     meetings = Meetings(classes)
     for base in bases:
         meetings.add(base[:-1])
-    settle(bases, meetings, SWAPS, cold, rng)
-    developed = (
+    settle(bases, meetings, swaps, cold, rng)
+    return meetings.spread(), turns(bases, classes)
+
+
+def turns(bases: list[Tables], classes: Classes) -> Schedule:
+    """All turns of the base rounds."""
+    return tuple(
         [[classes.turned(p, turn) for p in table] for table in base]
         for base in bases
-        for turn in range(order)
+        for turn in range(classes.order)
     )
-    return meetings.spread(), tuple(developed)
 
 
 def circle(points: int) -> Iterator[Tables]:
@@ -120,21 +154,96 @@ def circle(points: int) -> Iterator[Tables]:
             yield [*pairs, [turn]]
 
 
-def affine_plane(order: int) -> Iterator[Tables]:
-    """The lines of the affine plane of this order as tables, its parallel classes as rounds (order + 1)."""
+def power(number: int, base: int) -> int:
+    """The exponent that makes ``number`` of ``base``; 0: there is none."""
+    exponent = 0
+    while number % base == 0:
+        number, exponent = number // base, exponent + 1
+    return exponent if number == 1 else 0
+
+
+def affine_space(order: int, dimension: int) -> Iterator[Tables]:
+    """The lines of the affine space over the field of ``order`` elements as tables.
+
+    Rounds are the classes of parallel lines, one for each direction: a direction is a point whose first
+    coordinate that is not 0 is 1. Lines of a direction begin where that coordinate is 0.
+    """
     elements = range(order)
-    for slope in elements:
-        lines: Tables = [[] for _ in elements]
-        for x in elements:
-            for y in elements:
-                lines[minus(y, times(slope, x, order), order)].append(x * order + y)
-        yield [*lines, []]
-    yield [[x * order + y for y in elements] for x in elements] + [[]]
+    for lead in range(dimension):
+        for rest in product(elements, repeat=dimension - 1 - lead):
+            direction = (*[0] * lead, 1, *rest)
+            starts = (point for point in product(elements, repeat=dimension) if point[lead] == 0)
+            yield [*(_line(start, direction, order) for start in starts), []]
 
 
-def minus(a: int, b: int, order: int) -> int:
-    """Difference in the field of ``order`` elements."""
-    return a ^ b if order in FIELDS else (a - b) % order
+def _line(start: tuple[int, ...], direction: tuple[int, ...], order: int) -> list[int]:
+    line = []
+    for step in range(order):
+        point = 0
+        for a, d in zip(start, direction, strict=True):
+            point = point * order + plus(a, times(step, d, order), order)
+        line.append(point)
+    return line
+
+
+def is_prime(number: int) -> bool:
+    """Whether this is a prime number."""
+    return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+
+
+def powers(prime: int) -> list[int]:
+    """The powers 0 … prime - 2 of the least number whose powers are all numbers from 1 on."""
+    for base in range(2, prime):
+        found = [1]
+        while (following := found[-1] * base % prime) != 1:
+            found.append(following)
+        if len(found) == prime - 1:
+            return found
+    return [1]
+
+
+def cosets(prime: int, size: int) -> Tables:
+    """A base round for a prime number of points, one more than tables can hold: 0 sits out.
+
+    Tables are the cosets of the numbers whose power ``size`` is 1: every difference comes equally often.
+    """
+    found, tables = powers(prime), (prime - 1) // size
+    return [*([found[at + step * tables] for step in range(size)] for at in range(tables)), [0]]
+
+
+def kirkman_triple(prime: int) -> Schedule:
+    """Triples of three times so many points, a prime 6t + 1: every two meet once in 9t + 1 rounds."""
+    found, t = powers(prime), prime // 6
+    ring = [found[at % len(found)] for at in range(2 * len(found))]
+
+    def across(at: int) -> list[int]:
+        return [ring[at], prime + ring[at + 2 * t], 2 * prime + ring[at + 4 * t]]
+
+    inside = [[j * prime + ring[i + step * t] for step in (0, 2, 4)] for i in range(t) for j in range(3)]
+    base = [[0, prime, 2 * prime], *inside, *(across(i + k * t) for i in range(t) for k in (1, 3, 5)), []]
+    classes = Classes(3 * prime, prime)
+    others = [across(i + k * t) for i in range(t) for k in (0, 2, 4)]
+    shifted = ([[classes.turned(p, turn) for p in table] for turn in range(prime)] for table in others)
+    return (*turns([base], classes), *([*tables, []] for tables in shifted))
+
+
+def kirkman_double(prime: int) -> Schedule:
+    """Triples of twice so many points and one more, a prime 6t + 1: every two meet once in 6t + 1 rounds."""
+    found, t = powers(prime), prime // 6
+    ring = [found[at % len(found)] for at in range(3 * len(found))]
+    half = (ring[t] + 1) * (prime + 1) // 2 % prime
+    m = found.index(half)
+    base = [[0, prime, 2 * prime]]
+    base += [
+        [ring[i + k], ring[i + k + t], prime + ring[i + k + m]] for i in range(t) for k in (0, 2 * t, 4 * t)
+    ]
+    base += [[prime + ring[i + m + k * t] for k in (1, 3, 5)] for i in range(t)]
+    return turns([[*base, []]], Classes(2 * prime + 1, prime))
+
+
+def plus(a: int, b: int, order: int) -> int:
+    """Sum in the field of ``order`` elements."""
+    return a ^ b if order in FIELDS else (a + b) % order
 
 
 def times(a: int, b: int, order: int) -> int:

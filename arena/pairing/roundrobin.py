@@ -4,19 +4,30 @@ from collections.abc import Sequence
 from random import Random
 
 from arena.pairing.balance import Classes, Meetings, base_rounds, settle
-from arena.pairing.by_standing import Costs, seat, sitting_out
+from arena.pairing.by_standing import Costs, placed, seat, sitting_out
 from arena.pairing.chance import generator, shuffled
-from arena.pairing.designs import Schedule, meets_equally, schedule
+from arena.pairing.designs import LARGE, Schedule, constructed, meets_equally, schedule
+from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
-LARGE = 64
-"""From more entrants than this on, a given number of rounds is searched without looking for a design."""
+WHOLE = 400
+"""The most entrants whose round-robin may be whole; more of them are given a number of rounds."""
 
 SWAPS, COLD = 100_000, 0.6
 """Effort and final temperature of the search for a given number of rounds."""
 
+ALL = 1 << 40
+"""More tables than any round-robin has."""
+
 SEATS = 4_000
-"""Schedules of more seats (entrants times rounds) are searched round by round."""
+"""Schedules of more seats (entrants times rounds) are not searched as a whole."""
+
+
+def round_robin_rounds(entrants: int, size: int) -> int:
+    """Rounds of a whole round-robin of so many entrants, ``WHOLE`` at most."""
+    if entrants <= LARGE:
+        return len(schedule(entrants, size))
+    return len(constructed(entrants, size) or range(entrants - (entrants % size == 0)))
 
 
 def round_robin(entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None) -> list[Pairing]:
@@ -27,31 +38,87 @@ def round_robin(entrants: Sequence[int], size: int, seed: bytes, rounds: int | N
     ``rounds`` a whole schedule is played as often as it fits, drawn anew each time, and what remains is
     searched so that meetings and byes are as even as the search finds. Needs ``size`` entrants or more.
     """
+    found: list[Pairing] = []
+    while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL):
+        found += more
+    return found
+
+
+def round_robin_on(
+    entrants: Sequence[int],
+    size: int,
+    seed: bytes,
+    rounds: int | None,
+    before: Sequence[Pairing],
+    most: int,
+) -> list[Pairing]:
+    """The next rounds of ``round_robin`` after those ``before``: those that fit into ``most`` tables, or one.
+
+    This way a large round-robin is made part by part; after its last round there are none.
+    """
+    first = len(before)
+    if rounds is not None and _one_by_one(len(entrants), size, rounds):
+        return [_next(entrants, size, seed, before)] if first < rounds else []
     rng = generator(seed, "round-robin")
     plan = _plan(len(entrants), size, rounds, rng)
+    drawn = [(tables, names) for part in plan for names in [shuffled(entrants, rng)] for tables in part]
+    positions = Positions(table for pairing in before for table in pairing.tables)
+    stop = min(len(drawn), first + max(1, most // (len(entrants) // size)))
     return [
-        _named(tables, names, rng) for part in plan for names in [shuffled(entrants, rng)] for tables in part
+        _named(*drawn[number], positions, generator(seed, f"round-robin/{number + 1}"))
+        for number in range(first, stop)
     ]
+
+
+def _one_by_one(points: int, size: int, rounds: int) -> bool:
+    """Whether every round is searched when those before it are there."""
+    return points > LARGE and points * rounds > SEATS and not _wholes(points, size, rounds)
+
+
+def _wholes(points: int, size: int, rounds: int) -> int:
+    """How many whole round-robins a large field plays in just so many rounds."""
+    times, rest = divmod(rounds, round_robin_rounds(points, size)) if points <= WHOLE else (0, 1)
+    return 0 if rest else times
+
+
+def _next(entrants: Sequence[int], size: int, seed: bytes, before: Sequence[Pairing]) -> Pairing:
+    """A round in which as few as possible of those sit together who have met."""
+    rng = generator(seed, f"round-robin/{len(before) + 1}")
+    history = History(
+        [table for pairing in before for table in pairing.tables],
+        [entrant for pairing in before for entrant in pairing.byes],
+    )
+    drawn = shuffled(entrants, rng)
+    byes = sitting_out(drawn, history.byes, len(entrants) % size)
+    out = set(byes)
+    playing = [entrant for entrant in drawn if entrant not in out]
+    tables = seat(len(playing), size, Costs(playing, size, history, gaps=False), rng)
+    return placed([[playing[place] for place in table] for table in tables], byes, history, rng)
 
 
 def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Schedule]:
     """Schedules to be played one after another, each with entrants drawn anew."""
     if rounds is None:
         return [schedule(points, size)]
-    if size > 2 and points > LARGE:
-        return [searched(points, size, rounds, rng)]
+    if points > LARGE:
+        wholes = _wholes(points, size, rounds)
+        return [schedule(points, size)] * wholes or [searched(points, size, rounds, rng)]
+    if rounds * (size - 1) < points - 1 and constructed(points, size) is None:
+        return [searched(points, size, rounds, rng)]  # too few to be whole, and nothing to take a part of
     whole = schedule(points, size)
-    if rounds > len(whole) and not meets_equally(whole, points):
-        return [(*whole, *searched(points, size, rounds - len(whole), rng, whole))]
     times, rest = divmod(rounds, len(whole))
+    if times and not meets_equally(whole, points):
+        repeated = max(0, min(times - 1, (rounds * points - SEATS) // (len(whole) * points)))
+        rest = rounds - (repeated + 1) * len(whole)
+        return [*[whole] * repeated, (*whole, *searched(points, size, rest, rng, whole))]
     meets_once = len(whole) * (size - 1) <= points
     return [*[whole] * times, whole[:rest] if meets_once else searched(points, size, rest, rng)]
 
 
 def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule = ()) -> Schedule:
     """So many rounds, searched for meetings that are even with those ``before``, and byes within one."""
-    if points * rounds > SEATS:
-        return tuple(_one_by_one(points, size, rounds, rng, before))
+    if not rounds:
+        return ()
     classes = Classes(points, 1)
     found = base_rounds(classes, size, rounds, rng)
     meetings = Meetings(classes)
@@ -61,22 +128,10 @@ def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule 
     return tuple(found)
 
 
-def _one_by_one(points: int, size: int, rounds: int, rng: Random, before: Schedule) -> list[Tables]:
-    tables = [table for earlier in before for table in earlier[:-1]]
-    byes: list[int] = []
-    found = []
-    for _ in range(rounds):
-        drawn = shuffled(range(points), rng)
-        out = sitting_out(drawn, byes, points % size)
-        playing = [point for point in drawn if point not in out]
-        seats = seat(len(playing), size, Costs(playing, size, History(tables), gaps=False), rng)
-        found.append([*([playing[place] for place in table] for table in seats), list(out)])
-        tables += found[-1][:-1]
-        byes += out
-    return found
-
-
-def _named(tables: Tables, names: Sequence[int], rng: Random) -> Pairing:
-    """Entrants for points; the order inside a table is by lot."""
+def _named(tables: Tables, names: Sequence[int], positions: Positions, rng: Random) -> Pairing:
+    """Entrants for points, each in the position that evens out best."""
     *full, byes = ([names[point] for point in table] for table in tables)
-    return Pairing(tuple(tuple(shuffled(table, rng)) for table in full), tuple(byes))
+    ordered = tuple(positions.order(table, rng) for table in full)
+    for table in ordered:
+        positions.add(table)
+    return Pairing(ordered, tuple(byes))

@@ -12,7 +12,7 @@ class Pairing:
     """One round: who sits together and who sits out."""
 
     tables: tuple[tuple[int, ...], ...]
-    """Entrants of each table, all tables of one size; the order inside a table is by lot."""
+    """Entrants of each table, all tables of one size, in the order of their positions at the table."""
 
     byes: tuple[int, ...] = ()
     """Entrants without a table in this round."""
@@ -23,10 +23,13 @@ class History:
     """What a new round looks back on."""
 
     tables: Sequence[Sequence[int]] = ()
-    """Every table of every round so far."""
+    """Every table of every round so far, in the order of positions."""
 
     byes: Sequence[int] = ()
     """Everyone who sat out, once for each time."""
 
     owners: Mapping[int, int] = field(default_factory=dict)
     """Entrant to owner; who is not in it has no owner in common with anyone."""
+
+    scores: Mapping[int, float] = field(default_factory=dict)
+    """Entrant to score; without any, places in the standing stand for scores."""

@@ -7,23 +7,35 @@ rows.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
+from typing import TypeGuard
 
 from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, func, select
 
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
-from arena.pairing import History, Pairing, round_robin, swiss
-from arena.services.history import EntrantInfo, byes, current_standings, list_entrants, outcomes
+from arena.pairing import Pairing, option
+from arena.services.history import EntrantInfo, list_entrants
 from arena.services.matches import due
+from arena.services.pairings import free_entrants, next_batch, next_pairings, playing, rounds_in_all
 from arena.services.rating import rate_round
 from arena.storage import Storage, Transaction, changed
 
 log = logging.getLogger("arena.advance")
 
+CONTINUOUS = "continuous"
+
 Step = Callable[[Storage, int, datetime], bool]
 """Takes the step if it is still there to be taken; gives whether it did."""
+
+Connected = Callable[[Sequence[int]], Collection[int]]
+"""Of these bot versions, those that a referee could seat now."""
+
+
+def everyone(version_ids: Sequence[int]) -> Collection[int]:
+    """For where nobody can say who is connected: all of them."""
+    return version_ids
 
 
 def advance(
@@ -34,15 +46,18 @@ def advance(
     *,
     at_once: int,
     again_after: timedelta,
+    connected: Connected = everyone,
 ) -> None:
     """Close what is done, pair what is next, finish the tournament, and hand out matches that are due.
 
-    ``hand_out`` sends a message for a match. At most ``at_once`` messages are on their way; a match
+    ``hand_out`` sends a message for a match; ``connected`` is asked for the bots of a continuous tournament
+    that are free. At most ``at_once`` messages are on their way; a match
     that none has taken ``again_after`` its message was sent gets another: the first may be lost.
     """
     while (step := next_step(storage, tournament_id)) is not None:
         if not step(storage, tournament_id, now):
             return  # somebody else took it, and goes on
+    pair_batch(storage, tournament_id, now, connected)
     for match_id in _take_due(storage, tournament_id, now, at_once, again_after):
         hand_out(match_id)
 
@@ -66,24 +81,27 @@ def next_step(storage: Storage, tournament_id: int) -> Step | None:
         tournament = tx.get(Tournament, tournament_id)
         if tournament is None or tournament.state != TournamentState.RUNNING:
             return None
-        open_round = _round(tx, tournament_id, RoundState.OPEN)
-        if open_round is not None:
-            return None if _unfinished(tx, open_round) else close_round
+        if _finished_round(tx, tournament_id) is not None:
+            return close_round
+        if _round(tx, tournament_id, RoundState.OPEN) is not None:
+            return None
         if _round(tx, tournament_id, RoundState.PLANNED) is not None:
             return open_next_round
-        return finish if tournament.paired == tournament.rounds else pair_rounds
+        if tournament.paired == tournament.rounds:
+            return finish
+        return None if tournament.format == CONTINUOUS else pair_rounds
 
 
 def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
-    """Close the open round, all of whose matches are done, and apply its ratings."""
+    """Close an open round, all of whose matches are done, and apply its ratings."""
     with storage.write() as tx:
         tournament = _hold(tx, tournament_id, now)
-        round = _round(tx, tournament_id, RoundState.OPEN)
-        if tournament is None or round is None or _unfinished(tx, round):
+        round = _finished_round(tx, tournament_id)
+        if tournament is None or round is None:
             return False
         round.state, round.finished_at = RoundState.CLOSED, now
         rate_round(tx, tournament, round, now)
-        log.info("%s: round %d closed", tournament.name, round.number)
+        log.info("%s: round %d closed", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 
 
@@ -95,41 +113,78 @@ def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool
         if tournament is None or round is None or _round(tx, tournament_id, RoundState.OPEN):
             return False
         round.state, round.started_at = RoundState.OPEN, now
-        log.info("%s: round %d opened", tournament.name, round.number)
+        log.info("%s: round %d opened", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 
 
 def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
-    """Plan the next round of a Swiss tournament, or all rounds of a round-robin."""
+    """Plan the next round, or several rounds of a round-robin, or see that there is none."""
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
         paired = tournament.paired
         entrants = list_entrants(tx, tournament)
-        pairings = _pairings(tx, tournament, entrants)
+        there = playing(tx, tournament, paired + 1)
+        pairings = next_pairings(tx, tournament, entrants)
     with storage.write() as tx:
         held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
         if held is None:
             return False
+        if held.paired == held.rounds:
+            return False  # it was stopped meanwhile
+        if playing(tx, held, paired + 1) != there:
+            return False  # somebody came or left meanwhile, and was told from which round on that holds
+        held.rounds = rounds_in_all(held, len(entrants), len(pairings))
         for number, pairing in enumerate(pairings, start=paired + 1):
             _plan_round(tx, held, number, pairing, entrants, now)
         held.paired += len(pairings)
-        held.rounds = held.paired if held.format == "round-robin" else held.rounds
-        log.info("%s: %d of %s rounds paired", held.name, held.paired, held.rounds)
+        log.info(
+            "%s: %d of %s rounds paired", held.name, held.paired, held.rounds, extra={"tournament": held.name}
+        )
         return True
 
 
-def _pairings(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> Sequence[Pairing]:
-    numbers = [entrant.number for entrant in entrants]
-    lots = bytes.fromhex(tournament.commitment)  # public, and not known before the entrants were
-    if tournament.format == "round-robin":
-        return round_robin(numbers, tournament.table_size, lots, tournament.rounds)
-    standing = [line.entrant for line in current_standings(tx, tournament, entrants)]
-    history = History(
-        tables=[tuple(outcome.points) for outcome in outcomes(tx, tournament)],
-        byes=byes(tx, tournament),
-        owners={entrant.number: entrant.owner_id for entrant in entrants},
+def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: Connected) -> bool:
+    """Seat those who are free in a continuous tournament, if they are enough: a round that opens at once."""
+    with storage.read() as tx:
+        tournament = tx.get(Tournament, tournament_id)
+        if not _goes_on(tournament):
+            return False
+        paired = tournament.paired
+        entrants = list_entrants(tx, tournament)
+        free, busy = free_entrants(tx, tournament, entrants)
+    there = set(connected([one.version_id for one in free])) if len(free) >= tournament.table_size else ()
+    seated = [one.number for one in free if one.version_id in there]
+    # Alone, the bots of a table that is done could only meet each other again; others will come, if any play.
+    enough = option(tournament.options, "gather", tournament.table_size) if busy else tournament.table_size
+    if len(seated) < enough:
+        return False
+    with storage.read() as tx:
+        pairing = next_batch(tx, tournament, entrants, seated)
+    with storage.write() as tx:
+        held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
+        if held is None or not _goes_on(held):
+            return False
+        round = _plan_round(tx, held, paired + 1, pairing, entrants, now)
+        round.state, round.started_at = RoundState.OPEN, now
+        held.paired += 1
+        log.info(
+            "%s: batch %d opened, %d tables",
+            held.name,
+            round.number,
+            len(pairing.tables),
+            extra={"tournament": held.name},
+        )
+        return True
+
+
+def _goes_on(tournament: Tournament | None) -> TypeGuard[Tournament]:
+    """Whether this is a continuous tournament that runs and has batches left."""
+    return (
+        tournament is not None
+        and tournament.format == CONTINUOUS
+        and tournament.state == TournamentState.RUNNING
+        and tournament.paired != tournament.rounds
     )
-    return [swiss(standing, tournament.table_size, history, tournament.paired + 1, lots)]
 
 
 def _plan_round(
@@ -139,7 +194,7 @@ def _plan_round(
     pairing: Pairing,
     entrants: Sequence[EntrantInfo],
     now: datetime,
-) -> None:
+) -> Round:
     ids = {entrant.number: entrant.entrant_id for entrant in entrants}
     round = Round(
         tournament_id=tournament.id,
@@ -167,6 +222,7 @@ def _plan_round(
         for match, table in zip(matches, pairing.tables, strict=True)
         for position, number in enumerate(table)
     )
+    return round
 
 
 def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
@@ -176,7 +232,7 @@ def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
         if tournament is None or _round(tx, tournament_id, RoundState.OPEN, RoundState.PLANNED):
             return False
         tournament.state, tournament.finished_at = TournamentState.FINISHED, now
-        log.info("%s: finished", tournament.name)
+        log.info("%s: finished", tournament.name, extra={"tournament": tournament.name})
         return True
 
 
@@ -199,14 +255,12 @@ def _take_due(
 def _to_hand_out(
     tx: Transaction, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
 ) -> Sequence[Match]:
-    round = _round(tx, tournament_id, RoundState.OPEN)
-    if round is None:
-        return []
-    waiting = [col(Match.round_id) == round.id, *due(now)]
+    opened = select(Round.id).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
+    waiting = [col(Match.round_id).in_(opened), *due(now)]
     on_the_way = col(Match.handed_out_at) > now - again_after
     sent = tx.exec(select(func.count()).select_from(Match).where(*waiting, on_the_way)).one()
     not_sent = or_(col(Match.handed_out_at).is_(None), ~on_the_way)
-    first = select(Match).where(*waiting, not_sent).order_by(col(Match.table_number))
+    first = select(Match).where(*waiting, not_sent).order_by(col(Match.round_id), col(Match.table_number))
     return tx.exec(first.limit(max(0, at_once - sent))).all()
 
 
@@ -225,6 +279,8 @@ def _round(tx: Transaction, tournament_id: int, *states: RoundState) -> Round | 
     return tx.exec(select(Round).where(*in_state).order_by(col(Round.number)).limit(1)).first()
 
 
-def _unfinished(tx: Transaction, round: Round) -> bool:
-    unfinished = select(Match.id).where(Match.round_id == round.id, Match.state != MatchState.DONE)
-    return tx.exec(unfinished.limit(1)).first() is not None
+def _finished_round(tx: Transaction, tournament_id: int) -> Round | None:
+    """The first of the open rounds that has no unfinished match."""
+    unfinished = select(Match.id).where(Match.round_id == Round.id, Match.state != MatchState.DONE)
+    opened = select(Round).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
+    return tx.exec(opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)).first()

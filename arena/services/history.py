@@ -4,13 +4,15 @@ Entrants are named by their number in the list of entrants, so that the same ent
 paired alike everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from sqlmodel import col, select
 
-from arena.models import Bot, BotVersion, Entrant, Match, MatchState, Round, Seat, Tournament
+from arena.duplicate import scores
+from arena.models import Bot, BotVersion, Entrant, Match, MatchState, Round, Seat, Session, Tournament
 from arena.standings import MatchOutcome, Standing, standings
 from arena.storage import Transaction
 
@@ -44,7 +46,12 @@ def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
 
 
 def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:
-    """How the finished matches ended, of one round or of all, in the order of rounds and tables."""
+    """How the finished matches ended, of one round or of all, in the order of rounds and tables.
+
+    What counts is points; in a duplicate tournament, points beside those of the same seat at the round's
+    other tables (``arena.duplicate``).
+    """
+    compared = duplicate_points(tx, tournament, round_id) if tournament.duplicate else {}
     rows = (
         select(Round.number, Match.table_number, Entrant.number, Seat.points)
         .select_from(Match)
@@ -56,10 +63,55 @@ def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = Non
     )
     if round_id is not None:
         rows = rows.where(Match.round_id == round_id)
-    return [
-        MatchOutcome(*key, {entrant: points for _, _, entrant, points in seats})
-        for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1]))
-    ]
+    found = []
+    for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1])):
+        points: dict[int, float] = {entrant: points for _, _, entrant, points in seats}
+        if key in compared:
+            points = dict(zip(points, compared[key], strict=True))
+        found.append(MatchOutcome(*key, points))
+    return found
+
+
+def duplicate_points(
+    tx: Transaction, tournament: Tournament, round_id: int | None = None
+) -> dict[tuple[int, int], tuple[float, ...]]:
+    """By round and table of each finished match of a duplicate tournament, for each position what counts."""
+    found: dict[tuple[int, int], tuple[float, ...]] = {}
+    for round, tables in played_deals(tx, tournament, round_id):
+        points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
+        found |= zip([(round, table) for table in tables], scores(points), strict=True)
+    return found
+
+
+class PlayedSession(NamedTuple):
+    """A session of a finished match."""
+
+    number: int
+    seating: Sequence[int]
+    """For each seat the position at the table."""
+    points: Sequence[Sequence[int]]
+    """For each deal the points of each seat."""
+
+
+def played_deals(
+    tx: Transaction, tournament: Tournament, round_id: int | None = None
+) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
+    """For each round its number and its finished matches' sessions by table, in order."""
+    rounds = select(Round).where(Round.tournament_id == tournament.id).order_by(col(Round.number))
+    if round_id is not None:
+        rounds = rounds.where(Round.id == round_id)
+    for round in tx.exec(rounds).all():
+        sessions = (
+            select(Match.table_number, Session.number, Session.seating, Session.deal_points)
+            .select_from(Match)
+            .join(Session, col(Session.match_id) == Match.id)
+            .where(Match.round_id == round.id, Match.state == MatchState.DONE)
+            .order_by(col(Match.table_number), col(Session.number))
+        )
+        tables: dict[int, list[PlayedSession]] = {}
+        for table, number, seating, points in tx.exec(sessions):
+            tables.setdefault(table, []).append(PlayedSession(number, seating, points))
+        yield round.number, tables
 
 
 def byes(tx: Transaction, tournament: Tournament) -> list[int]:
@@ -74,4 +126,4 @@ def current_standings(
 ) -> list[Standing]:
     """The standings after all matches that are done."""
     numbers = [entrant.number for entrant in entrants]
-    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament))
+    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament), tournament.format)

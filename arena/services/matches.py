@@ -16,7 +16,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, select
 
+from arena import metrics
 from arena.errors import LeaseLost
+from arena.logs import about
 from arena.models import (
     BotVersion,
     Entrant,
@@ -82,38 +84,55 @@ def play(
     claimed = claim(storage, match_id, clock(), lease)
     if claimed is None:
         return False
-    try:
-        _play(storage, claimed, run, clock, stopping)
-    except LeaseLost as lost:
-        log.info("%s: %s", claimed.spec.match_id, lost)
-    except RefereeUnavailable as error:
-        hand_back(storage, claimed, clock(), str(error))
-    except MatchRefused as error:
-        refuse(storage, claimed, str(error))
-    except Exception as error:
-        hand_back(storage, claimed, clock(), f"{type(error).__name__}: {error}")
-        raise
+    metrics.matches_claimed.inc()
+    spec = claimed.spec
+    outcome = "error"
+    with about(tournament=spec.tournament, match=spec.match_id), metrics.matches_in_hand.track_inprogress():
+        try:
+            outcome = "done" if _play(storage, claimed, run, clock, stopping) else "handed_back"
+        except LeaseLost as lost:
+            outcome = "lease_lost"
+            log.info("%s: %s", spec.match_id, lost)
+        except RefereeUnavailable as error:
+            outcome = "unavailable"
+            hand_back(storage, claimed, clock(), str(error))
+        except MatchRefused as error:
+            outcome = "refused"
+            refuse(storage, claimed, str(error))
+        except Exception as error:
+            hand_back(storage, claimed, clock(), f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            metrics.matches_ended.labels(outcome).inc()
     return True
 
 
-def _play(storage: Storage, claimed: Claim, run: Run, clock: Clock, stopping: Callable[[], bool]) -> None:
+def _play(storage: Storage, claimed: Claim, run: Run, clock: Clock, stopping: Callable[[], bool]) -> bool:
+    """Gives whether the match was played to its end; else it was given back."""
     missing = {session.number for session in claimed.spec.sessions}
     renewed = clock()
     with closing(run(claimed.route, claimed.spec)) as updates:
         for update_ in updates:
             now = clock()
             if isinstance(update_, SessionResult):
-                store_session(storage, claimed, update_, now)
+                with metrics.store_seconds.time():
+                    store_session(storage, claimed, update_, now)
+                metrics.sessions_stored.inc()
+                session = f"{claimed.spec.match_id}/{update_.number}"
+                log.debug("%s: stored", session, extra={"session": session})
                 missing.discard(update_.number)
                 renewed = now
             elif now - renewed >= claimed.lease / RENEWALS:
                 renew(storage, claimed, now)
+                metrics.lease_renewals.inc()
                 renewed = now
             if missing and stopping():
                 hand_back(storage, claimed, now)
-                return
+                return False
     if missing:
         raise RefereeUnavailable("the referee ended the match before all its sessions")
+    log.info("%s: done, %d sessions played", claimed.spec.match_id, len(claimed.spec.sessions))
+    return True
 
 
 def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> Claim | None:
@@ -162,6 +181,8 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
     )
     stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
     seed = bytes.fromhex(tournament.seed)
+    table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
+    seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
     return MatchSpec(
         match_id=f"{tournament.name}/{number}/{match.table_number}",
         tournament=tournament.name,
@@ -170,8 +191,8 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
         bots=tuple(BotSeat(*row) for row in tx.exec(bots)),
         sessions=tuple(
-            SessionSpec(session, seating, session_seed(seed, number, match.table_number, session))
-            for session, seating in enumerate(seatings(tournament.table_size, tournament.sessions), start=1)
+            SessionSpec(session, seating, session_seed(seed, number, table, session))
+            for session, seating in enumerate(seats, start=1)
             if session not in stored
         ),
         deals=tournament.deals or 0,

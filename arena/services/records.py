@@ -1,15 +1,25 @@
-"""Deal records of a tournament: matches to look at, exports, and the proof that the seeds were kept to."""
+"""Deal records of a tournament: matches to look at, and the proof that the seeds were kept to."""
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, select
 
 from arena.errors import StateError, UnknownError
-from arena.models import BotVersion, Entrant, Match, Round, Seat, Session, StoredRuleset, Tournament
+from arena.models import (
+    BotVersion,
+    Entrant,
+    Match,
+    Round,
+    RoundState,
+    Seat,
+    Session,
+    StoredRuleset,
+    Tournament,
+)
 from arena.services.tournaments import find_tournament
 from arena.storage import Storage, Transaction
 from referee.errors import RecordError
@@ -84,17 +94,27 @@ def match_view(storage: Storage, tournament: str, round: int, table: int) -> Mat
             names=names,
             points=points if match.finished_at is not None and match.state == "done" else None,
             sessions=tuple(
-                _session_view(session, names, tuple(_full_records(tx, row, round, match, session, names)))
+                _session_view(session, names, tuple(full_records(tx, row, round, match, session, names)))
                 for session in _sessions(tx, match)
             ),
         )
 
 
 def export_records(storage: Storage, name: str) -> Iterator[str]:
-    """All deal records of a tournament as JSON lines, by round, table, session and deal. UnknownError."""
+    """The deal records of a tournament as JSON lines, by round, table, session and deal. UnknownError.
+
+    Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
+    still to be played at other tables.
+    """
     with storage.read() as tx:
-        for record in _all_records(tx, find_tournament(tx, name)):
-            yield json.dumps(record, separators=(",", ":"))
+        tournament = find_tournament(tx, name)
+        for round in shown_rounds(tx, tournament):
+            for match in _matches(tx, round):
+                names, _ = _seats(tx, match)
+                for session in _sessions(tx, match):
+                    for record in full_records(tx, tournament, round.number, match, session, names):
+                        yield _line(record)
+                    tx.expunge(session)
 
 
 def verify_deals(storage: Storage, name: str) -> Verification:
@@ -109,19 +129,26 @@ def verify_deals(storage: Storage, name: str) -> Verification:
         seed = bytes.fromhex(tournament.seed)
         if commitment(seed) != tournament.commitment:
             return Verification(0, "the revealed seed is not the one that was committed to")
-        replayer, deals = Replayer(), 0
-        for record in _all_records(tx, tournament):
-            problem = _problem(replayer, seed, record)
-            if problem is not None:
-                place = " ".join(f"{part} {record[part]}" for part in ("round", "table", "session", "deal"))
-                return Verification(deals, f"{place}: {problem}")
-            deals += 1
+        deals = 0
+        for round in shown_rounds(tx, tournament):
+            for match in _matches(tx, round):
+                names, _ = _seats(tx, match)
+                for session in _sessions(tx, match):
+                    replayer = Replayer()
+                    for record in full_records(tx, tournament, round.number, match, session, names):
+                        problem = _problem(replayer, seed, record, tournament.duplicate)
+                        if problem is not None:
+                            places = ("round", "table", "session", "deal")
+                            where = " ".join(f"{part} {record[part]}" for part in places)
+                            return Verification(deals, f"{where}: {problem}")
+                        deals += 1
+                    tx.expunge(session)
         return Verification(deals, None)
 
 
-def _problem(replayer: Replayer, seed: bytes, record: Mapping[str, object]) -> str | None:
+def _problem(replayer: Replayer, seed: bytes, record: Mapping[str, object], duplicate: bool) -> str | None:
     round, table, session, deal = (int(str(record[part])) for part in ("round", "table", "session", "deal"))
-    expected = deal_seed(session_seed(seed, round, table, session), deal)
+    expected = deal_seed(session_seed(seed, round, None if duplicate else table, session), deal)
     if record["seed"] != expected.hex():
         return "the deal's seed does not follow from the tournament's"
     try:
@@ -131,17 +158,20 @@ def _problem(replayer: Replayer, seed: bytes, record: Mapping[str, object]) -> s
     return None
 
 
-def _all_records(tx: Transaction, tournament: Tournament) -> Iterator[dict[str, object]]:
-    matches = (
-        select(Match, Round.number)
-        .join(Round, col(Round.id) == Match.round_id)
-        .where(Match.tournament_id == tournament.id)
-        .order_by(col(Round.number), col(Match.table_number))
-    )
-    for match, round in tx.exec(matches).all():
-        names, _ = _seats(tx, match)
-        for session in _sessions(tx, match):
-            yield from _full_records(tx, tournament, round, match, session, names)
+def _line(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
+    """The rounds whose deals may be shown, in order."""
+    opened = select(Round).where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
+    if tournament.duplicate and tournament.finished_at is None:
+        opened = opened.where(Round.state == RoundState.CLOSED)
+    return tx.exec(opened.order_by(col(Round.number))).all()
+
+
+def _matches(tx: Transaction, round: Round) -> Sequence[Match]:
+    return tx.exec(select(Match).where(Match.round_id == round.id).order_by(col(Match.table_number))).all()
 
 
 def _seats(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -174,7 +204,7 @@ def _session_view(
     )
 
 
-def _full_records(
+def full_records(
     tx: Transaction,
     tournament: Tournament,
     round: int,
@@ -182,6 +212,7 @@ def _full_records(
     session: Session,
     names: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
+    """The deal records of a session; ``names`` are the bots by position at the table."""
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
     for line in zlib.decompress(session.records).decode().splitlines():
         yield full_record(

@@ -2,13 +2,14 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
+from arena.duplicate import session_deals
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import (
     BotVersion,
@@ -21,6 +22,7 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
+from arena.pairing import check_options
 from arena.services.bots import find_versions
 from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
@@ -90,26 +92,34 @@ def create(
 
     Raises RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError.
     """
-    ruleset = load_ruleset(spec.ruleset)
-    with storage.read() as tx:
-        if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
-            raise TakenError(f"there already is a tournament {spec.name}")
-        versions = find_versions(tx, spec.entrants)
-    _check_entrants(versions, ruleset)
-    if spec.require_check:
-        require_checks(versions)
     try:
         with storage.write() as tx:
-            tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
-            tx.add_all(
-                Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
-                for number, version in enumerate(versions, start=1)
-            )
-            return status_of(tx, tournament)
+            return status_of(tx, create_in(tx, spec, now, seed))
     except IntegrityError:
         raise TakenError(
             f"{spec.name}: somebody else created the same at the same moment; try again"
         ) from None
+
+
+def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes | None = None) -> Tournament:
+    """Create a tournament as part of a transaction; the same errors, and IntegrityError for a taken name."""
+    ruleset = load_ruleset(spec.ruleset)
+    if spec.duplicate:
+        spec = replace(spec, deals=session_deals(ruleset, spec.deals))
+    if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
+        raise TakenError(f"there already is a tournament {spec.name}")
+    versions = find_versions(tx, spec.entrants)
+    _check_entrants(versions, ruleset)
+    check_options(spec.format, spec.options, len(versions), ruleset.players, spec.rounds)
+    if spec.require_check:
+        require_checks(versions)
+    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
+    tx.add_all(
+        Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
+        for number, version in enumerate(versions, start=1)
+    )
+    tx.flush()
+    return tournament
 
 
 def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:
@@ -179,17 +189,61 @@ def start(storage: Storage, name: str, now: datetime) -> TournamentStatus:
     """
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
-        if tournament.require_check and tournament.state == TournamentState.CREATED:
-            require_checks(_versions(tx, tournament))
-        startable = col(Tournament.state).in_([TournamentState.CREATED, TournamentState.FAILED])
-        begin = update(Tournament).where(col(Tournament.id) == tournament.id, startable)
-        started_at = func.coalesce(Tournament.started_at, now)
-        if not changed(tx, begin.values(state=TournamentState.RUNNING, problem=None, started_at=started_at)):
-            raise StateError(f"tournament {name} is {tournament.state.value}; it cannot be started")
-        refused = (col(Match.tournament_id) == tournament.id, col(Match.state) == MatchState.FAILED)
-        changed(tx, update(Match).where(*refused).values(state=MatchState.WAITING, problem=None))
+        start_in(tx, tournament, now)
+        return status_of(tx, tournament)
+
+
+def start_in(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Start a tournament as part of a transaction; the same errors."""
+    if tournament.require_check and tournament.state == TournamentState.CREATED:
+        require_checks(_versions(tx, tournament))
+    if not _run(tx, tournament, (TournamentState.CREATED, TournamentState.FAILED), now):
+        hint = "; resume it" if tournament.state == TournamentState.PAUSED else ""
+        raise StateError(
+            f"tournament {tournament.name} is {tournament.state.value}; it cannot be started{hint}"
+        )
+
+
+def pause(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+    """Halt a running tournament: no session starts any more, and those that are played are played to the end.
+
+    UnknownError, StateError.
+    """
+    with storage.write() as tx:
+        tournament = find_tournament(tx, name)
+        running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
+        values = {"state": TournamentState.PAUSED, "advanced_at": now}
+        # Workers see it at the next sign of life: see arena.services.pausing.
+        if not changed(tx, update(Tournament).where(*running).values(values)):
+            raise StateError(
+                f"tournament {name} is {tournament.state.value}; only a running one can be paused"
+            )
         tx.refresh(tournament)
         return status_of(tx, tournament)
+
+
+def resume(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+    """Go on with a paused tournament. UnknownError, StateError."""
+    with storage.write() as tx:
+        tournament = find_tournament(tx, name)
+        if not _run(tx, tournament, (TournamentState.PAUSED,), now):
+            raise StateError(
+                f"tournament {name} is {tournament.state.value}; only a paused one can be resumed"
+            )
+        return status_of(tx, tournament)
+
+
+def _run(tx: Transaction, tournament: Tournament, states: Sequence[TournamentState], now: datetime) -> bool:
+    """Let a tournament run that is in one of these states; gives whether it was."""
+    waits = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(states))
+    started_at = func.coalesce(Tournament.started_at, now)
+    values = {"state": TournamentState.RUNNING, "problem": None, "started_at": started_at}
+    if not changed(tx, update(Tournament).where(*waits).values(values)):
+        return False
+    refused = (col(Match.tournament_id) == tournament.id, col(Match.state) == MatchState.FAILED)
+    changed(tx, update(Match).where(*refused).values(state=MatchState.WAITING, problem=None))
+    tx.refresh(tournament)
+    return True
 
 
 def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:

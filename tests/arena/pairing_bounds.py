@@ -1,10 +1,17 @@
 """What is counted in pairings, and the bounds they are held to, worked out apart from the code under test."""
 
+import os
+import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
-from arena.pairing import Pairing
+from arena.pairing import History, Pairing
+
+FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
+"""Random fields that properties are tried on; ``ARENA_TEST_FIELDS=1000`` tries a thousand of them."""
 
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:
@@ -45,3 +52,68 @@ def partitions(entrants: Sequence[int], size: int) -> Iterator[list[tuple[int, .
         left = [entrant for entrant in entrants[1:] if entrant not in rest]
         for tables in partitions(left, size):
             yield [(entrants[0], *rest), *tables]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A random field in the middle of a tournament."""
+
+    standing: list[int]
+    size: int
+    history: History
+
+
+def random_field(seed: int) -> Field:
+    """Entrants, size of tables, owners, scores and earlier rounds by lot."""
+    rng = random.Random(seed)
+    size = rng.randint(2, 8)
+    count = rng.randint(size, max(20, 6 * size))
+    owners = {bot: rng.randrange(1 + count // rng.randint(1, 4)) for bot in range(count)}
+    tables, byes = [], []
+    for _ in range(rng.randint(0, 5)):
+        drawn = rng.sample(range(count), count)
+        tables += [drawn[at : at + size] for at in range(0, count - count % size, size)]
+        byes += drawn[count - count % size :]
+    scores = {bot: rng.randint(0, 20) / 2 for bot in range(count)}
+    standing = sorted(range(count), key=lambda bot: (-scores[bot], bot))
+    return Field(standing, size, History(tables, byes, owners, scores))
+
+
+def least_same_owner(playing: Sequence[int], size: int, owners: Mapping[int, int]) -> int:
+    """Pairs of one owner at a table that no seating can avoid: each owner's bots spread over all tables."""
+    tables = len(playing) // size
+    pairs = 0
+    for bots in Counter(owners[bot] for bot in playing).values():
+        each, more = divmod(bots, tables)
+        pairs += more * comb(each + 1, 2) + (tables - more) * comb(each, 2)
+    return pairs
+
+
+def same_owner(tables: Sequence[Sequence[int]], owners: Mapping[int, int]) -> int:
+    """Pairs of one owner at these tables."""
+    return sum(owners[a] == owners[b] for table in tables for a, b in combinations(table, 2))
+
+
+def repeats(tables: Sequence[Sequence[int]], history: History) -> int:
+    """Meetings at these tables of those who have met, each as often as they have."""
+    met = Counter(frozenset(pair) for table in history.tables for pair in combinations(table, 2))
+    return sum(met[frozenset(pair)] for table in tables for pair in combinations(table, 2))
+
+
+def greedy(playing: Sequence[int], size: int, history: History) -> list[list[int]]:
+    """Tables filled from the top, each next seat by who costs least there."""
+    left, tables = list(playing), []
+    while left:
+        table = [left.pop(0)]
+        while len(table) < size:
+            best = min(
+                left,
+                key=lambda bot: (
+                    same_owner([[*table, bot]], history.owners),
+                    repeats([[*table, bot]], history),
+                ),
+            )
+            left.remove(best)
+            table.append(best)
+        tables.append(table)
+    return tables

@@ -1,12 +1,17 @@
 """The tournament's steps, without processes."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 
+import pytest
 from sqlmodel import col, select
 
-from arena.models import Match, MatchState, Round, RoundState
-from arena.services.advance import running_tournaments, tournament_of
-from arena.services.results import leaderboard
+from arena.errors import StateError, TakenError
+from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
+from arena.services import entrants
+from arena.services.advance import advance, running_tournaments, tournament_of
+from arena.services.pairings import pairings
+from arena.services.results import leaderboard, standings
 from referee.shuffle import commitment
 from tests.arena.world import LEASE, SEED, World, results
 
@@ -136,3 +141,173 @@ def test_running_tournaments_when_some_have_ended_then_only_the_others_are_named
     world.finish(one.id)
     assert running_tournaments(world.storage) == [two.id]
     assert tournament_of(world.storage, world.match_ids()[0]) == one.id
+
+
+def test_gauntlet_when_it_ends_then_every_challenger_has_met_everyone_else(world: World) -> None:
+    cup = world.tournament(11, format="gauntlet", options={"challengers": 2})
+    world.finish(cup.id)
+    done = world.status()
+    assert (done.state, done.round, done.rounds) == ("finished", 3, 3)
+    met = Counter(
+        frozenset((one, other))
+        for row in pairings(world.storage, "cup").rounds
+        for table in row.pairing.tables
+        for one in table
+        for other in table
+        if one in (1, 2) and other > 2
+    )
+    assert len(met) == 18
+    assert set(met.values()) == {1}
+
+
+def test_knockout_when_it_ends_then_the_best_of_each_table_went_on(world: World) -> None:
+    cup = world.tournament(14, format="knockout")
+    world.finish(cup.id)
+    done = world.status()
+    assert (done.state, done.rounds, done.round) == ("finished", 3, 3)
+    first, second, final = pairings(world.storage, "cup").rounds
+    assert first.pairing.byes == (1, 2)
+    assert set(first.pairing.byes) < {who for table in second.pairing.tables for who in table}
+    lines = [line.standing for line in standings(world.storage, "cup")]
+    assert {line.entrant for line in lines[:4]} == set(final.pairing.tables[0])
+    assert [line.reached for line in lines[:4]] == [3] * 4
+    assert [line.last for line in lines[:4]] == sorted((line.last for line in lines[:4]), reverse=True)
+
+
+def test_knockout_when_everyone_else_withdraws_then_it_still_ends(world: World) -> None:
+    names = world.register(12)
+    cup = world.tournament_of(names, format="knockout")
+    world.advance(cup.id)
+    for name in names[2:]:
+        entrants.withdraw(world.storage, "cup", name, world.clock())
+    world.finish(cup.id)
+    assert world.status().state == "finished"
+
+
+def test_swiss_when_bots_come_late_and_leave_then_rounds_are_of_those_who_are_there(world: World) -> None:
+    names = world.register(13)
+    cup = world.tournament_of(names[:9], format="swiss", rounds=3)
+    world.advance(cup.id)
+    for name in names[9:]:
+        assert entrants.enter(world.storage, "cup", name, world.clock()) == 2
+    assert entrants.withdraw(world.storage, "cup", names[0], world.clock()) == 1
+    world.finish(cup.id)
+    seen = [
+        sorted([*row.pairing.byes, *(who for table in row.pairing.tables for who in table)])
+        for row in pairings(world.storage, "cup").rounds
+    ]
+    assert seen == [[*range(1, 10)], [*range(2, 14)], [*range(2, 14)]]
+    assert len(standings(world.storage, "cup")) == 13
+
+
+def test_swiss_when_too_few_are_left_then_it_ends(world: World) -> None:
+    names = world.register(5)
+    cup = world.tournament_of(names, format="swiss", rounds=4)
+    world.advance(cup.id)
+    for name in names[:2]:
+        entrants.withdraw(world.storage, "cup", name, world.clock())
+    world.finish(cup.id)
+    assert (world.status().state, world.status().rounds) == ("finished", 1)
+
+
+def test_swiss_when_explained_then_every_later_table_has_its_reason(world: World) -> None:
+    cup = world.tournament(9, format="swiss", rounds=3)
+    world.finish(cup.id)
+    first, *later = pairings(world.storage, "cup", explained=True).rounds
+    assert first.reasons == ()
+    for row in later:
+        assert [reason.entrants for reason in row.reasons] == list(row.pairing.tables)
+        assert all(
+            (reason.repeats_accepted or reason.owners_accepted) or not reason.instead
+            for reason in row.reasons
+        )
+
+
+def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: World) -> None:
+    cup = world.tournament(8, format="swiss", rounds=9)
+    world.advance(cup.id)
+    assert entrants.stop(world.storage, "cup", world.clock()).rounds == 1
+    world.finish(cup.id)
+    assert (world.status().state, world.status().round) == ("finished", 1)
+
+
+@pytest.mark.parametrize("format", ["round-robin", "gauntlet"])
+def test_entrants_when_all_is_planned_then_they_neither_come_nor_go(world: World, format: str) -> None:
+    names = world.register(9)
+    world.tournament_of(names[:8], format=format)
+    for change, what in ((entrants.enter, "entered"), (entrants.withdraw, "left")):
+        with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is created"):
+            change(world.storage, "cup", names[-1], world.clock())
+
+
+def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> None:
+    names = world.register(9)
+    cup = world.tournament_of(names[:8], format="swiss", rounds=1)
+    with pytest.raises(TakenError, match="is in tournament cup already"):
+        entrants.enter(world.storage, "cup", names[0], world.clock())
+    with pytest.raises(StateError, match="is not in tournament cup"):
+        entrants.withdraw(world.storage, "cup", names[8], world.clock())
+    entrants.withdraw(world.storage, "cup", names[0], world.clock())
+    with pytest.raises(StateError, match="has withdrawn from tournament cup already"):
+        entrants.withdraw(world.storage, "cup", names[0], world.clock())
+    world.advance(cup.id)
+    with pytest.raises(StateError, match="all its rounds are paired"):
+        entrants.enter(world.storage, "cup", names[8], world.clock())
+    world.finish(cup.id)
+    with pytest.raises(StateError, match="cup is finished already"):
+        entrants.stop(world.storage, "cup", world.clock())
+
+
+def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(world: World) -> None:
+    cup = world.tournament(12, format="continuous")
+    world.advance(cup.id)
+    assert (world.status().round, len(world.messages)) == (1, 3)
+    world.play(world.messages.pop(0))
+    world.advance(cup.id)
+    assert len(world.messages) == 2  # the four of one table wait for others to meet
+    world.play(world.messages.pop(0))
+    world.advance(cup.id)
+    assert (world.status().round, len(world.messages)) == (2, 3)
+    busy = [seat for match in world.match_ids(MatchState.WAITING) for seat in _seats(world, match)]
+    assert len(busy) == len(set(busy)) == 12
+    for _ in range(10):
+        world.play(world.messages.pop(0))
+        world.advance(cup.id)
+    assert world.status().state == "running"
+    entrants.stop(world.storage, "cup", world.clock())
+    world.finish(cup.id)
+    done = world.status()
+    assert (done.state, done.round) == ("finished", done.rounds)
+    assert sum(line.matches for line in leaderboard(world.storage)) == 4 * done.matches_done
+
+
+def test_continuous_when_rounds_are_given_then_it_ends_after_them(world: World) -> None:
+    world.finish(world.tournament(9, format="continuous", rounds=4).id)
+    assert (world.status().state, world.status().round) == ("finished", 4)
+
+
+def test_continuous_when_bots_are_away_then_only_the_others_are_seated(world: World) -> None:
+    cup = world.tournament(9, format="continuous")
+
+    def connected(version_ids: Sequence[int]) -> list[int]:
+        return list(version_ids)[3:]
+
+    for _ in range(2):
+        advance(
+            world.storage,
+            cup.id,
+            world.clock(),
+            world.messages.append,
+            at_once=100,
+            again_after=LEASE,
+            connected=connected,
+        )
+    [match] = world.messages
+    assert min(_seats(world, match)) > 3
+
+
+def _seats(world: World, match_id: int) -> list[int]:
+    """The numbers of the entrants at a match's table."""
+    numbers = select(Entrant.number).join(Seat, col(Seat.entrant_id) == Entrant.id)
+    with world.storage.read() as tx:
+        return list(tx.exec(numbers.where(Seat.match_id == match_id)))

@@ -1,14 +1,20 @@
-"""``arena match show`` and ``arena export``."""
+"""``arena match``, ``arena leaderboard``, ``arena export``, and crosstables."""
 
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from arena.cli.results import write_lines
+from arena.cli.results import show_crosstable, write_lines
 from arena.errors import StorageError
+from arena.ratings import uncertainty
+from arena.services.results import Crosstable
 from arena.settings import Settings
+from referee.match import MatchSpec, Progress, SessionResult
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -76,15 +82,91 @@ def test_match_show_before_the_match_shows_its_state(arena: Arena, world: World)
     assert "hand as dealt" not in shown
 
 
-def test_export_writes_every_deal_as_a_line(arena: Arena, played: World, tmp_path: Path) -> None:
+def test_match_show_tells_faults_by_seat_kind_and_session(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(4).id, play_with_faults)
+    shown = arena("match", "show", "cup", 1, 1).out
+    names = arena("match", "show", "cup", 1, 1, "--json").json["names"]
+    lines = [line.split(maxsplit=2) for line in shown.partition("faults of")[2].splitlines()[2:4]]
+    assert [line[:2] for line in lines] == [[names[0], "3"], [names[1], "6"]]
+    assert lines[0][2].split("  ")[0] == "timeout 3"
+    assert lines[1][2].split("  ")[0] == "illegal 3, timeout 3"
+    assert lines[1][2].endswith("1: 2, 2: 2, 3: 2")
+
+
+def play_with_faults(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    """Random play, with faults of two bots noted in each session."""
+    for result in play_randomly(route, spec):
+        assert isinstance(result, SessionResult)
+        [seating] = [one.seating for one in spec.sessions if one.number == result.number]
+        seats = [seating.index(position) for position in (0, 1)]
+        faults = [(seats[0], "timeout"), (seats[1], "timeout"), (seats[1], "illegal")]
+        record = json.loads(result.records[0])
+        record["faults"] = [{"action": 0, "seat": seat, "kind": kind} for seat, kind in faults]
+        counts = tuple(sum(seat == one for seat, _ in faults) for one in range(4))
+        yield replace(result, records=(json.dumps(record), *result.records[1:]), faults=counts)
+
+
+def test_match_show_without_faults_has_no_table_of_them(arena: Arena, played: World) -> None:
+    assert "faults of" not in arena("match", "show", "cup", 1, 1).out
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_crosstable_on_a_terminal_of_any_width_cuts_no_number(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    size = 12
+    names = tuple(f"a-long-owner-name/and-a-longer-bot-name-{number}@12" for number in range(size))
+    cells = {(a, b): (1000 + 31 * a + b, 12345) for a in range(size) for b in range(size) if a != b}
+    out = io.StringIO()
+    made = Console(file=out, width=width, markup=False, highlight=False)
+    monkeypatch.setattr("arena.cli.results.console", lambda: made)
+    show_crosstable(Crosstable(names, cells, 0, size))
+    shown = out.getvalue()
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= width
+    for before, deals in cells.values():
+        assert f"{before}/{deals}" in shown
+
+
+def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest.CaptureFixture[str]) -> None:
+    show_crosstable(Crosstable(("a/a@1", "b/b@1"), {(0, 1): (3, 8), (1, 0): (5, 8)}, 10, 40))
+    shown = capsys.readouterr().out
+    assert "places 11 to 12 of 40" in shown
+    assert ["11", "a/a@1", "·", "3/8"] in [line.split() for line in shown.splitlines()]
+
+
+def test_leaderboard_tells_how_far_each_rating_may_be_off(arena: Arena, played: World) -> None:
+    lines = arena("leaderboard", "--json").json
+    assert {line["plus_minus"] for line in lines} == {uncertainty(1, 4)}
+    assert arena("leaderboard").out.splitlines()[1].split() == (
+        ["bot", "version", "Elo", "±", "matches", "deals"]
+    )
+
+
+def test_match_seating_tells_how_even_it_is(arena: Arena) -> None:
+    shown = arena("match", "seating", 4, 24).out
+    assert "a bot has each seat 6 times" in shown
+    assert "a bot plays after each other bot 8 times" in shown
+    fixed = arena("match", "seating", 4, 3, "--duplicate", "--json").json
+    assert fixed["seatings"] == [[0, 1, 2, 3]] * 3
+    assert fixed["seats"] == [[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]]
+
+
+def test_export_writes_the_parts_and_every_deal_as_a_line(
+    arena: Arena, played: World, tmp_path: Path
+) -> None:
     lines = arena("export", "cup").out.splitlines()
-    records = [json.loads(line) for line in lines]
-    assert [(one["session"], one["deal"]) for one in records] == [(s, d) for s in (1, 2, 3) for d in (1, 2)]
-    rules = compile_ruleset(load_ruleset(records[0]["ruleset"]))
+    parts = [json.loads(line) for line in lines]
+    assert [one.get("part", "deal") for one in parts] == (
+        ["tournament", "round", "match", *["deal"] * 6, "round_end", "end"]
+    )
+    rules = compile_ruleset(load_ruleset(parts[3]["ruleset"]))
     assert len(rules.pack) == 52
     file = tmp_path / "cup.jsonl"
-    assert arena("export", "cup", "--output", file).out == f"6 deals written to {file}\n"
+    assert arena("export", "cup", "--output", file).out == f"11 lines written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines
+    assert arena("export", "cup", "--deals", "--output", file).out == f"6 deals written to {file}\n"
+    assert file.read_text(encoding="utf-8").splitlines() == lines[3:9]
     assert list(file.parent.glob("*.part")) == []
 
 

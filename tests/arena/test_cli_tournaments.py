@@ -165,7 +165,7 @@ def test_list_shows_all_tournaments(arena: Arena, world: World) -> None:
 def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None:
     world.finish(world.tournament(8).id)
     shown = arena("tournament", "standings", "cup").out.splitlines()
-    assert shown[0].split() == ["bot", "version", "score", "points", "wins", "opponents"]
+    assert shown[0].split() == ["bot", "version", "score", "points", "±", "raw", "wins", "opponents"]
     assert len(shown) == 2 + 8
     lines = arena("tournament", "standings", "cup", "--json").json["standings"]
     assert list(lines[0])[:6] == ["rank", "name", "score", "points", "wins", "opponents"]

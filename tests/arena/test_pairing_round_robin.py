@@ -1,17 +1,20 @@
 """Round-robins: everyone meets everyone, as equally often as can be."""
 
+import random
 import subprocess
 import sys
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.pairing import round_robin
-from arena.pairing.designs import affine_plane, equal_rounds
+from arena.pairing import balance, round_robin, round_robin_on
+from arena.pairing.designs import affine_space, equal_rounds
+from arena.pairing.roundrobin import round_robin_rounds
 from arena.pairing.values import Pairing
-from tests.arena.pairing_bounds import assert_whole, byes, meetings, spread
+from tests.arena.pairing_bounds import FIELDS, assert_whole, byes, meetings, spread
 
 SEED = bytes(range(32))
 
@@ -34,6 +37,22 @@ KNOWN = [
     (16, 8, 15, 7),
     (6, 5, 6, 4),
     (4, 4, 1, 1),
+    (28, 4, 9, 1),  # resolvable S(2,4,28)
+    (40, 4, 13, 1),
+    (52, 4, 17, 1),
+    (64, 4, 21, 1),  # lines of the affine space of order 4
+    (27, 3, 13, 1),
+    (125, 5, 31, 1),
+    (21, 3, 10, 1),  # Kirkman systems of threes
+    (39, 3, 19, 1),
+    (63, 3, 31, 1),
+    (32, 4, 31, 3),  # whist tournaments
+    (44, 4, 43, 3),
+    (60, 4, 59, 3),
+    (73, 4, 73, 3),  # cosets
+    (71, 7, 71, 6),
+    (30, 5, 29, 4),
+    (42, 6, 41, 5),
 ]
 
 
@@ -129,12 +148,12 @@ def test_round_robin_does_not_depend_on_the_hash_seed() -> None:
 
 def test_round_robin_of_a_seed_never_changes() -> None:
     first = round_robin(range(1, 9), 4, b"golden")[0]
-    assert first == Pairing(((4, 5, 7, 1), (2, 3, 8, 6)))
+    assert first == Pairing(((5, 7, 4, 1), (3, 6, 8, 2)))
 
 
 @pytest.mark.parametrize("order", [3, 4, 5, 7, 8])
 def test_affine_plane_has_every_two_points_on_one_line(order: int) -> None:
-    rounds = list(affine_plane(order))
+    rounds = list(affine_space(order, 2))
     assert len(rounds) == order + 1
     lines = [line for tables in rounds for line in tables[:-1]]
     assert all(len(set(one) & set(two)) <= 1 for one, two in pairwise(sorted(lines)))
@@ -146,3 +165,44 @@ def test_equal_rounds_skips_what_complementary_tables_rule_out() -> None:
     assert equal_rounds(6, 3) == [10]
     assert equal_rounds(8, 4) == [7]
     assert equal_rounds(8, 3) == []
+
+
+@pytest.mark.parametrize("count", [97, 100, 130])
+def test_round_robin_of_a_large_field_is_whole_and_nearly_equal(count: int) -> None:
+    pairings = round_robin(range(count), 4, SEED)
+    assert len(pairings) == round_robin_rounds(count, 4) <= count
+    assert spread(meetings(pairings, range(count))) <= 2
+    assert len(set(byes(pairings, range(count)))) == 1
+
+
+@pytest.mark.parametrize(("count", "size", "rounds"), [(12, 4, None), (20, 3, 30), (9, 4, 5), (100, 4, 45)])
+def test_round_robin_made_part_by_part_is_the_same(count: int, size: int, rounds: int | None) -> None:
+    found: list[Pairing] = []
+    while more := round_robin_on(range(count), size, SEED, rounds, found, 3 * (count // size)):
+        assert len(more) <= 3
+        found += more
+    assert found == round_robin(range(count), size, SEED, rounds)
+
+
+def test_round_robin_without_rounds_is_the_same_as_with_as_many_as_it_takes() -> None:
+    for count in (12, 73, 80):
+        rounds = round_robin_rounds(count, 4)
+        assert round_robin(range(count), 4, SEED) == round_robin(range(count), 4, SEED, rounds)
+
+
+@pytest.mark.parametrize("seed", range(FIELDS))
+def test_round_robin_of_a_random_field_is_nearly_even_in_everything(seed: int) -> None:
+    rng = random.Random(seed)
+    size = rng.randint(2, 8)
+    count, rounds = rng.randint(size, 24), rng.randint(1, 12)
+    pairings = round_robin(range(count), size, seed.to_bytes(2, "big"), rounds)
+    found = balance(range(count), pairings)
+    met = meetings(pairings, range(count))
+    assert found.meetings == (min(met.values()), max(met.values()))
+    assert found.pairs == tuple(Counter(met.values())[times] for times in range(found.meetings.most + 1))
+    assert found.byes.most - found.byes.least <= 1
+    total = rounds * (count // size) * size * (size - 1) // 2
+    mean = total / (count * (count - 1) / 2)
+    assert found.meetings.least >= mean - 3
+    assert found.meetings.most <= mean + 3
+    assert found.positions.most <= rounds / size + 3

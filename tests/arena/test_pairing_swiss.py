@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.pairing import History, Pairing, swiss
-from tests.arena.pairing_bounds import assert_whole, meetings, partitions
+from tests.arena.pairing_bounds import (
+    FIELDS,
+    assert_whole,
+    greedy,
+    least_same_owner,
+    meetings,
+    partitions,
+    random_field,
+    repeats,
+    same_owner,
+)
 
 SEED = bytes(32)
 Cost = tuple[int, int, int]
@@ -129,3 +139,50 @@ def test_swiss_of_any_field_and_history_is_whole(data: st.DataObject) -> None:
         <= min(had[bot] for table in pairing.tables for bot in table)
         or not pairing.byes
     )
+
+
+@pytest.mark.parametrize("seed", range(FIELDS))
+def test_swiss_of_a_random_field_stays_within_the_bounds(seed: int) -> None:
+    field = random_field(seed)
+    history = field.history
+    pairing = swiss(field.standing, field.size, history, 2, seed.to_bytes(2, "big"))
+    assert_whole(pairing, field.standing, field.size)
+    playing = [bot for bot in field.standing if bot not in pairing.byes]
+    found = same_owner(pairing.tables, history.owners), repeats(pairing.tables, history)
+    assert found[0] == least_same_owner(playing, field.size, history.owners)
+    other = greedy(playing, field.size, history)
+    assert found <= (same_owner(other, history.owners), repeats(other, history))
+
+
+def test_swiss_with_scores_lets_equal_scores_change_places_for_nothing() -> None:
+    scores = {bot: float(bot % 3) for bot in range(12)}
+    standing = sorted(range(12), key=lambda bot: (-scores[bot], bot))
+    pairing = swiss(standing, 4, History(scores=scores), 2, SEED)
+    assert [{scores[bot] for bot in table} for table in pairing.tables] == [{2.0}, {1.0}, {0.0}]
+    history = History([[0, 3], [1, 4]], scores=scores)
+    tables = swiss(standing, 4, history, 3, SEED).tables
+    assert repeats(tables, history) == 0
+    gaps = sum((scores[a] - scores[b]) ** 2 for table in tables for a, b in combinations(table, 2))
+    assert gaps == 6  # two of neighbouring scores change places
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6, 8])
+def test_swiss_over_rounds_gives_everyone_each_position_equally_often(size: int) -> None:
+    played = play(5 * size, size, 2 * size, 7, {})
+    had = Counter((bot, at) for one in played for table in one.tables for at, bot in enumerate(table))
+    counts = [had[bot, at] for bot in range(5 * size) for at in range(size)]
+    assert max(counts) - min(counts) <= 3
+    assert sum(count == 2 for count in counts) > len(counts) / 2
+
+
+def test_swiss_of_ten_thousand_repeats_no_meeting_and_parts_all_owners() -> None:
+    count, rng = 10_000, random.Random(5)
+    drawn = [rng.sample(range(count), count) for _ in range(5)]
+    history = History(
+        [order[at : at + 4] for order in drawn for at in range(0, count, 4)],
+        owners={bot: bot // 3 for bot in range(count)},
+        scores={bot: (count - bot) * 15 // count for bot in range(count)},
+    )
+    pairing = swiss(range(count), 4, history, 6, SEED)
+    assert_whole(pairing, range(count), 4)
+    assert same_owner(pairing.tables, history.owners) == repeats(pairing.tables, history) == 0

@@ -1,12 +1,14 @@
 """Multi-player Elo."""
 
 import math
+from random import Random
+from statistics import stdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ratings import START, K, apply_match, expected
+from arena.ratings import START, UNKNOWN, K, apply_match, expected, spread, uncertainty
 
 
 def test_apply_match_of_two_equals_is_elos_own_formula() -> None:
@@ -63,3 +65,45 @@ def test_apply_match_favours_who_has_more_points_among_equals(table: dict[int, t
     after = apply_match({}, points)
     by_points = sorted(points, key=lambda who: points[who])
     assert [after[who] for who in by_points] == pytest.approx(sorted(after.values()))
+
+
+@pytest.mark.parametrize("size", [2, 4, 8])
+def test_uncertainty_shrinks_with_matches_down_to_the_swing_of_the_latest(size: int) -> None:
+    found = [uncertainty(matches, size) for matches in range(400)]
+    assert found[0] == pytest.approx(1.96 * UNKNOWN)
+    assert found == sorted(found, reverse=True)
+    assert 2 * K < found[-1] < 5 * K
+    assert found[-2] - found[-1] < 0.01
+
+
+@pytest.mark.parametrize("size", [2, 4, 8])
+@pytest.mark.parametrize("matches", [1, 5, 20, 60])
+def test_uncertainty_holds_the_true_rating_about_95_times_in_100(size: int, matches: int) -> None:
+    rng = Random(f"{size} {matches}")
+    inside = total = 0
+    for _ in range(25):
+        true = {bot: rng.gauss(START, UNKNOWN) for bot in range(32)}
+        mean = sum(true.values()) / len(true)
+        ratings = dict.fromkeys(true, START)
+        for _ in range(matches):
+            order = rng.sample(list(true), len(true))
+            for at in range(0, len(order), size):
+                table = order[at : at + size]
+                ratings |= apply_match(ratings, {bot: performance(true[bot], rng) for bot in table})
+        errors = [ratings[bot] - START - (true[bot] - mean) for bot in true]
+        inside += sum(abs(error) <= uncertainty(matches, size) for error in errors)
+        total += len(errors)
+    assert 0.91 <= inside / total <= 0.99
+
+
+def performance(rating: float, rng: Random) -> float:
+    """A result of which Elo's expectation is right: of two, it is the logistic share (Luce, Gumbel)."""
+    return rating / 400 * math.log(10) - math.log(-math.log(1 - rng.random()))
+
+
+def test_spread_of_a_sum_is_that_of_its_values() -> None:
+    values = [3.0, -1.0, 4.0, 1.0, -5.0]
+    found = spread(len(values), sum(values), sum(value * value for value in values))
+    assert found == pytest.approx(1.96 * stdev(values) * len(values) ** 0.5)
+    assert spread(1, 3.0, 9.0) is None
+    assert spread(4, 8.0, 16.0) == 0

@@ -1,11 +1,15 @@
 """Standings, crosstables and leaderboards from what is stored."""
 
 from itertools import permutations
+from statistics import stdev
 
 import pytest
+from sqlmodel import col, select
 
 from arena.errors import UnknownError
+from arena.models import BotVersion, Entrant, Seat, Session
 from arena.services import results
+from arena.storage import Transaction
 from tests.arena.world import World
 
 
@@ -42,6 +46,50 @@ def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(wo
         assert before + table.before[b, a][0] <= together == table.before[b, a][1]
     # 14 matches of 3 sessions of 2 deals, each with 4 * 3 ordered pairs.
     assert sum(together for _, together in table.before.values()) == 14 * 6 * 12
+
+
+def test_crosstable_when_limited_then_it_is_that_part_of_the_whole(world: World) -> None:
+    world.finish(world.tournament(8, rounds=3).id)
+    whole = results.crosstable(world.storage, "cup")
+    part = results.crosstable(world.storage, "cup", limit=3, offset=4)
+    assert part.names == whole.names[4:7]
+    assert (part.offset, part.entrants, whole.offset, whole.entrants) == (4, 8, 0, 8)
+    assert part.before == {(a, b): whole.before[a + 4, b + 4] for a, b in permutations(range(3), 2)}
+    assert results.crosstable(world.storage, "cup", limit=3, offset=7).before == {}
+
+
+def test_standings_have_the_interval_of_their_points(world: World) -> None:
+    world.finish(world.tournament(8, rounds=2).id)
+    lines = results.standings(world.storage, "cup")
+    assert {line.deals for line in lines} == {2 * 3 * 2}
+    assert [line.raw for line in lines] == [line.standing.points for line in lines]
+    with world.storage.read() as tx:
+        for line in lines:
+            points = deal_points(tx, line.name)
+            assert sum(points) == line.raw
+            expected = 1.96 * stdev(points) * len(points) ** 0.5
+            assert line.plus_minus == pytest.approx(expected)
+
+
+def deal_points(tx: Transaction, name: str) -> list[int]:
+    """The points of each deal of a bot."""
+    rows = tx.exec(
+        select(Session, Seat.position)
+        .join(Seat, col(Seat.match_id) == Session.match_id)
+        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
+        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        .where(BotVersion.name == name)
+    )
+    return [
+        points[session.seating.index(position)]
+        for session, position in rows
+        for points in session.deal_points
+    ]
+
+
+def test_standings_of_who_has_not_played_have_no_interval(world: World) -> None:
+    world.tournament(5)
+    assert {(line.plus_minus, line.deals) for line in results.standings(world.storage, "cup")} == {(None, 0)}
 
 
 def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: World) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from arena.seating import seatings
+from arena.seating import balance, seatings
 
 
 def pairs(size: int) -> list[tuple[int, int]]:
@@ -62,3 +62,19 @@ def test_seatings_of_one_turn_at_an_even_table_are_as_equal_as_possible(size: in
 def test_seatings_are_the_same_each_time() -> None:
     assert seatings(4, 4) == seatings(4, 4) == [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]
     assert seatings(4, 0) == []
+
+
+@pytest.mark.parametrize(("size", "sessions"), [(2, 3), (4, 12), (5, 7), (8, 20)])
+def test_balance_reports_what_is_counted(size: int, sessions: int) -> None:
+    found = seatings(size, sessions)
+    even = balance(found)
+    assert [count for row in even.seats for count in row] == seat_counts(found)
+    after = [even.after[own][before] for before, own in pairs(size) if before != own]
+    assert after == neighbour_counts(found)
+    assert even.seat_spread == (min(seat_counts(found)), max(seat_counts(found)))
+    assert even.neighbour_spread == (min(after), max(after))
+
+
+@pytest.mark.parametrize("size", range(2, 9))
+def test_seatings_of_duplicate_deals_leave_everyone_in_place(size: int) -> None:
+    assert seatings(size, 5, duplicate=True) == [tuple(range(size))] * 5

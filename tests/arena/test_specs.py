@@ -48,7 +48,7 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
     [
         ({"name": "The Cup"}, "name: 'The Cup' is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
         ({"name": 7}, "name: 7 is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
-        ({"format": "knockout"}, "format: 'knockout' is none of round-robin, swiss"),
+        ({"format": "cup"}, "format: 'cup' is none of round-robin, swiss, gauntlet, knockout, continuous"),
         ({"rounds": None}, "rounds: a Swiss tournament needs a number of rounds"),
         ({"rounds": 0}, "rounds: 0 is no whole number from 1 to 10000"),
         ({"sessions": True}, "sessions: True is no whole number from 1 to 10000"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.standings import MatchOutcome, crosstable, match_scores, standings
+from arena.standings import TIE_BREAKS, MatchOutcome, crosstable, match_scores, standings
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,54 @@ def test_crosstable_counts_who_had_more_points_in_each_deal() -> None:
     assert table[3, 1] == (0, 1)
     assert table[2, 3] == (0, 0)
     assert (1, 1) not in table
+
+
+OUTCOMES = [
+    MatchOutcome(1, 1, {1: 9, 2: 5, 3: 0}),
+    MatchOutcome(1, 2, {4: 9, 5: 5, 6: 0}),
+    MatchOutcome(2, 1, {1: 0, 4: 2, 2: 1}),
+    MatchOutcome(2, 2, {3: 9, 5: 8, 6: 0}),
+]
+
+
+def test_standings_of_a_swiss_go_by_the_opponents_scores_before_points() -> None:
+    lines = standings(range(1, 7), OUTCOMES, (), "swiss")
+    assert [line.entrant for line in lines] == [4, 1, 2, 3, 5, 6]
+    assert [line.score for line in lines] == [4, 2, 2, 2, 2, 0]
+    one, five = lines[1], lines[4]
+    assert (one.opponents, one.opponents_cut) == ((2 + 2 + 2 + 4) / 4, (2 + 2 + 4) / 3)
+    assert (five.opponents, five.opponents_cut) == ((0 + 0 + 2 + 4) / 4, (0 + 2 + 4) / 3)
+    assert five.points > one.points
+    assert [line.entrant for line in standings(range(1, 7), OUTCOMES)] == [4, 5, 1, 3, 2, 6]
+
+
+def test_standings_of_a_gauntlet_go_by_the_mean_of_the_matches_played() -> None:
+    outcomes = [MatchOutcome(1, 1, {1: 3, 2: 2, 3: 1}), MatchOutcome(2, 1, {1: 3, 4: 2, 2: 1})]
+    lines = standings(range(1, 5), outcomes, [3, 4, 4, 4], "gauntlet")
+    assert [(line.entrant, line.mean, line.matches) for line in lines] == [
+        (1, 2.0, 2),
+        (4, 1.0, 1),
+        (2, 0.5, 2),
+        (3, 0.0, 1),
+    ]
+    assert lines[1].score == 1.0
+
+
+def test_standings_of_a_knockout_go_by_the_round_reached_then_by_the_last_match() -> None:
+    outcomes = [
+        MatchOutcome(2, 1, {1: 5, 2: 4, 5: 3, 4: 0}),
+        MatchOutcome(1, 1, {2: 5, 4: 4, 6: 3, 7: 0}),
+        MatchOutcome(1, 2, {3: 4, 5: 5, 1: 6, 8: 9}),
+    ]
+    lines = standings(range(1, 9), outcomes, [], "knockout")
+    assert [line.entrant for line in lines[:4]] == [1, 2, 5, 4]
+    assert {line.reached for line in lines[4:]} == {1}
+    assert [line.last for line in lines[4:]] == [3, 1, 0, 0]
+
+
+@pytest.mark.parametrize("format", sorted(TIE_BREAKS))
+def test_standings_of_every_format_are_in_the_order_of_what_decides(format: str) -> None:
+    lines = standings(range(1, 7), OUTCOMES, [6], format)
+    keys = [[getattr(line, name) for name in TIE_BREAKS[format]] for line in lines]
+    assert keys == sorted(keys, reverse=True)
+    assert sorted(line.entrant for line in lines) == [*range(1, 7)]

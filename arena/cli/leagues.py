@@ -1,0 +1,179 @@
+"""``arena league …``: what a league is to be, who plays in it, and how it stands."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.output import AsJson, headline, moment, number, print_json, say, show
+from arena.league import Change, load_league
+from arena.models import utc_now
+from arena.services import leagues
+from arena.services.leagues import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
+
+app = typer.Typer(
+    no_args_is_help=True, help="Leagues: divisions whose seasons start by themselves, promotion, relegation."
+)
+
+Name = Annotated[str, typer.Argument(metavar="LEAGUE", help="The league's name.")]
+BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]
+
+
+@app.command()
+def apply(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What the league is to be.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Change it; without this it is only shown.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a league what a file says, from its next season on. Without --yes it is only shown."""
+    spec = load_league(file)
+    with storage_of(ctx) as storage:
+        made = leagues.apply(storage, spec, utc_now()) if yes else leagues.compare(storage, spec)
+    if as_json:
+        print_json({"league": spec.name, "applied": yes, "changes": made})
+        return
+    say(*map(_told, made))
+    if not made:
+        say(f"{spec.name} is so already: nothing to change")
+    elif yes:
+        say(f"{spec.name} is changed; see: arena league show {spec.name}")
+    else:
+        say(f"nothing is changed yet; to change it: arena league apply {file} --yes")
+
+
+def _told(change: Change) -> str:
+    if change.before is None:
+        return f"+ {change.field}: {_text(change.after)}"
+    if change.after is None:
+        return f"- {change.field}: {_text(change.before)}"
+    return f"~ {change.field}: {_text(change.before)} → {_text(change.after)}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@app.command()
+def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+    """Let a bot play from the next season on: by its newest version then, or always by the one named."""
+    with storage_of(ctx) as storage:
+        leagues.join(storage, name, bot, utc_now())
+        next_at = leagues.show(storage, name).league.next_at
+    if as_json:
+        print_json({"league": name, "bot": bot, "next_at": next_at})
+    else:
+        say(f"{bot} is in {name}; {f'the next season is due {moment(next_at)}' if next_at else NO_MORE}")
+
+
+NO_MORE = "no other season is planned"
+
+
+@app.command()
+def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+    """Let a bot play no more from the next season on; a season that is played it plays to the end."""
+    with storage_of(ctx) as storage:
+        leagues.leave(storage, name, bot, utc_now())
+    if as_json:
+        print_json({"league": name, "bot": bot})
+    else:
+        say(f"{bot} has left {name}")
+
+
+@app.command("list")
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List all leagues."""
+    with storage_of(ctx) as storage:
+        found = leagues.list_leagues(storage)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one.name, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)
+        for one in found
+    ]
+    columns = ["league", "divisions", ">bots", "season", "next season", "problem"]
+    show(columns, rows, "no leagues yet: arena league apply FILE.toml")
+
+
+def _season(league: LeagueInfo) -> str:
+    return f"{league.season} {'running' if league.running else 'finished'}" if league.season else ""
+
+
+@app.command("show")
+def show_(
+    ctx: typer.Context,
+    name: Name,
+    season: Annotated[int | None, typer.Option(min=1, help="An earlier season.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show a league's divisions as they stand in its latest season, and when the next one is due."""
+    with storage_of(ctx) as storage:
+        found = leagues.show(storage, name, season)
+    if as_json:
+        print_json(found)
+        return
+    league = found.league
+    say(f"{name}: {league.members} bots, {', '.join(league.divisions)}")
+    say(f"next season: {moment(league.next_at) or NO_MORE}{f' ({league.problem})' if league.problem else ''}")
+    if found.season:
+        say(_dates(found.season))
+        for division in found.season.divisions:
+            _show_division(division)
+    if season is None:
+        _show_outside(found)
+
+
+def _dates(season: SeasonShown) -> str:
+    end = f"finished {moment(season.finished_at)}" if season.finished_at else "running"
+    return f"season {season.number}: started {moment(season.started_at)}, {end}"
+
+
+def _show_division(division: DivisionShown) -> None:
+    played = f"{division.tournament}, {division.state}" if division.tournament else "too few for a table"
+    headline(f"\n{division.name} ({played})")
+    rows = [
+        (one.rank, one.name, _number(one.score), _number(one.points), one.came.value, one.goes)
+        for one in division.lines
+    ]
+    show([">", "bot version", ">score", ">points", "came", "goes"], rows, "nobody")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _show_outside(found: LeagueShown) -> None:
+    if found.outside:
+        headline("\nwithout a place")
+        show(["bot", ""], [(one.name, one.problem or "from the next season on") for one in found.outside], "")
+
+
+@app.command()
+def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """List a league's seasons, the latest first: who was first, who went up and who went down."""
+    with storage_of(ctx) as storage:
+        seasons = leagues.history(storage, name)
+    if as_json:
+        print_json(seasons)
+        return
+    rows = [
+        (
+            season.number,
+            moment(season.started_at),
+            moment(season.finished_at) or "running",
+            season.divisions[0].lines[0].name,
+            ", ".join(_going(season, "promoted")),
+            ", ".join(_going(season, "relegated")),
+        )
+        for season in seasons
+    ]
+    columns = [">season", "started", "finished", "first", "go up", "go down"]
+    show(columns, rows, "no season has started yet")
+
+
+def _going(season: SeasonShown, where: str) -> list[str]:
+    return [one.member for division in season.divisions for one in division.lines if one.goes == where]

@@ -1,0 +1,159 @@
+"""``arena tournament enter``, ``withdraw``, ``stop``, ``pairings``: who plays, who meets whom, and why."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.output import AsJson, console, headline, number, print_json, say, table
+from arena.models import utc_now
+from arena.pairing import Balance, Spread, TableReason
+from arena.services import entrants
+from arena.services.pairings import PairingsShown, RoundShown
+from arena.services.pairings import pairings as find_pairings
+
+Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
+BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]
+
+
+def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+    """Enter a bot into a Swiss or continuous tournament that may have begun."""
+    with storage_of(ctx) as storage:
+        first = entrants.enter(storage, name, bot, utc_now())
+    if as_json:
+        print_json({"tournament": name, "bot": bot, "first_round": first})
+    else:
+        say(f"{bot} plays in {name} from round {first} on")
+
+
+def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+    """Withdraw a bot from a Swiss, knockout or continuous tournament, after the rounds that are paired."""
+    with storage_of(ctx) as storage:
+        last = entrants.withdraw(storage, name, bot, utc_now())
+    if as_json:
+        print_json({"tournament": name, "bot": bot, "last_round": last})
+    else:
+        say(f"{bot} plays in {name} {f'up to round {last}' if last else 'in no round'}")
+
+
+def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Pair no more rounds: the tournament finishes when those that are paired have been played."""
+    with storage_of(ctx) as storage:
+        status = entrants.stop(storage, name, utc_now())
+    if as_json:
+        print_json(status)
+    else:
+        say(f"{name} ends with round {status.rounds}")
+
+
+def pairings(
+    ctx: typer.Context,
+    name: Name,
+    round: Annotated[int | None, typer.Option(min=1, help="Only this round.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Why each table of a Swiss round is as it is.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show who met whom in which round, and how even it is."""
+    with storage_of(ctx) as storage:
+        shown = find_pairings(storage, name, round, explained=explain)
+    if as_json:
+        print_json(_object(shown))
+        return
+    for one in shown.rounds:
+        headline(f"Round {one.number} ({one.state.value})")
+        _show_round(one, shown, explain)
+    _show_balance(shown.balance)
+
+
+def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
+    names = shown.names
+    if one.reasons:
+        for at, reason in enumerate(one.reasons, start=1):
+            say(f"Table {at}: {', '.join(map(names.__getitem__, reason.entrants))}")
+            for line in _told(reason, shown):
+                say(f"  {line}")
+    else:
+        tables = enumerate(one.pairing.tables, start=1)
+        rows = [(at, ", ".join(names[entrant] for entrant in seated)) for at, seated in tables]
+        console().print(table([">table", "bot versions"], rows))
+        if explain:
+            say(_UNTOLD.get(shown.format, "its first round is drawn by lot, owners apart"))
+    if one.pairing.byes:
+        say(f"sitting out: {', '.join(names[entrant] for entrant in one.pairing.byes)}")
+    say("")
+
+
+_UNTOLD = {
+    "round-robin": "a round-robin follows its schedule: see the balance of all rounds",
+    "gauntlet": "a gauntlet follows its schedule: each challenger goes once around the field",
+    "knockout": "a knockout follows its seeding: best seeds apart, then owners and earlier opponents apart",
+    "continuous": "tables are of like rating among the bots that were free",
+}
+
+
+def _told(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
+    places = ", ".join(map(str, reason.places))
+    scores = ", ".join(map(number, reason.scores))
+    yield f"places {places}; scores {scores}; gap {number(reason.gap)}"
+    told = [
+        ("avoided: same owner", reason.owners_avoided),
+        ("avoided: they have met", reason.repeats_avoided),
+        ("accepted: same owner", reason.owners_accepted),
+        ("accepted: they have met", reason.repeats_accepted),
+    ]
+    for what, pairs in told:
+        if pairs:
+            yield f"{what}: {', '.join(f'{shown.names[a]} – {shown.names[b]}' for a, b in pairs)}"
+    if reason.instead is None and (reason.owners_accepted or reason.repeats_accepted):
+        yield "no exchange with a table near by spares any of it"
+    if reason.instead is not None:
+        best, change = reason.instead, reason.instead.change
+        parts = [
+            ("same owner", change.owners),
+            ("repeats", change.repeats),
+            ("squared gaps", change.gaps / 4),
+        ]
+        costs = ", ".join(f"{what} {'+' if more > 0 else ''}{number(more)}" for what, more in parts)
+        yield (
+            f"best exchange: {shown.names[best.entrant]} for {shown.names[best.other]} "
+            f"of table {best.table}: {costs}"
+        )
+
+
+def _show_balance(balance: Balance) -> None:
+    met = ", ".join(f"{count} met {times}×" for times, count in enumerate(balance.pairs) if count)
+    headline(f"Balance over {balance.rounds} rounds, {balance.entrants} bots")
+    rows = [
+        ("meetings of two", _span(balance.meetings), met),
+        ("a position at the table", _span(balance.positions), ""),
+        ("directly after another", _span(balance.neighbours), ""),
+        ("sitting out", _span(balance.byes), ""),
+    ]
+    console().print(table(["each has had", ">times", "pairs"], rows))
+
+
+def _span(spread: Spread) -> str:
+    return str(spread.most) if spread.least == spread.most else f"{spread.least}–{spread.most}"
+
+
+def _object(shown: PairingsShown) -> dict[str, object]:
+    """Pairings for scripts: bots by name, in the reasons by their numbers, which ``entrants`` resolves."""
+    names = shown.names
+    return {
+        "format": shown.format,
+        "entrants": names,
+        "rounds": [
+            {
+                "round": one.number,
+                "state": one.state.value,
+                "tables": [[names[who] for who in seated] for seated in one.pairing.tables],
+                "byes": [names[who] for who in one.pairing.byes],
+                "reasons": one.reasons,
+            }
+            for one in shown.rounds
+        ],
+        "balance": shown.balance,
+    }

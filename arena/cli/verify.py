@@ -1,0 +1,119 @@
+"""``arena verify``: a tournament checked from its export alone, without any database."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from arena.cli.output import AsJson, console, print_json, say
+from arena.errors import StorageError
+from arena.verify import Report, check_export, check_links
+
+EVERY = 0.1
+"""Seconds between two looks at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a file, for scripts."""
+
+    file: str
+    ok: bool
+    problem: str | None
+    """The first difference, with its line; None: there is none."""
+    tournament: str
+    entrants: int
+    rounds: int
+    matches: int
+    deals: int
+
+
+def verify(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Exports of `arena export`, a tournament each.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.
+
+    Needs no database and no arena. The first difference of each file is named with its line, and makes the
+    exit status 1. Ratings that come from another tournament are checked if its export is among the files.
+    """
+    reports: list[Report] = []
+    for file in files:
+        report = _check(file)
+        reports.append(report)
+        if not as_json:
+            say(f"{file}: {_told(report)}")
+    links = check_links(reports)
+    if as_json:
+        print_json({"files": [_verdict(*one) for one in zip(files, reports, strict=True)], "problem": links})
+    elif links is not None:
+        say(links)
+    if links is not None or any(report.problem is not None for report in reports):
+        raise typer.Exit(1)
+
+
+def _check(file: Path) -> Report:
+    try:
+        with file.open("rb") as lines, _progress(file.name, file.stat().st_size, console()) as seen:
+            return check_export(lines, seen)
+    except OSError as error:
+        raise StorageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _told(report: Report) -> str:
+    if report.problem is not None:
+        return f"wrong: {report.problem}"
+    others = {link.where[0] for link in report.links}
+    taken = f"; some ratings come from {', '.join(sorted(others))}" if others else ""
+    return (
+        f"right: {report.tournament}, {report.state}: {report.rounds} rounds, {report.matches} matches and "
+        f"{report.deals} deals of {report.entrants} bots follow from the seed{taken}"
+    )
+
+
+def _verdict(file: Path, report: Report) -> Verdict:
+    return Verdict(
+        file=str(file),
+        ok=report.problem is None,
+        problem=report.problem,
+        tournament=report.tournament,
+        entrants=report.entrants,
+        rounds=report.rounds,
+        matches=report.matches,
+        deals=report.deals,
+    )
+
+
+@contextmanager
+def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar with rate and time left on a terminal; nothing anywhere else."""
+    if not out.is_terminal:
+        yield lambda _bytes, _deals: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(12), TextColumn("{task.fields[text]}"))
+    with Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task(name, total=size or 1, text="")
+        begun = looked = time.monotonic()
+
+        def seen(read: int, deals: int) -> None:
+            nonlocal looked
+            now = time.monotonic()
+            if now - looked >= EVERY:
+                looked = now
+                progress.update(task, completed=read, text=pace_text(now - begun, read / (size or 1), deals))
+
+        yield seen
+
+
+def pace_text(seconds: float, share: float, deals: int) -> str:
+    """How far it is after so many seconds: ``1,200 deals, 400/s, 5 s left``."""
+    left = f", {seconds / share - seconds:.0f} s left" if share > 0 else ""
+    return f"{deals:,} deals, {deals / seconds:,.0f}/s{left}" if seconds > 0 else ""

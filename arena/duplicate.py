@@ -1,0 +1,84 @@
+"""Duplicate deals: all tables of a round play the same cards, and a bot is scored against its seat elsewhere.
+
+What a seat gets from the cards alone is the same at every table, so it cancels: what is left is what the bot
+made of them (as in duplicate bridge). The tables' seats are fixed through the match, so nobody sees a deal
+twice.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import zip_longest
+
+from arena.errors import SpecError
+from referee.ruleset import Ruleset
+
+Deals = Sequence[Sequence[int]]
+"""For each deal of a session the points of each seat."""
+
+
+def scores(tables: Sequence[Mapping[int, Deals]]) -> list[tuple[float, ...]]:
+    """For each table the score of each seat: the sum of ``deal_scores``, exact before it is rounded once.
+
+    ``tables`` gives for each table its sessions by number; tables may have different sessions and deals.
+    """
+    sums: list[list[Counter[int]]] = [[] for _ in tables]
+    for at, points, totals, others in _deals(tables):
+        sums[at] = sums[at] or [Counter() for _ in points]
+        for seat, own in enumerate(points):
+            sums[at][seat][others] += (others + 1) * own - totals[seat] if others else own
+    return [tuple(float(_sum(counts)) for counts in seats) for seats in sums]
+
+
+def deal_scores(tables: Sequence[Mapping[int, Deals]]) -> list[list[tuple[float, ...]]]:
+    """For each table, for each of its deals by session and number, the score of each seat.
+
+    That is its points minus the mean of the same seat's at the other tables that played the deal; where no
+    other did, its points.
+    """
+    found: list[list[tuple[float, ...]]] = [[] for _ in tables]
+    for at, points, totals, others in _deals(tables):
+        found[at].append(
+            tuple(
+                own - (total - own) / others if others else float(own)
+                for own, total in zip(points, totals, strict=True)
+            )
+        )
+    return found
+
+
+def _deals(
+    tables: Sequence[Mapping[int, Deals]],
+) -> Iterator[tuple[int, Sequence[int], Sequence[int], int]]:
+    """For each deal at each table: the table, its points, all tables' sums of them, how many others."""
+    for session in sorted({number for table in tables for number in table}):
+        played = [(at, table[session]) for at, table in enumerate(tables) if session in table]
+        for together in zip_longest(*(deals for _, deals in played)):
+            here = [
+                (at, points) for (at, _), points in zip(played, together, strict=True) if points is not None
+            ]
+            totals = [sum(column) for column in zip(*(points for _, points in here), strict=True)]
+            for at, points in here:
+                yield at, points, totals, len(here) - 1
+
+
+def _sum(counts: Mapping[int, int]) -> Fraction:
+    return sum((Fraction(total, others or 1) for others, total in counts.items()), Fraction())
+
+
+def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
+    """Deals of a session in a duplicate tournament, of as many as are asked for (None: as the ruleset says).
+
+    Where what a seat holds depends on how the deal before ended, a seat would hold other cards at another
+    table: there a session is one deal. SpecError if more are asked for.
+    """
+    if ruleset.dealer != "rotate":
+        reason = f"the {ruleset.dealer} of a deal deals the next"
+    elif ruleset.exchange != "none":
+        reason = "cards are exchanged after a deal"
+    else:
+        return deals
+    if deals not in (None, 1):
+        told = f"duplicate under {ruleset.label} needs sessions of 1 deal, as {reason}: hands would differ"
+        raise SpecError("deals", told)
+    return 1

@@ -1,0 +1,129 @@
+"""The log of a process: one line for each event, as text or as JSON, with the ids of what it is about.
+
+Ids come with the call (``extra={"match": …}``), or hold for all that a thread logs within ``about``.
+"""
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from types import TracebackType
+
+from celery import signals
+
+from arena.settings import Settings
+from referee.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+
+IDS = ("tournament", "match", "session", "bot")
+"""What a line may be about. A session's id is ``tournament/round/table/number``, its match's the same without
+the number."""
+
+TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+OURS = ("arena", "referee")
+"""Loggers that ``log_level`` is for; of all others only warnings and worse are logged."""
+
+_about: ContextVar[dict[str, str] | None] = ContextVar("about", default=None)
+
+
+@contextmanager
+def about(**ids: str) -> Iterator[None]:
+    """What is logged within is about these ids."""
+    token = _about.set((_about.get() or {}) | ids)
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and the ids.
+
+    Where there was an exception, ``exception`` has its traceback.
+    """
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": self._process,
+        }
+        ids = _about.get() or {}
+        for name in IDS:
+            value = getattr(record, name, None) or ids.get(name)
+            if value is not None:
+                line[name] = str(value)
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def set_up(settings: Settings, process: str) -> None:
+    """Have this process log to standard error as the settings say; ``process`` names it in each line."""
+    handler = logging.StreamHandler(sys.stderr)
+    as_json = settings.log_format == "json"
+    handler.setFormatter(JsonFormatter(process) if as_json else logging.Formatter(TEXT))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    for name in OURS:
+        logging.getLogger(name).setLevel(settings.log_level.upper())
+    logging.captureWarnings(True)
+    signals.setup_logging.connect(_leave_it, weak=False)
+    if as_json:
+        sys.excepthook = _log_crash
+        threading.excepthook = _log_thread_crash
+        # Celery tells people on standard output that it stops; where both go into one file, that is no JSON.
+        sys.stdout.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _leave_it(**_: object) -> None:
+    """With a receiver of this signal, Celery leaves logging as it is."""
+
+
+def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    logging.getLogger("arena").critical("%s: %s", kind.__name__, error, exc_info=(kind, error, trace))
+
+
+def _log_thread_crash(crash: threading.ExceptHookArgs) -> None:
+    error = crash.exc_value or crash.exc_type()
+    _log_crash(crash.exc_type, error, crash.exc_traceback)
+
+
+class LoggingJournal:
+    """Also logs, for debugging, the faults and notices that go into a journal."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._log = logging.getLogger("referee.journal")
+
+    def add(self, entry: Entry) -> None:
+        """Takes an entry."""
+        if entry.kind in (EntryKind.FAULT, EntryKind.NOTICE) and self._log.isEnabledFor(logging.DEBUG):
+            extra = ids_of(entry.session_id) | {"bot": f"version {entry.version_id}"}
+            where = entry.session_id or "a stream"
+            self._log.debug("%s: %s %s: %s", where, entry.kind, entry.code, entry.text, extra=extra)
+        self._journal.add(entry)
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        """As the journal does."""
+        return self._journal.read(token, query)
+
+
+def ids_of(session_id: str) -> dict[str, str]:
+    """The ids of a session, its match and its tournament; none if there is no session."""
+    match, slash, _ = session_id.rpartition("/")
+    if not slash:
+        return {}
+    return {"tournament": session_id.partition("/")[0], "match": match, "session": session_id}

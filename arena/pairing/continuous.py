@@ -1,0 +1,61 @@
+"""Continuous tournaments: whoever is free is seated with those of like rating, without rounds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.pairing.by_standing import Costs, placed, seat
+from arena.pairing.chance import generator
+from arena.pairing.values import History, Pairing
+
+REMATCH = 100
+"""A recent match together counts as much as so many points of rating between two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """An entrant that is free."""
+
+    entrant: int
+    rating: float
+    uncertainty: float
+    """By how many points the rating may well be wrong."""
+
+
+class Closeness(Costs):
+    """What it costs that two sit together: ratings further apart than their uncertainty explains.
+
+    Two of one owner cost more than anything else; a recent match together costs as much as a gap of
+    ``REMATCH`` points, for it may well be the best that there is.
+    """
+
+    def __init__(self, waiting: Sequence[Waiting], size: int, recent: History) -> None:
+        super().__init__([one.entrant for one in waiting], size, recent, gaps=False)
+        self.level = [round(one.rating) for one in waiting]
+        self.slack = [round(one.uncertainty) for one in waiting]
+        self.repeat = REMATCH**2
+        reach = max(self.level, default=0) - min(self.level, default=0)
+        self.same_owner = size * size * (reach**2 + 100 * self.repeat)
+
+    def beside(self, one: int, others: Sequence[int]) -> int:
+        """The cost of place ``one`` sitting with ``others``."""
+        cost = 0
+        for other in others:
+            gap = abs(self.level[one] - self.level[other]) - self.slack[one] - self.slack[other]
+            cost += max(0, gap) ** 2 + self.repeat * self.met[one][other]
+            if self.owner[one] == self.owner[other]:
+                cost += self.same_owner
+        return cost
+
+
+def continuous(waiting: Sequence[Waiting], size: int, recent: History, batch: int, seed: bytes) -> Pairing:
+    """Tables of those who wait, as many as they fill; the last in line wait on (they stand as byes).
+
+    ``recent`` holds the tables that are too recent to be played again so soon; ``batch`` counts from 1 and
+    only sets the lots.
+    """
+    rng = generator(seed, f"continuous/{batch}")
+    count = len(waiting) - len(waiting) % size
+    playing = sorted(waiting[:count], key=lambda one: (-one.rating, one.entrant))
+    tables = seat(count, size, Closeness(playing, size, recent), rng)
+    named = [[playing[place].entrant for place in table] for table in tables]
+    return placed(named, [one.entrant for one in waiting[count:]], recent, rng)

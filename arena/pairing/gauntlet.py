@@ -1,0 +1,51 @@
+"""Gauntlets: one or a few challengers against all the others, one challenger at a table."""
+
+from collections.abc import Sequence
+from random import Random
+
+from arena.pairing.by_standing import placed
+from arena.pairing.chance import generator, shuffled
+from arena.pairing.values import History, Pairing, Tables
+
+
+def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:
+    """Rounds after which every challenger has met every other entrant once (some twice, to fill tables)."""
+    field = entrants - challengers
+    tables = min(challengers, field // (size - 1))
+    return -(-challengers // tables) * -(-field // (size - 1))
+
+
+def gauntlet(
+    entrants: Sequence[int], challengers: int, size: int, history: History, round: int, seed: bytes
+) -> Pairing:
+    """One round of a gauntlet; the first ``challengers`` of the entrants play against the field, the others.
+
+    Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``,
+    round by round once around, so that it meets everyone equally often, or once more or less; with more
+    challengers than the field can seat they take turns. Everyone else sits out. Needs ``size - 1``
+    entrants in the field; ``round`` counts from 1 and may go beyond one time around.
+    """
+    rng = generator(seed, "gauntlet")
+    field = shuffled(entrants[challengers:], rng)
+    ones = shuffled(entrants[:challengers], rng)
+    at_once = min(challengers, len(field) // (size - 1))
+    each = -(-len(field) // (size - 1))
+    groups = [ones[at : at + at_once] for at in range(0, challengers, at_once)]
+    time, nth = divmod(round - 1, each)
+    tables = _tables(groups[time % len(groups)], field, size, time // len(groups) * each + nth)
+    return _seated(tables, entrants, history, generator(seed, f"gauntlet/{round}"))
+
+
+def _tables(group: Sequence[int], field: Sequence[int], size: int, nth: int) -> Tables:
+    """The nth tables of these challengers: each a share of the field further on than the one before it."""
+    share = size - 1
+    starts = ((nth + at) * share for at in range(len(group)))
+    return [
+        [one, *(field[(start + step) % len(field)] for step in range(share))]
+        for one, start in zip(group, starts, strict=True)
+    ]
+
+
+def _seated(tables: Tables, entrants: Sequence[int], history: History, rng: Random) -> Pairing:
+    seated = {one for table in tables for one in table}
+    return placed(tables, [one for one in entrants if one not in seated], history, rng)

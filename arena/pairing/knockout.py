@@ -1,0 +1,122 @@
+"""Knockouts: the best of a table go on, until one table is left."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from arena.pairing.by_standing import Costs, placed
+from arena.pairing.chance import below, generator
+from arena.pairing.values import History, Pairing, Tables
+
+SWAPS_EACH = 200
+"""Exchanges tried for each table at which something can be spared."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnockoutRound:
+    """A round of a knockout that has been played."""
+
+    tables: Sequence[Sequence[int]]
+    """Every table, those with more points first."""
+    byes: Sequence[int] = ()
+    """Who went on without playing."""
+
+
+def knockout_rounds(entrants: int, size: int, advance: int) -> int:
+    """Rounds that a knockout takes, the last of them a single table."""
+    rounds = 1
+    while entrants > size:
+        entrants -= _eliminated(entrants, size, advance)
+        rounds += 1
+    return rounds
+
+
+def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
+    """Who goes on after a round: the first ``advance`` of every table and all who sat out.
+
+    Where that would leave fewer than a table's worth, the first table sends as many more on as make the
+    numbers come out. Of the final, a single table and nobody sitting out, only the first goes on.
+    """
+    alive = len(round.byes) + size * len(round.tables)
+    if alive == size:
+        return {round.tables[0][0]}
+    on = set(round.byes)
+    for table in round.tables:
+        on.update(table[:advance])
+    spare = alive - _eliminated(alive, size, advance) - len(on)
+    return on | set(round.tables[0][advance : advance + spare])
+
+
+def still_in(
+    seeding: Sequence[int], size: int, advance: int, rounds: Sequence[KnockoutRound], gone: Collection[int]
+) -> set[int]:
+    """Who plays the next round; fewer than ``size``: nobody, as the final has been played.
+
+    ``gone`` are those who withdrew. If they leave too few for a table, the best seeds of those whom the
+    latest round sent home play on.
+    """
+    alive, before = set(seeding), set(seeding)
+    for round in rounds:
+        before = {*round.byes, *(entrant for table in round.tables for entrant in table)}
+        alive = survivors(round, size, advance)
+    ended = len(before) == size and bool(rounds)
+    alive.difference_update(gone)
+    losers = (entrant for entrant in seeding if entrant in before - alive and entrant not in gone)
+    return alive if ended else alive | set(islice(losers, max(0, size - len(alive))))
+
+
+def knockout(
+    seeding: Sequence[int],
+    size: int,
+    advance: int,
+    alive: Collection[int],
+    history: History,
+    round: int,
+    seed: bytes,
+) -> Pairing | None:
+    """The tables of the next round; None when the final has been played (fewer alive than a table seats).
+
+    ``seeding`` is all entrants, best first. The best seeds sit out where not all are needed at tables; the
+    others go to tables in a snake, so that the best meet as late as can be. Entrants of the same row of the
+    snake change places to keep owners apart, then those who have met.
+    """
+    going = [entrant for entrant in seeding if entrant in alive]
+    if len(going) < size:
+        return None
+    count = _tables(len(going), size, advance)
+    byes, playing = going[: len(going) - count * size], going[len(going) - count * size :]
+    rows = [range(row * count, (row + 1) * count) for row in range(size)]
+    snake = [[*row] if number % 2 == 0 else [*reversed(row)] for number, row in enumerate(rows)]
+    tables = [[row[column] for row in snake] for column in range(count)]
+    rng = generator(seed, f"knockout/{round}")
+    _keep_apart(tables, Costs(playing, size, history, gaps=False), rng)
+    return placed([[playing[place] for place in table] for table in tables], byes, history, rng)
+
+
+def _tables(alive: int, size: int, advance: int) -> int:
+    """Tables of a round: as many as can be while enough are left for a whole table."""
+    if alive == size:
+        return 1
+    return min(alive // size, -(-(alive - size) // (size - advance)))
+
+
+def _eliminated(alive: int, size: int, advance: int) -> int:
+    """How many a round that is not the final sends home."""
+    return min(_tables(alive, size, advance) * (size - advance), alive - size)
+
+
+def _keep_apart(tables: Tables, costs: Costs, rng: Random) -> None:
+    """Exchange entrants of the same row between tables, in place, as long as that spares something."""
+    if len(tables) < 2:
+        return
+    for _ in range(SWAPS_EACH):
+        bad = [table for table in tables if costs.table(table)]
+        if not bad:
+            return
+        for one in bad:
+            two, row = tables[below(rng, len(tables))], below(rng, len(one))
+            before = costs.table(one) + costs.table(two)
+            one[row], two[row] = two[row], one[row]
+            if costs.table(one) + costs.table(two) > before:
+                one[row], two[row] = two[row], one[row]

@@ -1,0 +1,343 @@
+"""Checks of an arena from this host: settings, versions, database, broker, referees, clocks, leases, queue.
+
+Each check is a function that gives findings; whatever goes wrong in one, or takes too long, is a finding too.
+Nothing is made or changed: not even a database that is missing.
+"""
+
+import fcntl
+import platform
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kombu.connection import Connection
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from sqlalchemy import inspect, make_url, text
+from sqlmodel import col, func, select
+
+from arena.errors import ArenaError
+from arena.migrations import HEAD
+from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.settings import Settings, load_settings
+from arena.storage import Storage
+from referee.calls import PROTOCOL_VERSION
+from referee.client import referee_status
+from referee.errors import RefereeError
+
+PACKAGE = "bigtwo-arena"
+
+CHECK_SECONDS = 10.0
+"""How long a check may take."""
+
+CLOCK_SECONDS = 2.0
+"""How far two clocks may be apart; leases and schedules are worked out with those of several hosts."""
+
+DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
+"""Free bytes below which the disk of the data folder is low, and full."""
+
+LATEST = 200
+"""Lines of the bots' log, the latest, that are looked at for clocks."""
+
+
+class Level(StrEnum):
+    """How bad a finding is."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A line of the report."""
+
+    check: str
+    """What was looked at."""
+    level: Level
+    found: str
+    """What was found."""
+    advice: str = ""
+    """What to do; empty where nothing is to be done."""
+
+
+Check = Callable[[], Sequence[Finding]]
+
+
+def ok(check: str, found: str) -> Finding:
+    return Finding(check, Level.OK, found)
+
+
+def warn(check: str, found: str, advice: str) -> Finding:
+    return Finding(check, Level.WARN, found, advice)
+
+
+def fail(check: str, found: str, advice: str) -> Finding:
+    return Finding(check, Level.FAIL, found, advice)
+
+
+def examine(
+    overrides: dict[str, object], clock: Callable[[], datetime], seconds: float = CHECK_SECONDS
+) -> list[Finding]:
+    """All findings, of checks that run at once for at most so many seconds; ``overrides`` as for settings."""
+    try:
+        settings = load_settings(overrides)
+    except ArenaError as error:
+        wrong = fail("settings", str(error), "correct it; all else depends on it")
+        return [wrong, *_python(), *_packages()]
+    checks: dict[str, Check] = {
+        "settings": lambda: [ok("settings", f"data folder {settings.data}"), *_tls(settings)],
+        "python": _python,
+        "packages": _packages,
+        "protocol": lambda: [ok("protocol", f"referee.v1, version {PROTOCOL_VERSION}")],
+        "data folder": lambda: _folder(settings),
+        "database": lambda: _database(settings, clock),
+        "broker": lambda: _broker(settings, clock),
+    } | {
+        f"referee {address}": lambda address=address: _referee(settings, address)  # type: ignore[misc]
+        for address in settings.referees
+    }
+    return _run_all(checks, seconds)
+
+
+def _run_all(checks: dict[str, Check], seconds: float) -> list[Finding]:
+    found: dict[str, Sequence[Finding]] = {}
+
+    def run(name: str, check: Check) -> None:
+        try:
+            found[name] = check()
+        except (ArenaError, RefereeError) as error:
+            found[name] = [fail(name, str(error), "")]
+        except Exception as error:  # whatever a library raises: it is a finding, and the others go on
+            found[name] = [fail(name, _one_line(error), "")]
+
+    threads = {name: threading.Thread(target=run, args=one, daemon=True) for name, one in _pairs(checks)}
+    for thread in threads.values():
+        thread.start()
+    end = time.monotonic() + seconds
+    for name, thread in threads.items():
+        thread.join(max(0.0, end - time.monotonic()))
+        if thread.is_alive():
+            found[name] = [fail(name, f"no answer in {seconds:g} s", "is it there, and can it be reached?")]
+    return [finding for name in checks for finding in found[name]]
+
+
+def _pairs(checks: dict[str, Check]) -> list[tuple[str, tuple[str, Check]]]:
+    return [(name, (name, check)) for name, check in checks.items()]
+
+
+def _one_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _tls(settings: Settings) -> list[Finding]:
+    settings.server_tls()
+    if settings.client_tls() is None:
+        return [ok("TLS", "none")]
+    return [ok("TLS", "the files are in order")]
+
+
+def _python() -> list[Finding]:
+    found = platform.python_version()
+    needed = SpecifierSet(metadata.metadata(PACKAGE)["Requires-Python"])
+    if not needed.contains(found, prereleases=True):
+        return [fail("python", found, f"the arena needs {needed}")]
+    return [ok("python", found)]
+
+
+def _packages() -> list[Finding]:
+    """What the arena requires, held to what is installed."""
+    try:
+        required = [Requirement(one) for one in metadata.requires(PACKAGE) or ()]
+        own = metadata.version(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return [fail("packages", f"{PACKAGE} is not installed", "install it in this environment")]
+    wrong = []
+    for one in required:
+        if one.marker is not None and not one.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            version = metadata.version(one.name)
+        except metadata.PackageNotFoundError:
+            wrong.append(f"{one.name} is missing")
+            continue
+        if not one.specifier.contains(version, prereleases=True):
+            wrong.append(f"{one.name} is {version}, needed is {one.specifier}")
+    if wrong:
+        return [fail("packages", "; ".join(wrong), "install the requirements again")]
+    return [ok("packages", f"{PACKAGE} {own}, and all that it needs")]
+
+
+def _folder(settings: Settings) -> list[Finding]:
+    if not settings.data.is_dir():
+        return [warn("data folder", f"{settings.data} is not there yet", "the first command makes it")]
+    try:
+        tempfile.TemporaryFile(dir=settings.data).close()
+    except OSError as error:
+        return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", "mend its rights")]
+    return [_disk(settings.data), _lock(settings.data / "up.lock")]
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    found = f"{free / (1 << 30):.1f} GiB free in {folder}"
+    if free < DISK_FULL:
+        return fail("disk", found, "make room: results cannot be stored on a full disk")
+    return warn("disk", found, "make room soon") if free < DISK_LOW else ok("disk", found)
+
+
+def _lock(file: Path) -> Finding:
+    """Whether `arena up` has the folder; asked by trying for a moment to share the lock."""
+    try:
+        with file.open() as opened:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return ok("lock", "`arena up` has never run in this folder")
+    except BlockingIOError:
+        return ok("lock", "`arena up` runs in this folder")
+    return ok("lock", "`arena up` does not run in this folder now")
+
+
+def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
+    url = make_url(settings.database_url)
+    shown = url.render_as_string(hide_password=True)
+    if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
+        return [warn("database", f"{shown} is not there yet", "the first command makes it")]
+    with Storage(settings.database_url) as storage:
+        begun = time.monotonic()
+        with storage.read() as tx:
+            tables = inspect(tx.connection()).get_table_names()
+        found = [ok("database", f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms")]
+        revision = None
+        if "alembic_version" in tables:
+            with storage.read() as tx:
+                revision = tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar()
+        found.append(_migrations(revision))
+        if revision != HEAD:
+            return found
+        return [*found, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
+
+
+def _migrations(revision: str | None) -> Finding:
+    if revision == HEAD:
+        return ok("migrations", f"the schema is {HEAD}, that of this version")
+    if revision is None:
+        return warn("migrations", "the database is empty", "the first command makes its tables")
+    if revision < HEAD:
+        return warn("migrations", f"the schema is {revision}, not {HEAD}", "the next command migrates it")
+    return fail("migrations", f"the schema is {revision}, newer than {HEAD}", "update the arena on this host")
+
+
+def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
+    """This host's clock against the database's, the workers' by their leases, the referees' by their log."""
+    latest = select(BotLogEntry.referee, BotLogEntry.at).order_by(col(BotLogEntry.id).desc()).limit(LATEST)
+    with storage.read() as tx:
+        theirs = tx.exec(select(func.now())).one()
+        now = clock()
+        lease_until = tx.exec(select(func.max(Match.lease_until))).one()
+        logged = tx.exec(latest).all()
+    ahead = {"the database's": abs(_aware(theirs) - now)}
+    if lease_until is not None:
+        ahead["a worker's"] = lease_until - now - timedelta(seconds=settings.lease_seconds)
+    for referee, at in logged:
+        name = f"that of referee {referee}"
+        ahead[name] = max(ahead.get(name, at - now), at - now)
+    wrong = {name: by.total_seconds() for name, by in ahead.items() if by.total_seconds() > CLOCK_SECONDS}
+    if wrong:
+        told = "; ".join(f"{name} is {by:.0f} s off this host's" for name, by in wrong.items())
+        return [fail("clocks", told, "keep the time of all hosts with NTP: leases and seasons depend on it")]
+    return [ok("clocks", "this host's, the database's, and those seen in leases and logs agree")]
+
+
+def _aware(time_: datetime | str) -> datetime:
+    found = datetime.fromisoformat(time_) if isinstance(time_, str) else time_
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
+    late = now - timedelta(seconds=settings.lease_seconds + 2 * settings.beat_seconds)
+    running = (
+        select(Match)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(Tournament.state == TournamentState.RUNNING)
+    )
+    stale = running.where(Match.state == MatchState.RUNNING, col(Match.lease_until) < late)
+    waiting = running.where(Match.state == MatchState.WAITING, col(Match.handed_out_at) < late)
+    with storage.read() as tx:
+        leases = tx.exec(select(func.count()).select_from(stale.subquery())).one()
+        unclaimed = tx.exec(select(func.count()).select_from(waiting.subquery())).one()
+        failed = list(tx.exec(select(Tournament.name).where(Tournament.state == TournamentState.FAILED)))
+        leagues = tx.exec(select(League.name, League.problem).where(col(League.problem).is_not(None))).all()
+        overdue = list(
+            tx.exec(select(League.name).where(col(League.next_at) < late, col(League.problem).is_(None)))
+        )
+    found = [
+        warn("leases", f"{leases} matches have a lease that ran out", "is `arena beat` running?")
+        if leases
+        else ok("leases", "none ran out without being handed on"),
+        warn("matches", f"{unclaimed} were handed out and nobody came", "is `arena worker` running?")
+        if unclaimed
+        else ok("matches", "none waits for a worker"),
+    ]
+    found += [
+        warn("tournaments", f"{name} has failed", f"see and go on with: arena tournament start {name}")
+        for name in failed
+    ]
+    found += [warn("leagues", f"{name}: {why}", f"arena league show {name}") for name, why in leagues]
+    found += [warn("leagues", f"{name}: a season is overdue", "is `arena beat` running?") for name in overdue]
+    return found
+
+
+def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
+    url = urlsplit(settings.broker_url)
+    shown = settings.shown()["broker_url"]
+    if url.scheme == "filesystem":
+        return _folder_queue(Path(url.path), shown, settings, clock())
+    limit = CHECK_SECONDS / 2
+    made = Connection(settings.broker_url, connect_timeout=limit)  # type: ignore[no-untyped-call]
+    with made as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=limit)
+    return [ok("broker", f"{shown} answers")]
+
+
+def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -> list[Finding]:
+    queue = folder / "queue"
+    if not queue.is_dir():
+        return [warn("broker", f"{shown} is not there yet", "the first process makes it")]
+    waiting = sorted(file.name for file in queue.glob("*.msg"))
+    found = ok("broker", f"{shown} can be read")
+    if not waiting:
+        return [found, ok("queue", "no message waits")]
+    stamp = waiting[0].partition("_")[0]
+    if not stamp.isdecimal():
+        return [found, ok("queue", f"{len(waiting)} messages wait")]
+    age = now.timestamp() - int(stamp) / 1e9
+    told = f"{len(waiting)} messages wait, the oldest for {max(0.0, age):.0f} s"
+    if age > settings.lease_seconds + 2 * settings.beat_seconds:
+        return [found, warn("queue", told, "is `arena worker` running?")]
+    return [found, ok("queue", told)]
+
+
+def _referee(settings: Settings, address: str) -> list[Finding]:
+    name = f"referee {address}"
+    if settings.worker_token is None and not (settings.data / "worker-token").is_file():
+        return [warn(name, "no worker token is drawn yet", "`arena up` draws it")]
+    try:
+        status = referee_status(
+            address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
+        )
+    except RefereeError as error:
+        return [fail(name, str(error), "is `arena up` or `arena referee` running there?")]
+    busy = f"{status.streams} bots connected, {status.matches} matches, {status.sessions} sessions"
+    if status.draining:
+        return [warn(name, f"shutting down; {busy}", "it takes no new match")]
+    return [ok(name, busy)]

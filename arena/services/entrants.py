@@ -1,0 +1,101 @@
+"""Coming late, leaving early, stopping: what changes a tournament while it runs."""
+
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col, func, select
+
+from arena.errors import SpecError, StateError, TakenError
+from arena.models import Entrant, Tournament, TournamentState
+from arena.pairing import MOST_ENTRANTS
+from arena.services.bots import find_versions
+from arena.services.checks import require_checks
+from arena.services.tournaments import TournamentStatus, find_tournament, status_of
+from arena.storage import Storage, Transaction, changed
+
+LATE = ("swiss", "continuous")
+"""Formats that can be entered once they have been created."""
+
+LEAVING = ("swiss", "continuous", "knockout")
+"""Formats that can be left; the others are planned as a whole."""
+
+OPEN = (
+    TournamentState.CREATED,
+    TournamentState.RUNNING,
+    TournamentState.PAUSED,
+    TournamentState.FAILED,
+)
+
+
+def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
+    """Enter a bot into a tournament; gives the first round that it plays in, if the others do not end before.
+
+    Rounds before are worth nothing to it. UnknownError, SpecError for a bot that cannot play, StateError.
+    """
+    try:
+        with storage.write() as tx:
+            tournament = _held(tx, name, now, LATE, "entered")
+            [version] = find_versions(tx, [bot])
+            if version.revoked_at is not None:
+                raise SpecError("entrants", f"the token of {version.name} is revoked")
+            if tournament.require_check:
+                require_checks([version])
+            if tournament.paired == tournament.rounds:
+                raise StateError(f"tournament {name}: all its rounds are paired")
+            of_it = Entrant.tournament_id == tournament.id
+            last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
+            if last >= MOST_ENTRANTS:
+                raise SpecError("entrants", f"there are {last} already, and there can be no more")
+            entrant = Entrant(
+                tournament_id=tournament.id,
+                version_id=version.id,
+                number=last + 1,
+                entered_at_round=tournament.paired + 1,
+            )
+            tx.add(entrant)
+            tx.flush()
+            return entrant.entered_at_round
+    except IntegrityError:
+        raise TakenError(f"{bot} is in tournament {name} already") from None
+
+
+def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
+    """Withdraw a bot from a tournament; gives the last round that it plays in (0: none).
+
+    What is paired it still has to play, and it stays in the standings. UnknownError, StateError.
+    """
+    with storage.write() as tx:
+        tournament = _held(tx, name, now, LEAVING, "left")
+        [version] = find_versions(tx, [bot])
+        mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
+        entrant = tx.exec(select(Entrant).where(*mine)).first()
+        if entrant is None:
+            raise StateError(f"{version.name} is not in tournament {name}")
+        if entrant.withdrawn_after is not None:
+            raise StateError(f"{version.name} has withdrawn from tournament {name} already")
+        entrant.withdrawn_after = tournament.paired
+        return entrant.withdrawn_after
+
+
+def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+    """Let a tournament end with the rounds that are paired. UnknownError, StateError."""
+    with storage.write() as tx:
+        tournament = _held(tx, name, now, (), "stopped")
+        if tournament.state == TournamentState.CREATED:
+            raise StateError(f"tournament {name} is not started; it can only be cancelled")
+        tournament.rounds = tournament.paired
+        tx.flush()
+        return status_of(tx, tournament)
+
+
+def _held(tx: Transaction, name: str, now: datetime, formats: tuple[str, ...], what: str) -> Tournament:
+    """The tournament, kept from moving on until the transaction ends. UnknownError, StateError."""
+    tournament = find_tournament(tx, name)
+    if formats and tournament.format not in formats:
+        raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")
+    is_open = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(OPEN))
+    if not changed(tx, update(Tournament).where(*is_open).values(advanced_at=now)):
+        raise StateError(f"tournament {name} is {tournament.state.value} already")
+    tx.refresh(tournament)
+    return tournament

@@ -1,0 +1,260 @@
+"""A tournament as one file that proves itself (docs/formats.md, "Exports"; ``arena.verify`` reads it)."""
+
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from sqlmodel import col, func, select
+
+from arena.models import (
+    Entrant,
+    Match,
+    RatingChange,
+    Round,
+    RoundState,
+    Seat,
+    Session,
+    StoredRuleset,
+    Tournament,
+)
+from arena.services.history import EntrantInfo, current_standings, duplicate_points, list_entrants
+from arena.services.records import full_records, shown_rounds
+from arena.services.tournaments import ENDED, find_tournament
+from arena.storage import Storage, Transaction
+from arena.verify.parts import (
+    EndPart,
+    MatchPart,
+    Part,
+    RoundEndPart,
+    RoundPart,
+    TournamentPart,
+    deals_digest,
+    make_part,
+    standing_object,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A match, and who sits there in the order of positions."""
+
+    match: Match
+    seats: Sequence[Seat]
+    entrants: Sequence[EntrantInfo]
+
+    @property
+    def bots(self) -> list[str]:
+        return [entrant.name for entrant in self.entrants]
+
+
+def export_lines(storage: Storage, name: str) -> Iterator[str]:
+    """All of a tournament as JSON lines: its parts, and between them the deal records. UnknownError.
+
+    The seed is there once the tournament has ended.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        entrants = list_entrants(tx, tournament)
+        parts = sha256()
+
+        def line(kind: type[Part], **content: object) -> str:
+            part = make_part(kind, **content)
+            parts.update(str(part["digest"]).encode())
+            return _line(part)
+
+        yield line(TournamentPart, **_tournament(tx, tournament, entrants))
+        for round in shown_rounds(tx, tournament):
+            tables = _tables(tx, round, entrants)
+            yield line(RoundPart, **_round(tx, tournament, round, tables))
+            for table in tables:
+                sessions = _sessions(tx, table.match)
+                yield line(MatchPart, **_match(round, table, sessions))
+                for session in sessions:
+                    seats = tuple(table.bots)
+                    for record in full_records(tx, tournament, round.number, table.match, session, seats):
+                        yield _line(record)
+                    tx.expunge(session)
+            if round.state == RoundState.CLOSED:
+                yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
+        names = {entrant.number: entrant.name for entrant in entrants}
+        lines = current_standings(tx, tournament, entrants)
+        standings = [standing_object(standing, names[standing.entrant]) for standing in lines]
+        yield line(EndPart, standings=standings, parts=parts.hexdigest())
+
+
+def _tournament(
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+) -> dict[str, object]:
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    rows = {row.number: row for row in tx.exec(select(Entrant).where(Entrant.tournament_id == tournament.id))}
+    return {
+        "tournament": tournament.name,
+        "state": tournament.state.value,
+        "pairing": tournament.format,
+        "options": dict(tournament.options),
+        "ruleset": ruleset.content,
+        "ruleset_hash": ruleset.hash,
+        "table_size": tournament.table_size,
+        "rounds": tournament.rounds,
+        "sessions": tournament.sessions,
+        "deals": tournament.deals,
+        "duplicate": tournament.duplicate,
+        "limits": {
+            "decision_ms": tournament.decision_ms,
+            "join_ms": tournament.join_ms,
+            "faults": tournament.faults,
+            "bank_ms": tournament.bank_ms,
+            "increment_ms": tournament.increment_ms,
+            "credit_ms": tournament.credit_ms,
+            "ask_forced": tournament.ask_forced,
+        },
+        "entrants": [
+            {
+                "number": entrant.number,
+                "bot": entrant.name,
+                "owner": entrant.name.partition("/")[0],
+                "entered_at_round": rows[entrant.number].entered_at_round,
+                "withdrawn_after": rows[entrant.number].withdrawn_after,
+            }
+            for entrant in entrants
+        ],
+        "commitment": tournament.commitment,
+        "seed": tournament.seed if tournament.state in ENDED else None,
+        "created_at": _time(tournament.created_at),
+        "started_at": _time(tournament.started_at),
+        "finished_at": _time(tournament.finished_at),
+    }
+
+
+def _round(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+) -> dict[str, object]:
+    return {
+        "round": round.number,
+        "state": round.state.value,
+        "tables": [[entrant.number for entrant in table.entrants] for table in tables],
+        "byes": list(round.byes),
+        "pool": _pool(tx, tournament, round, tables) if round.state == RoundState.CLOSED else [],
+    }
+
+
+def _pool(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+) -> list[dict[str, object]]:
+    """The ratings that did not come from the tournament's own earlier rounds, and where they came from."""
+    names = {seat.id: name for table in tables for seat, name in zip(table.seats, table.bots, strict=True)}
+    changes = tx.exec(
+        select(RatingChange)
+        .join(Match, col(Match.id) == RatingChange.match_id)
+        .where(Match.round_id == round.id)
+    ).all()
+    first = min((change.id for change in changes), default=0)
+    here = select(RatingChange.rating_id).join(Match, col(Match.id) == RatingChange.match_id)
+    latest = (
+        select(func.max(RatingChange.id))
+        .where(
+            RatingChange.id < first,
+            col(RatingChange.rating_id).in_(here.where(Match.round_id == round.id)),
+        )
+        .group_by(col(RatingChange.rating_id))
+    )
+    rows = tx.exec(
+        select(RatingChange.rating_id, Tournament.name, Round.number, Match.table_number)
+        .join(Match, col(Match.id) == RatingChange.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(col(RatingChange.id).in_(latest))
+    )
+    since = {
+        rating_id: {"tournament": name, "round": number, "table": table}
+        for rating_id, name, number, table in rows
+    }
+    found: list[dict[str, object]] = [
+        {"bot": names[change.seat_id], "rating": change.before, "since": since.get(change.rating_id)}
+        for change in sorted(changes, key=lambda change: change.id)
+    ]
+    return [one for one in found if _elsewhere(one["since"], tournament)]
+
+
+def _elsewhere(since: object, tournament: Tournament) -> bool:
+    return not isinstance(since, dict) or since["tournament"] != tournament.name
+
+
+def _match(round: Round, table: _Table, sessions: Sequence[Session]) -> dict[str, object]:
+    return {
+        "round": round.number,
+        "table": table.match.table_number,
+        "state": table.match.state.value,
+        "bots": table.bots,
+        "points": [seat.points for seat in table.seats],
+        "faults": [seat.faults for seat in table.seats],
+        "sessions": [
+            {
+                "session": session.number,
+                "seating": session.seating,
+                "points": session.points,
+                "faults": session.faults,
+                "forfeit": session.forfeit,
+                "deals": len(session.deal_points),
+                "digest": deals_digest(
+                    json.loads(line) for line in zlib.decompress(session.records).splitlines()
+                ),
+            }
+            for session in sessions
+        ],
+    }
+
+
+def _round_end(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+) -> dict[str, object]:
+    changes = {
+        change.seat_id: {"before": change.before, "after": change.after}
+        for change in tx.exec(
+            select(RatingChange)
+            .join(Match, col(Match.id) == RatingChange.match_id)
+            .where(Match.round_id == round.id)
+        )
+    }
+    compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else None
+    return {
+        "round": round.number,
+        "scores": compared and [compared[round.number, table.match.table_number] for table in tables],
+        "ratings": [[changes[seat.id] for seat in table.seats] for table in tables],
+    }
+
+
+def _tables(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Table]:
+    by_id = {entrant.entrant_id: entrant for entrant in entrants}
+    rows = (
+        select(Match, Seat)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .where(Match.round_id == round.id)
+        .order_by(col(Match.table_number), col(Seat.position))
+    )
+    seats: dict[int, list[Seat]] = {}
+    matches: dict[int, Match] = {}
+    for match, seat in tx.exec(rows):
+        matches[match.id] = match
+        seats.setdefault(match.id, []).append(seat)
+    return [
+        _Table(match, seats[match.id], [by_id[seat.entrant_id] for seat in seats[match.id]])
+        for match in matches.values()
+    ]
+
+
+def _sessions(tx: Transaction, match: Match) -> Sequence[Session]:
+    return tx.exec(select(Session).where(Session.match_id == match.id).order_by(col(Session.number))).all()
+
+
+def _time(time: datetime | None) -> str | None:
+    if time is None:
+        return None
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))

@@ -1,0 +1,287 @@
+"""Seasons of leagues: they start when they are due and end with their tournaments, without anyone's hand.
+
+Whatever calls ``advance_leagues``, and how often, and however many at once: a season starts once, because its
+start is one transaction that begins by counting it. One that could not start at its time, as nobody was there
+or the one before was still played, starts at the next call; further times that have passed are left out.
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col, select
+
+from arena.errors import ArenaError, StateError, StorageError, TakenError
+from arena.league import LeagueSpec, make_league, next_divisions, next_start, regroup
+from arena.models import (
+    Arrival,
+    BotVersion,
+    League,
+    LeagueMember,
+    Season,
+    SeasonDivision,
+    SeasonPlace,
+    Tournament,
+)
+from arena.services.bots import find_all_versions
+from arena.services.history import current_standings, list_entrants
+from arena.services.tournaments import ENDED, create_in, start_in
+from arena.storage import Storage, Transaction, changed
+from referee.errors import RefereeError
+from referee.ruleset import load_ruleset
+
+log = logging.getLogger("arena.leagues")
+
+Draw = Callable[[], bytes]
+"""Gives the seed of a tournament."""
+
+DividedPlaces = list[tuple[SeasonDivision, list[SeasonPlace]]]
+"""The divisions of a season with their places, best first."""
+
+
+def draw_seed() -> bytes:
+    """A seed that nobody knows before."""
+    return secrets.token_bytes(32)
+
+
+def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> None:
+    """End the seasons whose tournaments have ended, and start those that are due.
+
+    What keeps a league from that stands in its row, and keeps no other league from anything.
+    """
+    with storage.read() as tx:
+        ids = list(tx.exec(select(League.id).order_by(col(League.id))))
+    for league_id in ids:
+        close_season(storage, league_id, now)
+        try:
+            start_season(storage, league_id, now, draw)
+        except StorageError:
+            raise
+        except (ArenaError, RefereeError) as error:
+            _note(storage, league_id, str(error))
+
+
+def _note(storage: Storage, league_id: int, problem: str) -> None:
+    """Keep what keeps a season from starting."""
+    new = (col(League.id) == league_id, col(League.problem).is_distinct_from(problem))
+    with storage.read() as tx:
+        if tx.exec(select(League.id).where(*new)).first() is None:
+            return
+    with storage.write() as tx:
+        if changed(tx, update(League).where(*new).values(problem=problem)):
+            log.warning("%s: %s", tx.get_one(League, league_id).name, problem)
+
+
+def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
+    """Keep the final places of the latest season if all its tournaments have ended; gives whether it did."""
+    with storage.read() as tx:
+        season = latest_season(tx, tx.get_one(League, league_id))
+        if season is None or season.finished_at is not None or unfinished(tx, season):
+            return False
+    with storage.write() as tx:
+        is_open = (col(Season.id) == season.id, col(Season.finished_at).is_(None))
+        if not changed(tx, update(Season).where(*is_open).values(finished_at=now)):
+            return False
+        for division, places in places_of(tx, season):
+            for rank, place in enumerate(in_order(tx, division, places), start=1):
+                place.final = rank
+        log.info("%s: season %d finished", tx.get_one(League, league_id).name, season.number)
+        return True
+
+
+def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = draw_seed) -> bool:
+    """Start the next season if it is due; gives whether it did.
+
+    Everything of it is one transaction. Raises StateError while the season before is played or there are not
+    enough for a table, and what is wrong with its tournaments.
+    """
+    with storage.read() as tx:
+        league = tx.get_one(League, league_id)
+        if league.next_at is None or league.next_at > now:
+            return False
+        seasons = league.seasons
+    try:
+        with storage.write() as tx:
+            due = (col(League.id) == league_id, col(League.seasons) == seasons, col(League.next_at) <= now)
+            if not changed(tx, update(League).where(*due).values(seasons=seasons + 1, problem=None)):
+                return False
+            league = tx.get_one(League, league_id)
+            _start(tx, league, make_league(league.spec), now, draw)
+            return True
+    except IntegrityError:
+        raise TakenError(f"season {seasons + 1}: one of its tournaments has a name that is taken") from None
+
+
+def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, draw: Draw) -> None:
+    before = latest_season(tx, league)
+    if before is not None and before.finished_at is None:
+        still = ", ".join(unfinished(tx, before)) or "its places are not settled"
+        raise StateError(
+            f"season {league.seasons} is due, and season {before.number} is still played: {still}"
+        )
+    versions, _ = contestants(tx, spec, active_members(tx, league))
+    groups, levels = draw_up(tx, spec, before, versions)
+    assert league.next_at is not None
+    season = Season(league_id=league.id, number=league.seasons, due_at=league.next_at, started_at=now)
+    is_last = season.number == spec.seasons
+    league.next_at = None if is_last else next_start(spec.start, spec.interval, now)
+    tx.add(season)
+    tx.flush()
+    came_from = {member: at for at, group in enumerate(groups) for member in group}
+    for at, members in enumerate(levels):
+        division = SeasonDivision(season_id=season.id, level=at, name=spec.levels[at].name)
+        division.tournament_id = _tournament(tx, spec, season, at, [versions[one] for one in members], draw)
+        tx.add(division)
+        tx.flush()
+        tx.add_all(
+            SeasonPlace(
+                division_id=division.id,
+                member_id=member,
+                version_id=versions[member].id,
+                number=number,
+                arrival=arrival(came_from.get(member), at),
+            )
+            for number, member in enumerate(members, start=1)
+        )
+    log.info("%s: season %d started", league.name, season.number)
+
+
+def _tournament(
+    tx: Transaction, spec: LeagueSpec, season: Season, at: int, versions: Sequence[BotVersion], draw: Draw
+) -> int | None:
+    """The tournament of a division, running; None where there are not enough for a table."""
+    level = spec.levels[at]
+    asked = spec.tournament_of(level, season.number, [version.name for version in versions])
+    players = load_ruleset(asked.ruleset).players
+    if len(versions) < players:
+        if at == 0:
+            raise StateError(
+                f"season {season.number}: {players} bots are needed at a table, and there are {len(versions)}"
+            )
+        return None
+    tournament = create_in(tx, asked, season.started_at, draw())
+    start_in(tx, tournament, season.started_at)
+    return tournament.id
+
+
+def arrival(before: int | None, now: int) -> Arrival:
+    """How a member came from one level to another; None: it had no place."""
+    if before is None:
+        return Arrival.NEW
+    return Arrival.STAYED if before == now else Arrival.PROMOTED if now < before else Arrival.RELEGATED
+
+
+def draw_up(
+    tx: Transaction, spec: LeagueSpec, season: Season | None, able: Mapping[int, object]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Members by level, after ``season`` as it stands and in the season that follows it.
+
+    ``able`` are those who can play, in the order of joining; all others are left out.
+    """
+    former = []
+    for division, places in places_of(tx, season):
+        joined = {member.id: member.joined_at for member in _members(tx, places)}
+        ordered = [place.member_id for place in in_order(tx, division, places)]
+        # Who has left and joined again since begins anew.
+        stay = [one for one in ordered if one in able and season and joined[one] <= season.started_at]
+        former.append((division.name, stay))
+    groups = regroup([level.name for level in spec.levels], former)
+    placed = {member for group in groups for member in group}
+    newcomers = [member for member in able if member not in placed]
+    return groups, next_divisions([level.level for level in spec.levels], groups, newcomers)
+
+
+def _members(tx: Transaction, places: Sequence[SeasonPlace]) -> Sequence[LeagueMember]:
+    ids = [place.member_id for place in places]
+    return tx.exec(select(LeagueMember).where(col(LeagueMember.id).in_(ids))).all()
+
+
+def in_order(tx: Transaction, division: SeasonDivision, places: Sequence[SeasonPlace]) -> list[SeasonPlace]:
+    """A division's places, best first: as they were settled, else by the standings of now, else as seeded."""
+    if division.tournament_id is None or any(place.final is not None for place in places):
+        return sorted(places, key=lambda place: (place.final or 0, place.number))
+    tournament = tx.get_one(Tournament, division.tournament_id)
+    entrants = list_entrants(tx, tournament)
+    version_of = {entrant.number: entrant.version_id for entrant in entrants}
+    standing = [version_of[line.entrant] for line in current_standings(tx, tournament, entrants)]
+    rank = {version_id: at for at, version_id in enumerate(standing)}
+    return sorted(places, key=lambda place: (rank[place.version_id], place.number))
+
+
+def latest_season(tx: Transaction, league: League) -> Season | None:
+    """The season that started last; None: none has."""
+    seasons = select(Season).where(Season.league_id == league.id)
+    return tx.exec(seasons.order_by(col(Season.number).desc()).limit(1)).first()
+
+
+def unfinished(tx: Transaction, season: Season) -> list[str]:
+    """The tournaments of a season that have not ended, each with its state where that is not running."""
+    rows = (
+        select(Tournament)
+        .join(SeasonDivision, col(SeasonDivision.tournament_id) == Tournament.id)
+        .where(SeasonDivision.season_id == season.id, col(Tournament.state).not_in(ENDED))
+        .order_by(col(SeasonDivision.level))
+    )
+    return [
+        one.name if one.state == "running" else f"{one.name} ({one.state.value})"
+        for one in tx.exec(rows).all()
+    ]
+
+
+def places_of(tx: Transaction, season: Season | None) -> DividedPlaces:
+    """The divisions of a season, the highest first, each with its places in the order of seeding."""
+    if season is None:
+        return []
+    divisions = select(SeasonDivision).where(SeasonDivision.season_id == season.id)
+    found = []
+    for division in tx.exec(divisions.order_by(col(SeasonDivision.level))).all():
+        places = select(SeasonPlace).where(SeasonPlace.division_id == division.id)
+        found.append((division, list(tx.exec(places.order_by(col(SeasonPlace.number))))))
+    return found
+
+
+def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
+    """Who is in the league, in the order of joining."""
+    members = select(LeagueMember).where(
+        LeagueMember.league_id == league.id, col(LeagueMember.left_at).is_(None)
+    )
+    return tx.exec(members.order_by(col(LeagueMember.joined_at), col(LeagueMember.id))).all()
+
+
+def contestants(
+    tx: Transaction, spec: LeagueSpec, members: Sequence[LeagueMember]
+) -> tuple[dict[int, BotVersion], dict[int, str]]:
+    """By member the version that would play now, and by member why none could."""
+    checked = any(
+        {**spec.tournament, **level.tournament}.get("require_check") is True for level in spec.levels
+    )
+    able: dict[int, BotVersion] = {}
+    problems: dict[int, str] = {}
+    owned: dict[int, int] = {}
+    for member in members:
+        version = _version(tx, member.name)
+        owned.setdefault(member.owner_id, 0)
+        if version is None or version.revoked_at is not None:
+            problems[member.id] = "its token is revoked"
+        elif checked and version.check_passed_at is None:
+            problems[member.id] = f"{version.name} has not passed the check"
+        elif any(version.id == other.id for other in able.values()):
+            problems[member.id] = f"{version.name} is in the league already"
+        elif spec.versions_per_owner is not None and owned[member.owner_id] >= spec.versions_per_owner:
+            problems[member.id] = f"its owner has {spec.versions_per_owner} in the league that joined before"
+        else:
+            owned[member.owner_id] += 1
+            able[member.id] = version
+    return able, problems
+
+
+def _version(tx: Transaction, name: str) -> BotVersion | None:
+    """The version that plays for a member of this name: itself, or the newest one whose token is good."""
+    bot, pinned, _ = name.partition("@")
+    versions = find_all_versions(tx, bot)
+    if pinned:
+        return next((one for one in versions if one.name == name), None)
+    return next((one for one in reversed(versions) if one.revoked_at is None), None)

@@ -1,0 +1,105 @@
+"""The lines of an export, one after the other, with what they are."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from arena.verify.parts import Part, PartError, check_digest, kind_of, read_part
+
+P = TypeVar("P", bound=Part)
+
+
+class Difference(Exception):
+    """Something in an export is not as it should be; the message says where and what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of an export."""
+
+    number: int
+    """From 1."""
+    text: bytes
+    given: dict[str, object]
+    """The JSON object that it is."""
+    kind: type[Part] | None
+    """The part that it says it is; None: a deal record."""
+
+
+class Lines:
+    """Hands out the lines of an export in the order in which the format has them."""
+
+    def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:
+        """``seen`` is told the number of bytes read so far, after each line."""
+        self._lines = self._read(texts, seen)
+        self._next = next(self._lines, None)
+        self.number = 0
+        """Of the line that was taken last."""
+
+    def next_is(self, kind: type[Part] | None) -> bool:
+        """Whether the next line is such a part, or a deal record."""
+        return self._next is not None and self._next.kind is kind
+
+    def take_part(self, kind: type[P]) -> P:
+        """The next line, which must be such a part. Difference."""
+        line = self._take(kind)
+        try:
+            return read_part(kind, line.text)
+        except PartError as error:
+            raise self.wrong(error) from None
+
+    def take_record(self) -> dict[str, object]:
+        """The next line, which must be a deal record. Difference."""
+        return self._take(None).given
+
+    def end(self) -> None:
+        """Nothing may follow. Difference."""
+        if self._next is not None:
+            self.number = self._next.number
+            raise self.wrong("something follows the end of the export")
+
+    def check_digest(self, part: Part, given: dict[str, object]) -> None:
+        """The part's own digest must be right. Difference."""
+        try:
+            check_digest(part, given)
+        except PartError as error:
+            raise self.wrong(error) from None
+
+    def wrong(self, reason: object) -> Difference:
+        """A difference in the line that was taken last."""
+        return Difference(f"line {self.number}: {reason}")
+
+    @property
+    def given(self) -> dict[str, object]:
+        """The line that was taken last, as it stands in the file."""
+        return self._given
+
+    def _take(self, kind: type[Part] | None) -> Line:
+        line, wanted = self._next, _name(kind)
+        if line is None:
+            self.number += 1
+            raise self.wrong(f"the export ends where {wanted} should stand")
+        self.number, self._given = line.number, line.given
+        if line.kind is not kind:
+            raise self.wrong(f"{_name(line.kind)} stands where {wanted} should stand")
+        self._next = next(self._lines, None)
+        return line
+
+    def _read(self, texts: Iterable[bytes], seen: Callable[[int], None]) -> Iterator[Line]:
+        size = 0
+        for number, text in enumerate(texts, start=1):
+            size += len(text)
+            seen(size)
+            try:
+                given = json.loads(text)
+                kind = kind_of(given)
+            except PartError as error:
+                raise Difference(f"line {number}: {error}") from None
+            except (ValueError, RecursionError) as error:
+                raise Difference(f"line {number}: is no JSON: {error}") from None
+            yield Line(number, text, given, kind)
+
+
+def _name(kind: type[Part] | None) -> str:
+    return "a deal record" if kind is None else f"the part {kind.PART!r}"

@@ -1,0 +1,278 @@
+"""The lines of an export (docs/formats.md, "Exports") between its deal records, as checked values.
+
+Every line is one JSON object. A part carries the digest of its own content; the match part carries one of
+the deals of each session.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from arena.standings import Standing
+
+FORMAT = "bigtwo-export/1"
+"""What every part says of itself; deal records say ``bigtwo-deal/1``."""
+
+SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
+"""Fields that are the same in all deal records of a session."""
+
+Count = Field(ge=1)
+
+
+class Value(BaseModel):
+    """An object in an export: no field is missing, none is unknown, none is of another type."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Limits(Value):
+    """What bots were held to."""
+
+    decision_ms: int
+    join_ms: int
+    faults: int
+    bank_ms: int
+    increment_ms: int
+    credit_ms: int
+    ask_forced: bool
+
+
+class EntrantLine(Value):
+    """An entrant."""
+
+    number: int = Count
+    """Place in the list of entrants, from 1; rounds name entrants by it."""
+    bot: str
+    """``owner/bot@version``."""
+    owner: str
+    entered_at_round: int = Count
+    """The first round that it plays."""
+    withdrawn_after: int | None
+    """The last round that it plays; None: it stays."""
+
+
+class Place(Value):
+    """A table in a round of a tournament."""
+
+    tournament: str
+    round: int = Count
+    table: int = Count
+
+
+class PoolLine(Value):
+    """A rating that a bot brought to a round."""
+
+    bot: str
+    rating: float
+    since: Place | None
+    """The table of another tournament where it last changed; None: the bot is new in the pool."""
+
+
+class SessionLine(Value):
+    """A finished session."""
+
+    session: int = Count
+    seating: tuple[int, ...]
+    """For each seat the place in the table's list of entrants."""
+    points: tuple[int, ...]
+    """By seat."""
+    faults: tuple[int, ...]
+    """By seat."""
+    forfeit: int | None
+    """The seat that forfeited it."""
+    deals: int = Count
+    """Deal records that follow."""
+    digest: str
+    """Of these records."""
+
+
+class Change(Value):
+    """What a match did to a rating."""
+
+    before: float
+    after: float
+
+
+class Part(Value):
+    """What all parts have."""
+
+    PART: ClassVar[str]
+
+    format: Literal["bigtwo-export/1"]
+    digest: str
+    """SHA-256 of the part without this field, as ``digest`` makes it."""
+
+
+class TournamentPart(Part):
+    """The first line: what is played, by whom, and what the deals follow from."""
+
+    PART: ClassVar[str] = "tournament"
+
+    part: Literal["tournament"]
+    tournament: str
+    state: Literal["created", "running", "failed", "finished", "cancelled"]
+    pairing: str
+    """The format by which rounds are paired."""
+    options: dict[str, Any]
+    """Options of the format alone."""
+    ruleset: dict[str, Any]
+    """Resolved."""
+    ruleset_hash: str
+    table_size: int = Count
+    rounds: int | None
+    """Rounds in all; None: not known yet."""
+    sessions: int = Count
+    """Sessions in a match."""
+    deals: int | None
+    """Deals in a session; None: as the ruleset says."""
+    duplicate: bool
+    """Whether all tables of a round play the same deals."""
+    limits: Limits
+    entrants: tuple[EntrantLine, ...]
+    commitment: str
+    seed: str | None
+    """None before the tournament has ended."""
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class RoundPart(Part):
+    """Who meets whom; the round's matches follow."""
+
+    PART: ClassVar[str] = "round"
+
+    part: Literal["round"]
+    round: int = Count
+    state: Literal["open", "closed", "cancelled"]
+    tables: tuple[tuple[int, ...], ...]
+    """Numbers of the entrants at each table."""
+    byes: tuple[int, ...]
+    """Numbers of those who sit out."""
+    pool: tuple[PoolLine, ...]
+    """Where the round is rated: ratings that did not come from its tournament's earlier rounds."""
+
+
+class MatchPart(Part):
+    """How a match ended or how far it is; its deal records follow, session by session."""
+
+    PART: ClassVar[str] = "match"
+
+    part: Literal["match"]
+    round: int = Count
+    table: int = Count
+    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    bots: tuple[str, ...]
+    """By place at the table, as all that follows."""
+    points: tuple[int, ...]
+    faults: tuple[int, ...]
+    sessions: tuple[SessionLine, ...]
+
+
+class RoundEndPart(Part):
+    """After the matches of a closed round: what it made of scores and ratings."""
+
+    PART: ClassVar[str] = "round_end"
+
+    part: Literal["round_end"]
+    round: int = Count
+    scores: tuple[tuple[float, ...], ...] | None
+    """In a duplicate tournament by table and place: points beside the same seat elsewhere. Else None."""
+    ratings: tuple[tuple[Change, ...], ...]
+    """By table and place."""
+
+
+class EndPart(Part):
+    """The last line: the standings, and a digest over all parts."""
+
+    PART: ClassVar[str] = "end"
+
+    part: Literal["end"]
+    standings: tuple[dict[str, Any], ...]
+    """Best first: ``bot``, ``rank``, and what decides."""
+    parts: str
+    """SHA-256 of the digests of all parts before, one after the other."""
+
+
+PARTS: tuple[type[Part], ...] = (TournamentPart, RoundPart, MatchPart, RoundEndPart, EndPart)
+
+P = TypeVar("P", bound=Part)
+
+
+class PartError(ValueError):
+    """A line is no part of an export; the message names the field."""
+
+
+def digest(content: object) -> str:
+    """SHA-256 of a JSON value written with sorted keys, without spaces, in ASCII."""
+    return sha256(canonical(content)).hexdigest()
+
+
+def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
+    """SHA-256 of a session's records, each written as for ``digest`` and ended by a line feed.
+
+    Left out of each record is what all of them share, ``SHARED``.
+    """
+    whole = sha256()
+    for record in records:
+        own = {name: value for name, value in record.items() if name not in SHARED}
+        whole.update(canonical(own) + b"\n")
+    return whole.hexdigest()
+
+
+def canonical(content: object) -> bytes:
+    """A JSON value in the one form that is digested."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+def make_part(kind: type[Part], **content: object) -> dict[str, object]:
+    """A part ready to be written."""
+    plain = {"format": FORMAT, "part": kind.PART, **content}
+    return {**plain, "digest": digest(plain)}
+
+
+def standing_object(standing: Standing, bot: str) -> dict[str, Any]:
+    """A line of the standings as the last part has it."""
+    fields = {name: value for name, value in asdict(standing).items() if name != "entrant"}
+    plain: dict[str, Any] = json.loads(json.dumps({"bot": bot, **fields}))
+    return plain
+
+
+def kind_of(given: object) -> type[Part] | None:
+    """Which part a line says it is; None: none, it may be a deal record. PartError for an unknown part."""
+    if not isinstance(given, dict):
+        raise PartError("the line is no JSON object")
+    if given.get("format") != FORMAT and "part" not in given:
+        return None
+    if given.get("format") != FORMAT:
+        raise PartError(f"format: is {_shown(given.get('format'))}, should be {FORMAT!r}")
+    for kind in PARTS:
+        if given.get("part") == kind.PART:
+            return kind
+    raise PartError(f"part: {_shown(given.get('part'))} is none of {', '.join(kind.PART for kind in PARTS)}")
+
+
+def read_part(kind: type[P], text: bytes) -> P:
+    """The part that a line holds. PartError."""
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise PartError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+
+
+def check_digest(part: Part, given: Mapping[str, object]) -> None:
+    """Whether the part is as it was when it was written. PartError."""
+    plain = {name: value for name, value in given.items() if name != "digest"}
+    if part.digest != digest(plain):
+        raise PartError("digest: is not that of the line: one of its fields was changed")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

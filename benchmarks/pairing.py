@@ -1,0 +1,91 @@
+"""How long rounds take to be paired, and how good they are: ``python -m benchmarks.pairing``.
+
+Plays a Swiss tournament of bots of random strength for each size of field, and shows for its last round the
+time it took and what it cost, beside tables that are cut from the standing in order. Owners have three bots
+each.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+
+from arena.pairing import History, balance, planned_rounds, round_robin, swiss
+from arena.pairing.by_standing import Cost, Costs
+from arena.pairing.values import Pairing
+
+FIELDS = ((16, 4, 5), (24, 4, 6), (40, 4, 6), (1_000, 4, 7), (10_000, 4, 7), (10_000, 8, 7), (10_000, 2, 13))
+"""Entrants, size of tables, rounds."""
+
+SCHEDULES = ((12, 4), (16, 4), (28, 4), (40, 4), (52, 4), (100, 4), (21, 3), (30, 5), (42, 6), (64, 8))
+"""Entrants and size of tables of whole round-robins."""
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pairing", description=__doc__)
+    parser.add_argument("--most", type=int, default=10_000, help="only fields of at most so many entrants")
+    most = parser.parse_args().most
+    print("Swiss, last round    seconds   same owner / repeats / squared gaps      cut in order")
+    for entrants, size, rounds in FIELDS:
+        if entrants <= most:
+            seconds, found, plain = play(entrants, size, rounds)
+            print(
+                f"{entrants:6} x {size}, {rounds:2} rounds {seconds:8.2f}   {_told(found):34}",
+                f"  {_told(plain)}",
+            )
+    print("\nRound-robin          seconds   rounds   meetings   positions   byes")
+    for entrants, size in SCHEDULES:
+        if entrants <= most:
+            start = time.perf_counter()
+            rounds = planned_rounds("round-robin", {}, entrants, size, None) or 0
+            found_rounds = round_robin(range(entrants), size, b"benchmark")
+            seconds = time.perf_counter() - start
+            even = balance(range(entrants), found_rounds)
+            spreads = (f"{least}-{most}" for least, most in (even.meetings, even.positions, even.byes))
+            print(
+                f"{entrants:6} x {size} {seconds:19.2f} {rounds:8} {'{:>10} {:>11} {:>6}'.format(*spreads)}"
+            )
+
+
+def play(entrants: int, size: int, rounds: int) -> tuple[float, Cost, Cost]:
+    """A Swiss tournament; for its last round seconds, cost, and cost of tables cut in order."""
+    rng = random.Random(entrants * size)
+    strength = [rng.gauss(0, 1) for _ in range(entrants)]
+    score = [0.0] * entrants
+    played: list[Pairing] = []
+    for number in range(1, rounds + 1):
+        standing = sorted(range(entrants), key=lambda bot: (-score[bot], bot))
+        history = History(
+            [table for one in played for table in one.tables],
+            [bot for one in played for bot in one.byes],
+            {bot: bot // 3 for bot in range(entrants)},
+            dict(enumerate(score)),
+        )
+        start = time.perf_counter()
+        played.append(swiss(standing, size, history, number, b"benchmark"))
+        seconds = time.perf_counter() - start
+        _score(played[-1], strength, score, rng)
+    out = set(played[-1].byes)
+    playing = [bot for bot in standing if bot not in out]
+    costs = Costs(playing, size, history, gaps=True)
+    place = {bot: at for at, bot in enumerate(playing)}
+    found = costs.parts([[place[bot] for bot in table] for table in played[-1].tables])
+    plain = costs.parts([range(at, at + size) for at in range(0, len(playing), size)])
+    return seconds, found, plain
+
+
+def _score(pairing: Pairing, strength: Sequence[float], score: list[float], rng: random.Random) -> None:
+    for table in pairing.tables:
+        for beaten, bot in enumerate(sorted(table, key=lambda bot: rng.gauss(strength[bot], 1))):
+            score[bot] += beaten
+    for bot in pairing.byes:
+        score[bot] += (len(pairing.tables[0]) - 1) / 2
+
+
+def _told(cost: Cost) -> str:
+    return f"{cost.owners} / {cost.repeats} / {cost.gaps / 4:.0f}"
+
+
+if __name__ == "__main__":
+    main()

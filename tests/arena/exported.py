@@ -1,0 +1,74 @@
+"""Exports for the tests that verify and tamper with them."""
+
+import json
+from collections.abc import Generator
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+from arena.services.exports import export_lines
+from arena.verify import Report, check_export
+from arena.verify.parts import FORMAT, deals_digest, digest
+from referee.match import MatchSpec, Progress, SessionResult
+from referee.plays import compile_ruleset
+from referee.random_play import play_randomly
+from referee.record import deal_record
+from referee.ruleset import load_ruleset
+from referee.session import Session
+from tests.arena.world import World
+
+
+def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    """A referee that plays at random, at each table in another way, even where the cards are the same."""
+    rules = compile_ruleset(load_ruleset(spec.ruleset))
+    for given in spec.sessions:
+        rng = Random(f"{spec.match_id}/{given.number}")
+        session = Session(rules, given.seed, spec.deals or None)
+        records = []
+        while not session.over:
+            deal = session.next_deal()
+            play_randomly(deal, rng)
+            session.close_deal()
+            records.append(json.dumps(deal_record(deal)))
+        totals = tuple(session.scores)
+        yield SessionResult(given.number, totals, None, tuple(records), (0,) * len(totals))
+
+
+def lines_of(world: World, name: str = "cup") -> list[str]:
+    """The lines of a tournament's export."""
+    return list(export_lines(world.storage, name))
+
+
+def check(lines: list[str]) -> Report:
+    """What comes of checking these lines."""
+    return check_export(line.encode() for line in lines)
+
+
+def problem(lines: list[str]) -> str:
+    """The first difference in these lines, which must have one."""
+    found = check(lines).problem
+    assert found is not None
+    return found
+
+
+def signed_again(lines: list[str]) -> list[str]:
+    """The lines with all digests made anew, as somebody would who wants a change not to be seen."""
+    objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    digests = ""
+    for at, one in enumerate(objects):
+        if one["format"] != FORMAT:
+            continue
+        first = at + 1
+        for session in one.get("sessions", ()) if one["part"] == "match" else ():
+            session["digest"] = deals_digest(objects[first : first + session["deals"]])
+            first += session["deals"]
+        if one["part"] == "end":
+            one["parts"] = digest_of(digests)
+        one["digest"] = digest({name: value for name, value in one.items() if name != "digest"})
+        digests += one["digest"]
+    return [json.dumps(one) for one in objects]
+
+
+def digest_of(digests: str) -> str:
+    """SHA-256 of the digests of all parts, one after the other."""
+    return sha256(digests.encode()).hexdigest()

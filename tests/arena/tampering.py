@@ -1,0 +1,64 @@
+"""Every value in a JSON document, and the document with one of them changed."""
+
+import copy
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+
+def leaves(document: object, path: Path = ()) -> Iterator[Path]:
+    """The paths to all values that are no containers, and to empty containers."""
+    if isinstance(document, dict) and document:
+        for name, value in document.items():
+            yield from leaves(value, (*path, name))
+    elif isinstance(document, list) and document:
+        for place, value in enumerate(document):
+            yield from leaves(value, (*path, place))
+    else:
+        yield path
+
+
+def tampered(document: Any, path: Path, rng: Random) -> Any:
+    """A copy of the document with another value of the same type at the path."""
+    changed = copy.deepcopy(document)
+    inside = changed
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = other(inside[path[-1]], rng)
+    return changed
+
+
+def other(value: object, rng: Random) -> object:
+    """Another value, of the same type where there is one."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + rng.choice((-1, 1, 7))
+        case float():
+            return value + rng.choice((-1.0, 0.001, 16.0))
+        case str():
+            return changed_text(value, rng)
+        case None:
+            return 0
+        case list():
+            return [1]
+        case _:
+            return {"more": 1}
+
+
+def changed_text(text: str, rng: Random) -> str:
+    """The text with one character exchanged, or a character where there was none."""
+    if not text:
+        return "x"
+    at = rng.randrange(len(text))
+    return text[:at] + rng.choice([one for one in "0123456789abcdef" if one != text[at]]) + text[at + 1 :]
+
+
+def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> list[str]:
+    """The lines of an export with one value changed in one of them, counted from 0."""
+    changed = json.dumps(tampered(json.loads(lines[number]), path, rng))
+    return [*lines[:number], changed, *lines[number + 1 :]]

@@ -1,0 +1,92 @@
+"""``arena verify``, and ``arena export`` that writes what it reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from arena.cli.verify import pace_text
+from arena.settings import Settings
+from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.exported import play_by_table
+from tests.arena.world import World
+
+
+@pytest.fixture
+def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(settings.data, capsys)
+
+
+@pytest.fixture
+def exported(arena: Arena, world: World, tmp_path: Path) -> list[Path]:
+    """The exports of two tournaments of the same four bots."""
+    names, files = world.register(4), []
+    for name in ("one", "two"):
+        world.finish(world.tournament_of(names, name=name).id, play_by_table)
+        files.append(tmp_path / f"{name}.jsonl")
+        assert arena("export", name, "--output", files[-1]).status == 0
+    return files
+
+
+def test_verify_of_what_export_wrote_is_right(arena: Arena, exported: list[Path]) -> None:
+    found = arena("verify", *exported)
+    right = "finished: 1 rounds, 1 matches and 6 deals of 4 bots follow from the seed"
+    assert found.status == 0
+    assert found.out.splitlines() == [
+        f"{exported[0]}: right: one, {right}",
+        f"{exported[1]}: right: two, {right}; some ratings come from one",
+    ]
+
+
+def test_verify_needs_no_arena(
+    exported: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    assert make_arena(elsewhere, capsys)("verify", exported[0]).status == 0
+    assert not elsewhere.exists()
+
+
+def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, exported: list[Path]) -> None:
+    text = exported[1].read_text()
+    exported[1].write_text(text.replace('"end":"out"', '"end":"dragon"', 1))
+    found = arena("verify", *exported)
+    assert found.status == 1
+    first, second = found.out.splitlines()
+    assert ": right: one" in first
+    where = "line 4: round 1, table 1, session 1, deal 1"
+    assert second == f"{exported[1]}: wrong: {where}: end: is 'dragon', should be 'out'"
+
+
+def test_verify_as_json_is_for_scripts(arena: Arena, exported: list[Path]) -> None:
+    exported[0].write_text("{}\n")
+    found = arena("verify", *exported, "--json")
+    assert found.status == 1
+    assert [one["ok"] for one in found.json["files"]] == [False, True]
+    assert found.json["files"][1]["deals"] == 6
+    assert found.json["files"][0]["problem"].startswith("line 1: ")
+
+
+def test_verify_of_a_file_that_is_not_there_is_one_line(arena: Arena, tmp_path: Path) -> None:
+    assert_one_line(arena("verify", tmp_path / "none.jsonl"), 1, "cannot read", "none.jsonl")
+    assert_one_line(arena("verify", tmp_path), 1, "cannot read")
+
+
+def test_verify_of_bytes_that_are_no_text_is_one_line(arena: Arena, tmp_path: Path) -> None:
+    file = tmp_path / "noise"
+    file.write_bytes(bytes(range(256)))
+    found = arena("verify", file)
+    assert (found.status, found.out.count("\n")) == (1, 1)
+    assert "wrong: line 1: is no JSON" in found.out
+
+
+def test_export_of_deals_only_holds_deal_records_only(arena: Arena, exported: list[Path]) -> None:
+    records = [json.loads(line) for line in arena("export", "one", "--deals").out.splitlines()]
+    assert {one["format"] for one in records} == {"bigtwo-deal/1"}
+    assert [(one["session"], one["deal"]) for one in records] == [(s, d) for s in (1, 2, 3) for d in (1, 2)]
+    lines = exported[0].read_text().splitlines()
+    assert [json.loads(line) for line in lines if "bigtwo-deal/1" in line] == records
+
+
+def test_pace_tells_rate_and_time_left() -> None:
+    assert pace_text(3.0, 0.25, 1200) == "1,200 deals, 400/s, 9 s left"
+    assert pace_text(3.0, 0.0, 0) == "0 deals, 0/s"

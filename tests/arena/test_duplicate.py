@@ -1,0 +1,198 @@
+"""Duplicate deals: the same cards at all tables, fixed seats, scores beside the same seat elsewhere."""
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.duplicate import deal_scores, scores, session_deals
+from arena.errors import SpecError
+from arena.ratings import apply_match
+from arena.services import results
+from arena.services.rating import rebuild
+from arena.services.records import export_records, verify_deals
+from referee.ruleset import load_ruleset
+from tests.arena.exported import check, lines_of, play_by_table
+from tests.arena.world import World
+
+sessions = st.lists(
+    st.lists(st.tuples(*[st.integers(-99, 99)] * 3), min_size=1, max_size=3), min_size=2, max_size=2
+)
+
+
+def test_scores_are_points_beside_the_mean_of_the_same_seat_elsewhere() -> None:
+    tables = [{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}]
+    assert scores(tables) == [(6.0, -6.0), (1.5, 3.0), (-7.5, 3.0)]
+    assert deal_scores(tables) == [[(6.0, -6.0)], [(1.5, 3.0)], [(-7.5, 3.0)]]
+
+
+def test_scores_of_a_single_table_are_its_points() -> None:
+    assert scores([{1: [(0, -6)], 2: [(-2, 0)]}]) == [(-2.0, -6.0)]
+
+
+def test_scores_of_a_deal_that_no_other_table_reached_are_its_points() -> None:
+    tables = [{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}]
+    assert scores(tables) == [(4.0, -7.0), (-4.0, 6.0)]
+
+
+@given(st.lists(sessions, min_size=2, max_size=5))
+def test_scores_of_any_tables_are_the_exact_sums_of_their_deals(given: list[Any]) -> None:
+    tables = [dict(enumerate(table, start=1)) for table in given]
+    expected = []
+    for table in tables:
+        sums = [Fraction()] * 3
+        for number, deals in table.items():
+            for at, points in enumerate(deals):
+                others = [
+                    other[number][at] for other in tables if other is not table and at < len(other[number])
+                ]
+                for seat in range(3):
+                    mean = Fraction(sum(one[seat] for one in others), len(others) or 1)
+                    sums[seat] += points[seat] - mean
+        expected.append(tuple(map(float, sums)))
+    assert scores(tables) == expected
+    for table_scores, deals in zip(scores(tables), deal_scores(tables), strict=True):
+        assert table_scores == pytest.approx([sum(column) for column in zip(*deals, strict=True)])
+
+
+def test_scores_of_the_same_deals_sum_to_zero_in_every_seat() -> None:
+    rng = Random(3)
+    tables = [{1: [tuple(rng.randrange(-50, 1) for _ in range(4)) for _ in range(9)]} for _ in range(7)]
+    for column in zip(*scores(tables), strict=True):
+        assert sum(column) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("preset", "deals", "expected"),
+    [
+        ("chinese", None, 1),
+        ("chinese", 1, 1),
+        ("choi-dai-di", None, None),
+        ("choi-dai-di", 5, 5),
+        ("hong-kong-relatives", None, None),
+    ],
+)
+def test_session_is_one_deal_where_the_cards_of_a_seat_depend_on_play(
+    preset: str, deals: int | None, expected: int | None
+) -> None:
+    assert session_deals(load_ruleset(preset), deals) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"dealer": "winner"}, "the winner of a deal deals the next"),
+        ({"dealer": "loser"}, "the loser of a deal deals the next"),
+        ({"dealer": "rotate", "exchange": "loser_to_winner"}, "cards are exchanged after a deal"),
+    ],
+)
+def test_longer_session_whose_hands_would_differ_is_refused(fields: dict[str, str], part: str) -> None:
+    ruleset = load_ruleset({"extends": "chinese-3", "name": "house", **fields})
+    with pytest.raises(
+        SpecError, match=f"deals: duplicate under house@1 needs sessions of 1 deal, as {part}"
+    ):
+        session_deals(ruleset, 2)
+
+
+@pytest.fixture
+def duplicate(world: World) -> World:
+    """A finished duplicate tournament: two rounds of three tables, four sessions of one deal."""
+    fields = {"format": "swiss", "rounds": 2, "sessions": 4, "deals": 1, "duplicate": True}
+    world.finish(world.tournament(13, **fields).id, play_by_table)
+    return world
+
+
+def records(world: World) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for line in export_records(world.storage, "cup"))
+
+
+def test_duplicate_tournament_has_the_same_hands_at_all_tables_of_a_round(duplicate: World) -> None:
+    hands: dict[tuple[int, int, int], set[str]] = {}
+    for one in records(duplicate):
+        place = one["round"], one["session"], one["deal"]
+        hands.setdefault(place, set()).add(json.dumps([one["hands"], one["dealer"], one["leader"]]))
+    assert {len(found) for found in hands.values()} == {1}
+    assert len({next(iter(found)) for found in hands.values()}) == 8
+
+
+def test_duplicate_tournament_keeps_everyone_in_its_seat_and_shows_nobody_a_deal_twice(
+    duplicate: World,
+) -> None:
+    seen: dict[str, list[str]] = {}
+    seats: dict[tuple[int, str], set[int]] = {}
+    for one in records(duplicate):
+        for seat, name in enumerate(one["seats"]):
+            seen.setdefault(name, []).append(one["seed"])
+            seats.setdefault((one["round"], name), set()).add(seat)
+    assert all(len(set(seeds)) == len(seeds) for seeds in seen.values())
+    assert {len(found) for found in seats.values()} == {1}
+
+
+def test_duplicate_tournament_is_ranked_by_the_scores_with_raw_points_beside(duplicate: World) -> None:
+    deals = list(records(duplicate))
+    expected: dict[str, float] = {}
+    raw: dict[str, int] = {}
+    for one in deals:
+        same = [
+            other
+            for other in deals
+            if (other["round"], other["session"]) == (one["round"], one["session"]) and other is not one
+        ]
+        for seat, name in enumerate(one["seats"]):
+            mean = sum(other["points"][seat] for other in same) / len(same)
+            expected[name] = expected.get(name, 0) + one["points"][seat] - mean
+            raw[name] = raw.get(name, 0) + one["points"][seat]
+    lines = results.standings(duplicate.storage, "cup")
+    assert len(lines) == 13
+    for line in lines:
+        assert line.standing.points == pytest.approx(expected.get(line.name, 0))
+        assert line.raw == raw.get(line.name, 0)
+        assert line.deals == sum(line.name in one["seats"] for one in deals)
+    ranked = [line.standing.score for line in lines]
+    assert ranked == sorted(ranked, reverse=True)
+
+
+def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:
+    end = next(part for part in map(json.loads, lines_of(duplicate)) if part.get("part") == "round_end")
+    for points, changes in zip(end["scores"], end["ratings"], strict=True):
+        before = {place: change["before"] for place, change in enumerate(changes)}
+        after = apply_match(before, dict(enumerate(points)))
+        assert [change["after"] for change in changes] == pytest.approx(list(after.values()))
+    assert rebuild(duplicate.storage).problem is None
+
+
+def test_duplicate_tournament_is_verified(duplicate: World) -> None:
+    assert verify_deals(duplicate.storage, "cup").problem is None
+    report = check(lines_of(duplicate))
+    assert (report.problem, report.deals) == (None, 24)
+
+
+def test_export_of_an_open_duplicate_round_leaves_its_deals_out(world: World) -> None:
+    fields = {"format": "swiss", "rounds": 2, "sessions": 2, "deals": 1, "duplicate": True}
+    cup = world.tournament(8, **fields)
+    world.advance(cup.id)
+    world.play(world.messages[0], play_by_table)
+    assert list(records(world)) == []
+    assert not any('"hands"' in line for line in lines_of(world))
+
+
+def test_duplicate_tournament_of_longer_sessions_is_refused_where_hands_would_differ(world: World) -> None:
+    with pytest.raises(SpecError, match="deals: duplicate under chinese@1 needs sessions of 1 deal"):
+        world.tournament(8, deals=2, duplicate=True)
+
+
+def test_duplicate_tournament_of_longer_sessions_has_the_same_hands_where_the_deal_rotates(
+    world: World,
+) -> None:
+    fields = {"ruleset": "choi-dai-di", "rounds": 1, "sessions": 2, "deals": 4, "duplicate": True}
+    world.finish(world.tournament(8, **fields).id, play_by_table)
+    hands: dict[tuple[int, int], set[str]] = {}
+    for one in records(world):
+        hands.setdefault((one["session"], one["deal"]), set()).add(json.dumps(one["hands"]))
+    assert [len(found) for found in hands.values()] == [1] * 8
+    assert check(lines_of(world)).problem is None

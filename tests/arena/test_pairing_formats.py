@@ -1,0 +1,194 @@
+"""Gauntlets, knockouts, continuous tournaments, and the options of formats."""
+
+import random
+from collections import Counter
+from itertools import combinations, pairwise
+
+import pytest
+
+from arena.errors import SpecError
+from arena.pairing import (
+    FORMATS,
+    History,
+    KnockoutRound,
+    Pairing,
+    Waiting,
+    check_options,
+    continuous,
+    gauntlet,
+    knockout,
+    option,
+    planned_rounds,
+    still_in,
+)
+from tests.arena.pairing_bounds import FIELDS
+
+SEED = bytes(32)
+
+
+def gauntlet_of(count: int, challengers: int, size: int, rounds: int) -> list[Pairing]:
+    return [
+        gauntlet(range(count), challengers, size, History(), number, SEED) for number in range(1, rounds + 1)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(FIELDS))
+def test_gauntlet_of_a_random_field_meets_everyone_once_or_fills_tables(seed: int) -> None:
+    rng = random.Random(seed)
+    size = rng.randint(2, 8)
+    count = rng.randint(size, 40)
+    challengers = rng.randint(1, min(6, count - size + 1))
+    rounds = planned_rounds("gauntlet", {"challengers": challengers}, count, size, None)
+    assert rounds is not None
+    met: Counter[tuple[int, int]] = Counter()
+    for pairing in gauntlet_of(count, challengers, size, rounds):
+        seated = [bot for table in pairing.tables for bot in table]
+        assert sorted([*seated, *pairing.byes]) == list(range(count))
+        for table in pairing.tables:
+            assert len(table) == size
+            [one] = [bot for bot in table if bot < challengers]
+            met.update((one, bot) for bot in table if bot != one)
+    for one in range(challengers):
+        times = [met[one, bot] for bot in range(challengers, count)]
+        assert min(times) == 1
+        assert max(times) <= 2
+        assert sum(times) == -(-(count - challengers) // (size - 1)) * (size - 1)
+
+
+def test_gauntlet_of_twice_as_many_rounds_goes_around_again() -> None:
+    once, twice = gauntlet_of(13, 1, 4, 4), gauntlet_of(13, 1, 4, 8)
+    assert twice[:4] == once
+    met = Counter(bot for pairing in twice for bot in pairing.tables[0] if bot)
+    assert set(met.values()) == {2}
+
+
+@pytest.mark.parametrize("seed", range(FIELDS))
+def test_knockout_of_a_random_field_ends_with_one_table(seed: int) -> None:
+    rng = random.Random(seed)
+    size = rng.randint(2, 8)
+    count = rng.randint(size, 80)
+    advance = rng.randint(1, size - 1)
+    strength = rng.sample(range(count), count)
+    played: list[KnockoutRound] = []
+    left = []
+    while True:
+        alive = still_in(range(count), size, advance, played, ())
+        left.append(len(alive))
+        pairing = knockout(range(count), size, advance, alive, History(), len(played) + 1, SEED)
+        if pairing is None:
+            break
+        assert sorted([*pairing.byes, *(bot for table in pairing.tables for bot in table)]) == sorted(alive)
+        assert all(len(table) == size for table in pairing.tables)
+        assert all(max(pairing.byes) < bot for table in pairing.tables for bot in table if pairing.byes)
+        tables = [sorted(table, key=strength.__getitem__) for table in pairing.tables]
+        played.append(KnockoutRound(tables, pairing.byes))
+    assert left[-2:] == [size, 1]
+    assert all(before > after for before, after in pairwise(left))
+    assert len(played) == planned_rounds("knockout", {"advance": advance}, count, size, None)
+    assert alive == {strength.index(0)}
+
+
+def test_knockout_of_sixteen_seats_the_best_seeds_apart() -> None:
+    pairing = knockout(range(16), 4, 2, range(16), History(), 1, SEED)
+    assert pairing is not None
+    assert sorted(sorted(table) for table in pairing.tables) == [
+        [0, 7, 8, 15],
+        [1, 6, 9, 14],
+        [2, 5, 10, 13],
+        [3, 4, 11, 12],
+    ]
+
+
+def test_knockout_keeps_owners_apart_within_the_rows_of_the_seeding() -> None:
+    owners = {bot: bot % 4 if bot < 4 else (bot + 1) % 4 for bot in range(16)}
+    pairing = knockout(range(16), 4, 2, range(16), History(owners=owners), 1, SEED)
+    assert pairing is not None
+    assert all(len({owners[bot] for bot in table}) == 4 for table in pairing.tables)
+    assert all(sorted(bot // 4 for bot in table) == [0, 1, 2, 3] for table in pairing.tables)
+
+
+def test_knockout_when_survivors_withdraw_then_the_best_seeds_that_lost_play_on() -> None:
+    first = KnockoutRound([[0, 1, 2, 3], [4, 5, 6, 7]])
+    assert still_in(range(8), 4, 2, [first], ()) == {0, 1, 4, 5}
+    assert still_in(range(8), 4, 2, [first], [0, 2]) == {1, 3, 4, 5}
+    final = KnockoutRound([[5, 4, 1, 0]])
+    assert still_in(range(8), 4, 2, [first, final], ()) == {5}
+
+
+def waiting(ratings: list[float], uncertainty: float = 0.0) -> list[Waiting]:
+    return [Waiting(bot, rating, uncertainty) for bot, rating in enumerate(ratings)]
+
+
+def test_continuous_seats_like_ratings_together() -> None:
+    ratings = [1500.0 + 300 * (bot % 3) + bot for bot in range(12)]
+    found = continuous(waiting(ratings), 4, History(), 1, SEED)
+    assert all(len({bot % 3 for bot in table}) == 1 for table in found.tables)
+
+
+def test_continuous_avoids_recent_opponents_only_among_close_ratings() -> None:
+    close = continuous(waiting([1500.0] * 8), 4, History([[0, 1, 2, 3]]), 2, SEED)
+    assert sorted(sum(bot < 4 for bot in table) for table in close.tables) == [2, 2]
+    apart = continuous(waiting([1000.0] * 4 + [2000.0] * 4), 4, History([[0, 1, 2, 3]]), 2, SEED)
+    assert sorted(sorted(table) for table in apart.tables) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_continuous_takes_ratings_that_are_uncertain_as_close() -> None:
+    ratings = [1000.0] * 4 + [1600.0] * 4
+    sure = continuous(waiting(ratings), 4, History([[0, 1, 2, 3]]), 2, SEED)
+    unsure = continuous(waiting(ratings, 300.0), 4, History([[0, 1, 2, 3]]), 2, SEED)
+    assert sorted(sum(bot < 4 for bot in table) for table in sure.tables) == [0, 4]
+    assert sorted(sum(bot < 4 for bot in table) for table in unsure.tables) == [2, 2]
+
+
+def test_continuous_lets_the_last_in_line_wait_on() -> None:
+    found = continuous(waiting([1500.0] * 10), 4, History(), 1, SEED)
+    assert found.byes == (8, 9)
+
+
+def test_continuous_keeps_owners_apart_before_all_else() -> None:
+    recent = History([[0, 5, 2, 7], [1, 4, 3, 6]] * 5, owners={bot: bot // 2 for bot in range(8)})
+    found = continuous(waiting([1000.0 + 100 * bot for bot in range(8)]), 4, recent, 3, SEED)
+    assert all(a // 2 != b // 2 for table in found.tables for a, b in combinations(table, 2))
+
+
+@pytest.mark.parametrize(
+    ("format", "options", "entrants", "rounds", "message"),
+    [
+        ("swiss", {}, 8, None, "rounds: a Swiss tournament needs a number of rounds"),
+        ("swiss", {"advance": 2}, 8, 3, "options.advance: no such option; swiss has no options"),
+        ("knockout", {}, 8, 3, "rounds: a knockout has the rounds that it takes; leave them out"),
+        ("knockout", {"advance": 4}, 8, None, "options.advance: 4 is no whole number from 1 to 3"),
+        ("knockout", {"advance": True}, 8, None, "options.advance: True is no whole number from 1 to 3"),
+        ("knockout", {"go": 1}, 8, None, "options.go: no such option; knockout has only advance"),
+        ("gauntlet", {"challengers": 6}, 8, None, "options.challengers: 6 is no whole number from 1 to 5"),
+        ("continuous", {"gather": 3}, 8, None, "options.gather: 3 is no whole number from 4 to 10000"),
+        (
+            "round-robin",
+            {},
+            401,
+            None,
+            "rounds: a round-robin of more than 400 entrants needs a number of rounds",
+        ),
+        ("swiss", {}, 10_001, 3, "entrants: 10001 are too many: at most 10000"),
+    ],
+)
+def test_options_that_do_not_fit_are_told_in_one_line(
+    format: str, options: dict[str, object], entrants: int, rounds: int | None, message: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        check_options(format, options, entrants, 4, rounds)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_options_of_every_format_have_defaults(format: str) -> None:
+    check_options(format, {}, 40, 4, 3 if format == "swiss" else None)
+
+
+def test_options_have_the_value_given_or_their_default() -> None:
+    assert option({}, "advance", 4) == 2
+    assert option({}, "advance", 3) == 1
+    assert option({"advance": 3}, "advance", 4) == 3
+    assert (option({}, "challengers", 4), option({}, "gather", 4)) == (1, 8)
+    assert planned_rounds("continuous", {}, 40, 4, None) is None
+    assert planned_rounds("round-robin", {}, 28, 4, None) == 9

@@ -1,0 +1,94 @@
+"""The ratings built again from the points of the deals."""
+
+import pytest
+from sqlmodel import col, select
+
+from arena.models import Rating, RatingChange, Seat, Session
+from arena.services.rating import rebuild
+from arena.settings import Settings
+from tests.arena.cli import Arena, make_arena
+from tests.arena.world import World, results
+
+
+@pytest.fixture
+def rated(world: World) -> World:
+    """Two tournaments in one pool, one of them with byes, and one in another pool."""
+    names = world.register(9)
+    world.finish(world.tournament_of(names[:8], name="one", rounds=2).id)
+    world.finish(world.tournament_of(names, name="two", format="swiss", rounds=3).id)
+    world.finish(world.tournament_of(names[:8], name="three", ruleset="hong-kong", rounds=1).id)
+    return world
+
+
+@pytest.fixture
+def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(settings.data, capsys)
+
+
+def test_rebuild_of_what_was_played_gives_the_same_ratings(rated: World) -> None:
+    found = rebuild(rated.storage)
+    assert (found.problem, found.pools, found.matches, found.ratings) == (None, 2, 4 + 6 + 2, 9 + 8)
+
+
+def test_rebuild_before_the_first_match_finds_nothing(world: World) -> None:
+    found = rebuild(world.storage)
+    assert (found.problem, found.pools, found.matches, found.ratings) == (None, 0, 0, 0)
+
+
+def test_rebuild_names_the_rating_that_is_not_what_its_changes_gave(rated: World) -> None:
+    with rated.storage.write() as tx:
+        tx.get_one(Rating, 3).value += 1
+    found = rebuild(rated.storage)
+    assert found.problem is not None
+    assert "owner-2/bot-2@1: rating: is " in found.problem
+
+
+def test_rebuild_that_mends_gives_the_ratings_back(rated: World) -> None:
+    before = results(rated.storage)
+    with rated.storage.write() as tx:
+        for rating in tx.exec(select(Rating)):
+            rating.value, rating.matches, rating.deals = 1500.0, 0, 0
+    found = rebuild(rated.storage, mend=True)
+    assert (found.problem, found.mended) == (None, 17)
+    assert results(rated.storage) == before
+    assert rebuild(rated.storage).problem is None
+
+
+@pytest.mark.parametrize("field", ["before", "after"])
+def test_rebuild_names_the_change_that_is_wrong_and_mends_nothing(rated: World, field: str) -> None:
+    with rated.storage.write() as tx:
+        change = tx.exec(select(RatingChange).order_by(col(RatingChange.id)).offset(5)).first()
+        assert change is not None
+        setattr(change, field, getattr(change, field) + 0.5)
+    before = results(rated.storage)
+    found = rebuild(rated.storage, mend=True)
+    assert found.problem is not None
+    assert found.problem.startswith("one, round 1, table 2, seat 1: rating " + field)
+    assert results(rated.storage) == before
+
+
+def test_rebuild_names_the_seat_whose_points_are_not_those_of_its_deals(rated: World) -> None:
+    with rated.storage.write() as tx:
+        tx.get_one(Seat, 1).points += 1
+    problem = rebuild(rated.storage).problem
+    assert problem is not None
+    assert problem.startswith("one, round 1, table 1, seat 0: points: is ")
+
+
+def test_rebuild_names_the_deal_whose_points_were_changed(rated: World) -> None:
+    with rated.storage.write() as tx:
+        session = tx.get_one(Session, 1)
+        session.deal_points = [[points[0] - 1, *points[1:]] for points in session.deal_points]
+    assert "points: is " in str(rebuild(rated.storage).problem)
+
+
+def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena: Arena, rated: World) -> None:
+    assert arena("rating", "rebuild", "--check").out == (
+        "right: 17 ratings in 2 pools follow from 12 matches\n"
+    )
+    with rated.storage.write() as tx:
+        tx.get_one(Rating, 1).value += 1
+    wrong = arena("rating", "rebuild", "--check", "--json")
+    assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, "owner-0/bot-0@1")
+    assert "1 were wrong, and are mended" in arena("rating", "rebuild").out
+    assert arena("rating", "rebuild", "--check").status == 0

@@ -1,0 +1,307 @@
+"""Verifying a tournament from its export alone, and finding whatever was changed in it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from arena.models import Session, Tournament
+from arena.services import tournaments
+from arena.settings import load_settings
+from arena.storage import open_storage
+from arena.verify import check_export, check_links
+from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.fakes import Clock
+from tests.arena.tampering import leaves, tampered_lines
+from tests.arena.world import World
+
+FOLLOWS = {
+    "tournament": {"ruleset_hash", "table_size", "commitment", "seed"},
+    "round": {"round", "pool"},
+    "match": {"round", "table", "bots", "points", "faults"},
+    "round_end": {"round", "ratings"},
+    "end": {"standings", "parts"},
+    "deal": {
+        *("tournament", "round", "table", "session", "deal", "seats", "seed", "dealer", "direction"),
+        *("hands", "leftover", "leader", "out", "left", "points", "end"),
+    },
+}
+"""Fields that follow from others, by part: nobody can change one alone, whatever digests he makes anew."""
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """A finished tournament's export: nine bots, two rounds of two tables, three sessions of two deals."""
+    folder = tmp_path_factory.mktemp("arena")
+    with open_storage(load_settings({"data": folder})) as storage:
+        world = World(storage, Clock())
+        world.finish(world.tournament(9, format="swiss", rounds=2).id, play_by_table)
+        return lines_of(world)
+
+
+@cache
+def parsed(line: str) -> Any:
+    return json.loads(line)
+
+
+def part_of(line: str) -> str:
+    return str(parsed(line).get("part", "deal"))
+
+
+def place_of(lines: list[str], part: str) -> int:
+    """The first line that is such a part, from 0."""
+    return next(number for number, line in enumerate(lines) if part_of(line) == part)
+
+
+def edited(lines: list[str], part: str, change: Callable[[Any], object]) -> list[str]:
+    """The lines with the first such part changed in place, and all digests made anew."""
+    at = place_of(lines, part)
+    content = json.loads(lines[at])
+    change(content)
+    return signed_again([*lines[:at], json.dumps(content), *lines[at + 1 :]])
+
+
+def test_export_of_a_finished_tournament_is_right(cup: list[str]) -> None:
+    report = check(cup)
+    assert report.problem is None
+    assert (report.tournament, report.state, report.entrants) == ("cup", "finished", 9)
+    assert (report.rounds, report.matches, report.deals) == (2, 4, 24)
+
+
+def test_export_with_digests_made_anew_is_as_it_was(cup: list[str]) -> None:
+    assert [json.loads(line) for line in signed_again(cup)] == [json.loads(line) for line in cup]
+
+
+def test_each_of_a_hundred_changed_fields_is_found_and_its_line_named(cup: list[str]) -> None:
+    rng = Random(7)
+    kinds: dict[tuple[object, ...], list[tuple[int, tuple[str | int, ...]]]] = {}
+    for number, line in enumerate(cup):
+        for path in leaves(parsed(line)):
+            kind = (part_of(line), *(step for step in path if isinstance(step, str)))
+            kinds.setdefault(kind, []).append((number, path))
+    chosen = [one for places in kinds.values() for one in rng.sample(places, min(2, len(places)))]
+    assert len(kinds) > 100
+    missed = []
+    for number, path in chosen:
+        found = check(tampered_lines(cup, number, path, rng)).problem
+        # What stands in a match's line of a session is held to the deals, which stand after it.
+        if found is None or not found.startswith("line ") or int(found[5:].partition(":")[0]) < number + 1:
+            missed.append((number + 1, path, found))
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    ("part", "field"), [(part, field) for part, names in FOLLOWS.items() for field in sorted(names)]
+)
+def test_change_of_what_follows_is_found_though_digests_are_made_anew(
+    cup: list[str], part: str, field: str
+) -> None:
+    rng = Random(f"{part} {field}")
+    places = [
+        (number, path)
+        for number, line in enumerate(cup)
+        if part_of(line) == part
+        for path in leaves(parsed(line))
+        if path[0] == field
+    ]
+    assert places
+    for number, path in rng.sample(places, min(3, len(places))):
+        changed = tampered_lines(cup, number, path, rng)
+        found = check(changed if field == "parts" else signed_again(changed)).problem
+        assert found is not None, (number, path)
+        assert "digest" not in found
+
+
+@pytest.mark.parametrize("number", range(0, 40, 3))
+def test_line_that_is_missing_or_stands_twice_is_found(cup: list[str], number: int) -> None:
+    at = number % len(cup)
+    assert problem([*cup[:at], *cup[at + 1 :]])
+    assert problem([*cup[: at + 1], *cup[at:]])
+
+
+def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list[str]) -> None:
+    assert problem(cup[:-1]) == f"line {len(cup)}: the export ends where the part 'end' should stand"
+    assert problem([]) == "line 1: the export ends where the part 'tournament' should stand"
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("{", "is no JSON"),
+        ("[1]", "no JSON object"),
+        ("[" * 100_000, "is no JSON"),
+        ('{"format": "bigtwo-export/2", "part": "tournament"}', "format: is 'bigtwo-export/2'"),
+        ('{"format": "bigtwo-export/1", "part": "league"}', "part: 'league' is none of tournament"),
+        ('{"format": "bigtwo-export/1", "part": "tournament"}', "digest: field required"),
+        ('{"format": "bigtwo-deal/1"}', "a deal record stands where the part 'tournament' should stand"),
+    ],
+)
+def test_line_that_is_no_part_is_one_line_with_its_number(line: str, part: str) -> None:
+    found = problem([line])
+    assert found.startswith("line 1: ")
+    assert part in found
+    assert "\n" not in found
+
+
+def test_seed_of_another_commitment_is_named(cup: list[str]) -> None:
+    other = edited(cup, "tournament", lambda part: part.update(seed="00" * 32))
+    assert problem(other) == "line 1: seed: is not the one that the commitment was made for"
+
+
+def test_cards_of_another_seed_are_named_with_their_deal(cup: list[str]) -> None:
+    at = place_of(cup, "deal")
+    found = problem(edited(cup, "deal", lambda deal: deal.update(seed="ab" * 32)))
+    assert found.startswith(f"line {at + 1}: round 1, table 1, session 1, deal 1: seed: is 'abab")
+
+
+def test_points_given_from_one_to_another_are_found(cup: list[str]) -> None:
+    def give(match: Any) -> None:
+        for value in (match["points"], match["sessions"][0]["points"]):
+            value[0] += 5
+            value[1] -= 5
+
+    found = problem(edited(cup, "match", give))
+    assert "points" in found
+
+
+def test_rating_moved_with_all_that_is_said_of_it_is_found(cup: list[str]) -> None:
+    def raise_(part: Any) -> None:
+        part["ratings"][0][0]["after"] += 10
+
+    assert problem(edited(cup, "round_end", raise_)).partition(": ")[2].startswith("ratings.0.0.after: is ")
+
+
+def test_standings_in_another_order_are_found(cup: list[str]) -> None:
+    found = problem(edited(cup, "end", lambda part: part["standings"].reverse()))
+    assert "standings.0." in found
+
+
+def test_entrant_at_two_tables_is_found(cup: list[str]) -> None:
+    def sit_twice(part: Any) -> None:
+        part["tables"][1][0] = part["tables"][0][0]
+
+    assert "an entrant stands there twice" in problem(edited(cup, "round", sit_twice))
+
+
+def test_entrant_that_has_withdrawn_is_found_at_a_table(cup: list[str]) -> None:
+    def withdraw(part: Any) -> None:
+        part["entrants"][0]["withdrawn_after"] = 1
+
+    assert "entrant 1 does not play in this round" in problem(edited(cup, "tournament", withdraw))
+
+
+def test_session_that_stops_early_or_goes_on_is_found(cup: list[str]) -> None:
+    longer = edited(cup, "tournament", lambda part: part.update(deals=3))
+    assert "round 1, table 1, session 1, deal 2: the session goes on after it" in problem(longer)
+    shorter = edited(cup, "tournament", lambda part: part.update(deals=1))
+    assert "round 1, table 1, session 1, deal 1: the session is over here" in problem(shorter)
+
+
+def test_session_that_is_left_out_is_found(cup: list[str]) -> None:
+    more = edited(cup, "tournament", lambda part: part.update(sessions=4))
+    assert "sessions: the match is done with 3 of 4" in problem(more)
+
+
+def test_faults_that_the_deals_do_not_have_are_found(cup: list[str]) -> None:
+    def blame(match: Any) -> None:
+        match["sessions"][0]["faults"][0] += 1
+        match["faults"][match["sessions"][0]["seating"][0]] += 1
+
+    assert "session 1: faults: is [1, 0, 0, 0], should be [0, 0, 0, 0]" in problem(
+        edited(cup, "match", blame)
+    )
+
+
+def test_export_before_the_end_says_that_the_seed_is_secret(world: World) -> None:
+    started = world.tournament(4)
+    world.advance(started.id)
+    assert problem(lines_of(world)) == ("line 1: seed: is not revealed before the tournament has ended")
+
+
+def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
+    started = world.tournament(8)
+    world.advance(started.id)
+    world.play(world.messages[0], play_by_table)
+    tournaments.cancel(world.storage, "cup", world.clock())
+    report = check(lines_of(world))
+    assert (report.problem, report.state, report.deals) == (None, "cancelled", 6)
+
+
+def test_exports_of_other_rulesets_and_table_sizes_are_right(world: World) -> None:
+    names = world.register(8)
+    for number, ruleset in enumerate(("hong-kong", "chinese-2", "hong-kong-relatives-3", "only-a-game-8")):
+        fields = {"name": f"cup-{number}", "ruleset": ruleset, "rounds": 2, "sessions": 2, "deals": 4}
+        world.finish(world.tournament_of(names, **fields).id, play_by_table)
+        assert check(lines_of(world, f"cup-{number}")).problem is None
+
+
+def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(world: World) -> None:
+    names = world.register(4)
+    for name in ("one", "two"):
+        world.finish(world.tournament_of(names, name=name).id, play_by_table)
+    one, two = lines_of(world, "one"), lines_of(world, "two")
+    reports = [check(one), check(two)]
+    assert [len(report.links) for report in reports] == [0, 4]
+    assert reports[1].problem is None
+    assert check_links(reports) is None
+
+    def start_higher(part: Any) -> None:
+        part["pool"][0]["rating"] += 100
+
+    raised = edited(two, "round", start_higher)
+    assert "before: is " in problem(raised)
+    reports[0].ratings = {where: rating + 1 for where, rating in reports[0].ratings.items()}
+    found = check_links(reports)
+    assert found is not None
+    assert found.startswith("two: line 2: pool: the rating of ")
+    assert "as after round 1, table 1 of one" in found
+
+
+def test_new_bot_cannot_bring_a_rating(cup: list[str]) -> None:
+    def start_higher(part: Any) -> None:
+        part["pool"][0]["rating"] = 1600.0
+
+    assert "pool.0.rating: is 1600.0, should be 1500.0" in problem(edited(cup, "round", start_higher))
+
+
+def test_database_that_was_changed_is_found_in_its_export(world: World) -> None:
+    world.finish(world.tournament(4).id, play_by_table)
+    with world.storage.write() as tx:
+        session = tx.get_one(Session, 1)
+        session.points = [session.points[0] + 1, *session.points[1:]]
+    assert "points" in problem(lines_of(world))
+
+
+def test_database_with_another_seed_is_found_in_its_export(world: World) -> None:
+    cup = world.tournament(4)
+    world.finish(cup.id, play_by_table)
+    with world.storage.write() as tx:
+        tx.get_one(Tournament, cup.id).seed = "00" * 32
+    assert "seed: is not the one that the commitment was made for" in problem(lines_of(world))
+
+
+def test_verifying_loads_no_database_and_no_broker(cup: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "cup.jsonl"
+    file.write_text("".join(f"{line}\n" for line in cup))
+    code = (
+        "import sys; from arena.verify import check_export\n"
+        f"assert check_export(open({str(file)!r}, 'rb')).problem is None\n"
+        "print(sorted({'sqlalchemy', 'sqlmodel', 'celery', 'grpc', 'arena.models'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_progress_is_told_after_every_line(cup: list[str]) -> None:
+    seen: list[tuple[int, int]] = []
+    check_export((line.encode() for line in cup), lambda read, deals: seen.append((read, deals)))
+    assert len(seen) == len(cup)
+    assert seen[-1] == (sum(len(line) for line in cup), 24)
