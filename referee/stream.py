@@ -29,6 +29,8 @@ class Alarm:
     def __init__(self, hall: Hall) -> None:
         self._hall = hall
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """When the timer rings; uvloop's own handles do not always know."""
 
     def set(self) -> None:
         """To be called whenever the hall was given something to do."""
@@ -36,10 +38,10 @@ class Alarm:
         if when is None:
             return
         if self._timer is not None:
-            if self._timer.when() <= when:
+            if self._due <= when:
                 return
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_at(when, self._ring)
+        self._timer, self._due = asyncio.get_running_loop().call_at(when, self._ring), when
 
     def _ring(self) -> None:
         self._timer = None
