@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ import pytest
 from referee.client import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
-from tests.sample_bots.toolchain import require
+from tests.sample_bots.toolchain import SAMPLES, run_in
 
-SAMPLES = Path(__file__).parents[2] / "sample_bots"
 FOLDER = SAMPLES / "go"
+run = partial(run_in, FOLDER)
 LIMITS = Limits(join_ms=20_000, decision_ms=20_000)
 """So long that results do not depend on how busy the machine is."""
 GO_BOT = 1
@@ -48,36 +49,6 @@ def python_bot(name: str) -> Any:
 
 RANDOM = python_bot("random_bot")["RandomBot"]
 GREEDY = python_bot("greedy")["choose"]
-
-
-def run(*command: str, **environment: str) -> str:
-    """Runs a command in the bot's folder; gives what it printed, and fails with it."""
-    done = subprocess.run(
-        command,
-        cwd=FOLDER,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def go() -> str:
-    """The path of Go."""
-    return require("go")
-
-
-@pytest.fixture(scope="module")
-def program(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bot, built."""
-    path = tmp_path_factory.mktemp("go") / "sample-bot"
-    run(go, "build", "-o", str(path), ".")
-    return path
 
 
 @dataclass
@@ -186,61 +157,61 @@ def stubs(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))
 async def test_sessions_when_others_are_random_then_no_fault_and_the_most_points(
-    program: Path, ruleset: dict[str, Any]
+    go_bot: Path, ruleset: dict[str, Any]
 ) -> None:
-    points = await played(program, ruleset, RANDOM, sessions=16)
+    points = await played(go_bot, ruleset, RANDOM, sessions=16)
     assert points[0] > max(points[1:])
 
 
 async def test_sessions_when_others_are_random_then_it_loses_less_than_half_of_what_they_lose(
-    program: Path,
+    go_bot: Path,
 ) -> None:
-    points = await played(program, "chinese", RANDOM, sessions=40)
+    points = await played(go_bot, "chinese", RANDOM, sessions=40)
     assert points[0] > max(points[1:]) / 2
 
 
-async def test_sessions_when_others_are_greedy_then_the_most_points(program: Path) -> None:
-    points = await played(program, "taiwan", GREEDY, sessions=40)
+async def test_sessions_when_others_are_greedy_then_the_most_points(go_bot: Path) -> None:
+    points = await played(go_bot, "taiwan", GREEDY, sessions=40)
     assert points[0] > max(points[1:])
 
 
-async def test_sessions_when_forced_turns_are_asked_then_no_fault(program: Path) -> None:
+async def test_sessions_when_forced_turns_are_asked_then_no_fault(go_bot: Path) -> None:
     limits = Limits(join_ms=20_000, decision_ms=20_000, bank_ms=600_000, increment_ms=100, ask_forced=True)
-    await played(program, "gamesky", RANDOM, sessions=4, limits=limits)
+    await played(go_bot, "gamesky", RANDOM, sessions=4, limits=limits)
 
 
 async def test_session_when_the_bot_is_killed_and_comes_back_then_it_is_resumed_without_a_fault(
-    program: Path,
+    go_bot: Path,
 ) -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((2, 3, 4), RANDOM)):
         environment = {"ARENA_TOKEN": f"bot-{GO_BOT}", "ARENA_REFEREE": address}
         running = asyncio.Event()
-        async with started(program, **environment) as first:
+        async with started(go_bot, **environment) as first:
             playing = asyncio.create_task(play_match(address, match_spec(deals=100, limits=LIMITS), running))
             await asyncio.wait_for(running.wait(), DEADLINE)
             first.process.kill()
         assert not playing.done()
-        async with started(program, **environment) as second:
+        async with started(go_bot, **environment) as second:
             results = await playing
     assert [result.faults for result in results] == [(0, 0, 0, 0)]
     assert totals(results, 4)[0] > max(totals(results, 4)[1:])
     assert second.status == 0, second.log
 
 
-async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(program: Path) -> None:
+async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(go_bot: Path) -> None:
     async with referee() as address:
-        status, log = await asyncio.to_thread(run_bot, program, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
+        status, log = await asyncio.to_thread(run_bot, go_bot, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
     assert status == 1
     assert log.startswith(f"referee {address} refuses the bot: Unauthenticated: ")
     assert log.count("\n") == 1
 
 
-def test_bot_when_its_environment_is_incomplete_then_one_line_names_the_variable(program: Path) -> None:
+def test_bot_when_its_environment_is_incomplete_then_one_line_names_the_variable(go_bot: Path) -> None:
     for environment, name in (
         ({}, "ARENA_TOKEN"),
         ({"ARENA_TOKEN": "bot-1", "ARENA_REFEREE": "here"}, "ARENA_REFEREE"),
         ({"ARENA_TOKEN": "bot-1", "ARENA_TLS_CA": os.devnull}, "ARENA_TLS_CA"),
     ):
-        status, log = run_bot(program, **environment)
+        status, log = run_bot(go_bot, **environment)
         assert (status, log.count("\n")) == (1, 1)
         assert log.startswith(f"{name}: ")

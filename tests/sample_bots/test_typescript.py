@@ -1,15 +1,14 @@
 """The sample bot in TypeScript: its own tests, and sessions on a real referee."""
 
 import asyncio
-import hashlib
 import json
 import os
 import runpy
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ from referee.channel import ClientTls, ServerTls
 from referee.client import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
-from tests.sample_bots.toolchain import require
+from tests.sample_bots.toolchain import SAMPLES, require, run_in
 
-SAMPLES = Path(__file__).parents[2] / "sample_bots"
 FOLDER = SAMPLES / "typescript"
+run = partial(run_in, FOLDER)
 RANDOM_BOT = runpy.run_path(str(SAMPLES / "python" / "random_bot.py"))["RandomBot"]
 PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
 """So long that results do not depend on how busy the machine is."""
@@ -42,34 +41,6 @@ RULESETS: list[dict[str, Any]] = [
     {"extends": "gamesky", "name": "guarded", "guard": "must", "beat_own": True, "bombs_out_of_turn": True},
 ]
 """Bombs out of turn, 60 tiles, two packs, an exchange, draws and beating the own play are among them."""
-
-
-def run(*command: str) -> str:
-    """Runs a command in the bot's folder; gives what it printed, and fails with it."""
-    done = subprocess.run(
-        command,
-        cwd=FOLDER,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def node() -> str:
-    """The path of Node, with the bot's packages installed as the lock file says, and the bot built."""
-    path, npm = require("node"), require("npm")
-    lock = hashlib.sha256((FOLDER / "package-lock.json").read_bytes()).hexdigest()
-    installed = FOLDER / "node_modules" / ".installed"
-    if not installed.exists() or installed.read_text() != lock:
-        run(npm, "ci")
-        installed.write_text(lock)
-    run(npm, "run", "build")
-    return path
 
 
 @dataclass

@@ -2,8 +2,12 @@
 
 import os
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
+
+SAMPLES = Path(__file__).parents[2] / "sample_bots"
 
 
 def require(tool: str) -> str:
@@ -14,3 +18,19 @@ def require(tool: str) -> str:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{tool} is not installed, and CI needs it", pytrace=False)
     pytest.skip(f"left out: {tool} is not installed")
+
+
+def run_in(folder: Path, *command: str, **environment: str) -> str:
+    """Runs a command in a folder; gives what it printed, and fails with it."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout

@@ -1,0 +1,123 @@
+"""A tournament of bots in three languages, from the commands that authors and organisers type."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.arena.cli import assert_one_line, make_arena
+from tests.arena.running import DEADLINE, running_arena
+from tests.arena.test_referees import free_pair
+from tests.sample_bots.toolchain import SAMPLES, run_in
+
+ARENA = (sys.executable, "-m", "arena")
+ROUNDS, SESSIONS, DEALS = 4, 4, 5
+TOURNAMENT = f"""
+name = "languages"
+format = "round-robin"
+ruleset = "chinese"
+entrants = ["ann/python@1", "ann/python@2", "bob/go", "cy/typescript"]
+rounds = {ROUNDS}
+sessions = {SESSIONS}
+deals = {DEALS}
+decision_ms = 20_000
+bank_ms = 600_000
+increment_ms = 100
+ask_forced = true
+require_check = true
+"""
+
+
+@pytest.fixture
+def commands(go_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
+    """What starts each bot version."""
+    python = SAMPLES / "python"
+    return {
+        "ann/python@1": [sys.executable, str(python / "greedy.py")],
+        "ann/python@2": [sys.executable, str(python / "pairs_first.py")],
+        "bob/go@1": [str(go_bot)],
+        "cy/typescript@1": typescript_bot,
+    }
+
+
+@contextmanager
+def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[None]:
+    """A bot that is told to leave at the end, and must; what it logs is added to ``log``."""
+    with (
+        log.open("w") as file,
+        subprocess.Popen(
+            command, env=os.environ | environment, stdin=subprocess.DEVNULL, stderr=file
+        ) as process,
+    ):
+        try:
+            yield
+            assert process.poll() is None, log.read_text()
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(DEADLINE) == 0, log.read_text()
+
+
+@pytest.mark.timeout(600)  # the checks take half a minute on a free machine, and minutes on a busy one
+def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_it_is_verified(
+    commands: dict[str, list[str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file, deals, whole = (tmp_path / name for name in ("languages.toml", "deals.jsonl", "whole.jsonl"))
+    file.write_text(TOURNAMENT)
+    address = free_pair()
+    two_referees = {"listen": address, "referees": "", "local_referees": 2}
+    with running_arena(tmp_path / "data", {}, **two_referees) as running, ExitStack() as bots:
+        for variable, text in running.settings.environment().items():
+            monkeypatch.setenv(variable, text)
+        command_line = make_arena(tmp_path / "data", capsys)
+
+        def arena(*arguments: object) -> str:
+            result = command_line(*arguments)
+            assert (result.status, result.err) == (0, ""), result
+            return result.out
+
+        tokens = {name: arena("bot", "register", name.split("@")[0]).split()[-1] for name in commands}
+        unchecked = command_line("tournament", "create", file)
+        assert_one_line(unchecked, 1, "entrants: ann/python@1 (and 3 others) has not passed the check")
+        with ThreadPoolExecutor() as pool:
+            for report in pool.map(lambda name: check(name, commands[name]), commands):
+                assert "The bot passes" in report
+
+        for number, (name, command) in enumerate(commands.items()):
+            environment = {"ARENA_TOKEN": tokens[name], "ARENA_REFEREE": address}
+            bots.enter_context(started(command, environment, tmp_path / f"bot-{number}.log"))
+        arena("tournament", "create", file)
+        arena("tournament", "start", "languages")
+        arena("tournament", "watch", "languages")
+
+        standings = arena("tournament", "standings", "languages", "--crosstable")
+        ratings = arena("leaderboard", "--ruleset", "chinese")
+        for name, token in tokens.items():
+            assert name in standings
+            assert name in ratings
+            assert arena("bot", "log", name, "--token", token, "--kind", "fault", "--json") == ""
+        arena("export", "languages", "--deals", "--output", deals)
+        arena("export", "languages", "--output", whole)
+    with deals.open() as lines:
+        replayed = subprocess.run([*ARENA, "rules", "replay"], stdin=lines, capture_output=True, text=True)
+    assert replayed.stderr == ""
+    answers = [json.loads(line) for line in replayed.stdout.splitlines()]
+    assert answers == [{"ok": True}] * ROUNDS * SESSIONS * DEALS
+    assert "right: languages, finished: " in arena("verify", whole)
+    parts = [json.loads(line) for line in whole.read_text().splitlines()]
+    matches = [part for part in parts if part.get("part") == "match"]
+    assert [match["faults"] for match in matches] == [[0] * len(commands)] * ROUNDS
+
+
+def check(name: str, command: Sequence[str]) -> str:
+    """Checks a bot version and keeps the result; gives the report."""
+    return run_in(SAMPLES, *ARENA, "bot", "check", name, "--", *command)
