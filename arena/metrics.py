@@ -20,6 +20,7 @@ from prometheus_client import (
     Info,
     PlatformCollector,
     ProcessCollector,
+    disable_created_metrics,
     start_http_server,
 )
 from prometheus_client.core import (
@@ -36,6 +37,7 @@ from arena.errors import ArenaError, SettingsError
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState, utc_now
 from arena.settings import Settings, split_address
 from arena.storage import Storage, Transaction
+from referee.events import FaultKind, NoticeCode
 from referee.journal import EntryKind
 from referee.metrics import LATENCY_BOUNDS, Meter, Reading
 from referee.metrics import Histogram as Values
@@ -44,6 +46,8 @@ CACHE_SECONDS = 5.0
 """How long what the database said holds: however often it is scraped, it is not asked more often."""
 
 log = logging.getLogger("arena.metrics")
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them began
 
 # Worker
 
@@ -127,8 +131,12 @@ def _counters(reading: Reading) -> Iterable[Metric]:
         _by_one(reading.matches),
         "outcome",
     )
-    yield _counter("referee_faults", "Faults of bots.", _of_kind(reading.journal, EntryKind.FAULT), "kind")
-    yield _counter("referee_notices", "Notices to bots.", _of_kind(reading.journal, EntryKind.NOTICE), "code")
+    yield _counter(
+        "referee_faults", "Faults of bots.", _of_kind(reading.journal, EntryKind.FAULT, FaultKind), "kind"
+    )
+    yield _counter(
+        "referee_notices", "Notices to bots.", _of_kind(reading.journal, EntryKind.NOTICE, NoticeCode), "code"
+    )
     yield _counter(
         "referee_connections",
         "Streams of bots that were opened.",
@@ -151,8 +159,12 @@ def _counters(reading: Reading) -> Iterable[Metric]:
     )
 
 
-def _of_kind(journal: Mapping[tuple[EntryKind, str], int], kind: EntryKind) -> dict[tuple[str, ...], int]:
-    return {(code,): count for (of, code), count in journal.items() if of is kind}
+def _of_kind(
+    journal: Mapping[tuple[EntryKind, str], int], kind: EntryKind, codes: Iterable[StrEnum] = ()
+) -> dict[tuple[str, ...], int]:
+    """Counts by code; those of ``codes`` are there from the beginning."""
+    counts: dict[tuple[str, ...], int] = {(code.value,): 0 for code in codes}
+    return counts | {(code,): count for (of, code), count in journal.items() if of is kind}
 
 
 def _by_one(counts: Mapping[str, int]) -> dict[tuple[str, ...], int]:

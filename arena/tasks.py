@@ -3,7 +3,6 @@
 A message may be lost, late or doubled. Nothing is kept in the broker: every task looks at the rows first.
 """
 
-import logging
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -200,7 +199,6 @@ def wake(settings: Settings, tournament_id: int) -> None:
 
 def run_worker(settings: Settings, run: Run | None = None) -> None:
     """Run a worker in this process until it is told to stop; ``run`` stands in for the referees."""
-    logging.getLogger("arena").setLevel(logging.INFO)
     with open_storage(settings) as storage:
         connected = everyone if run else connected_bots(settings)
         app = make_worker_app(settings, storage, run or referee_runner(settings), connected)

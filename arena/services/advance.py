@@ -122,6 +122,8 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
         paired = tournament.paired
+        if _round(tx, tournament_id, RoundState.OPEN, RoundState.PLANNED):
+            return False  # somebody else paired this one, and the next one follows from its results
         entrants = list_entrants(tx, tournament)
         there = playing(tx, tournament, paired + 1)
         pairings = next_pairings(tx, tournament, entrants)

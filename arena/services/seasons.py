@@ -7,6 +7,7 @@ or the one before was still played, starts at the next call; further times that 
 
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -260,20 +261,21 @@ def contestants(
     )
     able: dict[int, BotVersion] = {}
     problems: dict[int, str] = {}
-    owned: dict[int, int] = {}
+    taken: set[int] = set()
+    owned: Counter[int] = Counter()
     for member in members:
         version = _version(tx, member.name)
-        owned.setdefault(member.owner_id, 0)
         if version is None or version.revoked_at is not None:
             problems[member.id] = "its token is revoked"
         elif checked and version.check_passed_at is None:
             problems[member.id] = f"{version.name} has not passed the check"
-        elif any(version.id == other.id for other in able.values()):
+        elif version.id in taken:
             problems[member.id] = f"{version.name} is in the league already"
         elif spec.versions_per_owner is not None and owned[member.owner_id] >= spec.versions_per_owner:
             problems[member.id] = f"its owner has {spec.versions_per_owner} in the league that joined before"
         else:
             owned[member.owner_id] += 1
+            taken.add(version.id)
             able[member.id] = version
     return able, problems
 
