@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from arena.cli import bots, demo, results, system, tokens, tournaments
+from arena.cli import bots, demo, doctor, leagues, results, system, tokens, tournaments
 from arena.cli.context import Given
 from arena.cli.rules import rules_app
 from arena.errors import ArenaError
@@ -24,8 +24,10 @@ app.add_typer(demo.app)
 app.add_typer(bots.app, name="bot")
 app.add_typer(tokens.app, name="token")
 app.add_typer(tournaments.app, name="tournament")
+app.add_typer(leagues.app, name="league")
 app.add_typer(results.app)
 app.add_typer(rules_app, name="rules")
+app.command()(doctor.doctor)
 
 
 def _show_version(wanted: bool) -> None:

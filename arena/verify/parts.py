@@ -114,7 +114,7 @@ class TournamentPart(Part):
 
     part: Literal["tournament"]
     tournament: str
-    state: Literal["created", "running", "failed", "finished", "cancelled"]
+    state: Literal["created", "running", "paused", "failed", "finished", "cancelled"]
     pairing: str
     """The format by which rounds are paired."""
     options: dict[str, Any]

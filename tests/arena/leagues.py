@@ -1,0 +1,102 @@
+"""A league whose weeks pass as fast as they are played: a clock set by hand, a referee that is a function."""
+
+import json
+from collections.abc import Generator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from arena.league import LeagueSpec, make_league
+from arena.services import leagues
+from arena.services.advance import running_tournaments
+from arena.services.bots import register_version
+from arena.services.leagues import LeagueShown, SeasonShown
+from arena.services.matches import Run
+from arena.services.seasons import advance_leagues
+from referee.match import MatchSpec, Progress, SessionResult
+from tests.arena.world import SEED, World
+
+START = datetime(2026, 1, 5, 18, tzinfo=UTC)
+WEEK = timedelta(weeks=1)
+
+WINTER: dict[str, object] = {
+    "name": "winter",
+    "start": START,
+    "interval_hours": 168,
+    "tournament": {"format": "round-robin", "ruleset": "chinese", "rounds": 1, "sessions": 1, "deals": 1},
+    "divisions": [
+        {"name": "first", "size": 4},
+        {"name": "second", "size": 4, "promoted": 1},
+    ],
+    "qualification": {"promoted": 1},
+}
+"""Two divisions of a table each, and a qualification."""
+
+
+def winter(**fields: object) -> LeagueSpec:
+    """The winter league, with these fields other than it has; those that are None are left out."""
+    return make_league({key: value for key, value in (WINTER | fields).items() if value is not None})
+
+
+def by_strength(strengths: Mapping[str, int]) -> Run:
+    """A referee under which the stronger bot has more points, whatever its version."""
+
+    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        for session in spec.sessions:
+            names = [spec.bots[position].name.partition("@")[0] for position in session.seating]
+            points = [strengths[name] for name in names]
+            record = json.dumps({"deal": 1, "points": points})
+            yield SessionResult(session.number, tuple(points), None, (record,), (0,) * len(points))
+
+    return run
+
+
+class LeagueWorld:
+    """A league, its bots by strength, and what the beat and the workers do."""
+
+    def __init__(self, world: World, spec: LeagueSpec) -> None:
+        self.world = world
+        self.spec = spec
+        self.strengths: dict[str, int] = {}
+        world.clock.now = START - timedelta(days=1)
+        leagues.apply(world.storage, spec, world.clock())
+
+    def join(self, *bots: str) -> None:
+        """Register these bots, where they are new, and let them join; a later one is weaker."""
+        for bot in bots:
+            self.register(bot)
+            leagues.join(self.world.storage, self.spec.name, bot, self.world.clock())
+
+    def register(self, bot: str) -> str:
+        """Register a version of a bot; gives its name."""
+        self.strengths.setdefault(bot, -len(self.strengths))
+        return register_version(self.world.storage, bot, self.world.clock()).name
+
+    def beat(self) -> None:
+        """What the beat does, until nothing moves any more at this time."""
+        self.tick()
+        for tournament_id in running_tournaments(self.world.storage):
+            self.world.finish(tournament_id, by_strength(self.strengths))
+        self.tick()
+
+    def tick(self) -> None:
+        """Look at the leagues once."""
+        advance_leagues(self.world.storage, self.world.clock(), lambda: SEED)
+
+    def week(self, number: int) -> SeasonShown:
+        """Go to the time of a season, counted from 1, and play it; gives it as it stands then."""
+        self.world.clock.now = START + (number - 1) * WEEK
+        self.beat()
+        return self.season()
+
+    def show(self) -> LeagueShown:
+        return leagues.show(self.world.storage, self.spec.name)
+
+    def season(self) -> SeasonShown:
+        """The latest season."""
+        season = self.show().season
+        assert season is not None
+        return season
+
+
+def members(season: SeasonShown) -> list[list[str]]:
+    """By division the bots in the order of its table."""
+    return [[line.member for line in division.lines] for division in season.divisions]

@@ -1,0 +1,119 @@
+"""Promotion and relegation, and the times of seasons, as plain functions."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.league import Level, next_divisions, next_start, regroup
+
+START = datetime(2026, 1, 5, 18, tzinfo=UTC)
+WEEK = timedelta(weeks=1)
+
+THREE = [Level(3, 0), Level(3, 1), Level(None, 1)]
+FULL = [[1, 2, 3], [4, 5, 6], [7, 8]]
+
+
+@pytest.mark.parametrize(
+    ("groups", "newcomers", "expected"),
+    [
+        pytest.param(FULL, [], [[1, 2, 4], [3, 5, 7], [6, 8]], id="one up and one down at each border"),
+        pytest.param([[1, 2], [4, 5, 6], [7]], [], [[1, 2, 4], [5, 6, 7], []], id="who left goes down"),
+        pytest.param([[1], [4, 5, 6], [7, 8]], [], [[1, 4, 5], [6, 7, 8], []], id="two left: two go up"),
+        pytest.param(
+            [[], [], []], [1, 2, 3, 4], [[1, 2, 3], [4], []], id="the first season fills from above"
+        ),
+        pytest.param([[1, 2, 3], [], []], [], [[1, 2, 3], [], []], id="nobody below: nobody goes down"),
+        pytest.param([[1, 2, 3], [], []], [9], [[1, 2, 9], [3], []], id="only a newcomer below"),
+        pytest.param(FULL, [9], [[1, 2, 4], [3, 5, 7], [6, 8, 9]], id="newcomers come last"),
+        pytest.param([[1, 2, 3, 4], [5], []], [], [[1, 2, 5], [3, 4], []], id="a level has become smaller"),
+    ],
+)
+def test_next_divisions_table(
+    groups: list[list[int]], newcomers: list[int], expected: list[list[int]]
+) -> None:
+    assert next_divisions(THREE, groups, newcomers) == expected
+
+
+@st.composite
+def leagues(draw: st.DrawFn) -> tuple[list[Level], list[list[int]], list[int]]:
+    """Levels, members so far with some gone, and newcomers; all of them numbered from the best."""
+    count = draw(st.integers(1, 5))
+    sizes: list[int] = []
+    levels, up = [], 0
+    for _ in range(count - 1):
+        sizes.append(draw(st.integers(max(2, up), 6)))
+        levels.append(Level(sizes[-1], up))
+        up = draw(st.integers(0, sizes[-1] - up))
+    levels.append(Level(None, up))
+    filled = [draw(st.integers(0, size + 1)) for size in sizes] + [draw(st.integers(0, 8))]
+    numbers = iter(range(100))
+    groups = [[next(numbers) for _ in range(places)] for places in filled]
+    return levels, groups, [next(numbers) for _ in range(draw(st.integers(0, 6)))]
+
+
+@given(leagues())
+def test_next_divisions_keep_everyone_once_and_leave_no_gap(
+    league: tuple[list[Level], list[list[int]], list[int]],
+) -> None:
+    levels, groups, newcomers = league
+    after = next_divisions(levels, groups, newcomers)
+    assert sorted(chain(*after)) == sorted([*chain(*groups), *newcomers])
+    for at, level in enumerate(levels[:-1]):
+        assert level.size is not None
+        assert len(after[at]) <= level.size
+        assert len(after[at]) == level.size or not any(after[at + 1 :])
+
+
+@given(leagues())
+def test_next_divisions_promote_the_best_and_relegate_the_last(
+    league: tuple[list[Level], list[list[int]], list[int]],
+) -> None:
+    levels, groups, newcomers = league
+    after = next_divisions(levels, groups, newcomers)
+    groups = [*groups[:-1], groups[-1] + newcomers]
+    for at, group in enumerate(groups):
+        rose = [one for one in group if any(one in level for level in after[:at])]
+        fell = [one for one in group if any(one in level for level in after[at + 1 :])]
+        assert rose == group[: len(rose)]
+        assert fell == group[len(group) - len(fell) :]
+
+
+@given(leagues())
+def test_next_divisions_when_all_are_full_then_exactly_the_promised_number_moves(
+    league: tuple[list[Level], list[list[int]], list[int]],
+) -> None:
+    levels, _, _ = league
+    numbers = iter(range(100))
+    groups = [[next(numbers) for _ in range(level.size or 8)] for level in levels]
+    after = next_divisions(levels, groups, [])
+    for at, lower in enumerate(levels[1:], start=1):
+        assert set(groups[at]) & set(after[at - 1]) == set(groups[at][: lower.promoted])
+        upper = groups[at - 1]
+        assert set(upper) & set(after[at]) == set(upper[len(upper) - lower.promoted :])
+
+
+def test_regroup_when_a_level_is_gone_then_its_members_come_first_in_the_next() -> None:
+    former = [("a", [1, 2]), ("b", [3]), ("c", [4]), ("d", [5])]
+    assert regroup(["a", "c"], former) == [[1, 2], [3, 4, 5]]
+    assert regroup(["x", "c", "y"], former) == [[], [1, 2, 3, 4], [5]]
+    assert regroup(["x"], []) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (START - WEEK, START),
+        (START - timedelta(seconds=1), START),
+        (START, START + WEEK),
+        (START + timedelta(seconds=1), START + WEEK),
+        (START + 3.5 * WEEK, START + 4 * WEEK),
+        (START + 4 * WEEK, START + 5 * WEEK),
+    ],
+)
+def test_next_start_is_the_first_time_of_the_schedule_after_another(
+    after: datetime, expected: datetime
+) -> None:
+    assert next_start(START, WEEK, after) == expected

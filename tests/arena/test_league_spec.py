@@ -1,0 +1,157 @@
+"""Leagues as TOML: what is taken, and what is refused with its table and field."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from arena.errors import SpecError
+from arena.league import Change, changes, load_league, make_league
+from tests.arena.leagues import winter
+
+TOML = """\
+name = "winter"
+start = 2026-12-01T18:00:00+02:00
+interval_hours = 168
+seasons = 10
+versions_per_owner = 2
+
+[tournament]
+format = "swiss"
+ruleset = "chinese"
+rounds = 3
+
+[[divisions]]
+name = "first"
+size = 8
+
+[[divisions]]
+name = "second"
+size = 8
+promoted = 2
+
+[qualification]
+promoted = 1
+tournament = { rounds = 5 }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "winter.toml"
+
+
+def test_file_when_right_then_it_is_read(file: Path) -> None:
+    file.write_text(TOML)
+    league = load_league(file)
+    assert league.start == datetime(2026, 12, 1, 16, tzinfo=UTC)
+    assert league.interval == timedelta(weeks=1)
+    assert [(one.name, one.size, one.promoted) for one in league.levels] == [
+        ("first", 8, 0),
+        ("second", 8, 2),
+        ("qualification", None, 1),
+    ]
+    asked = league.tournament_of(league.levels[2], 7, ["a/b@1"])
+    assert (asked.name, asked.format, asked.rounds) == ("winter-7-qualification", "swiss", 5)
+    assert league.tournament_of(league.levels[0], 7, []).rounds == 3
+
+
+def test_league_when_stored_and_read_again_then_it_is_the_same(file: Path) -> None:
+    file.write_text(TOML)
+    league = load_league(file)
+    assert make_league(league.to_object()) == league
+    assert changes(league.to_object(), make_league(league.to_object()).to_object()) == []
+
+
+def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path) -> None:
+    (file.parent / "house.toml").write_text(
+        'name = "house"\nextends = "chinese"\nplayers = 3\nhand_size = 17\n'
+    )
+    file.write_text(TOML.replace('"chinese"', '"house.toml"'))
+    league = load_league(file)
+    (file.parent / "house.toml").unlink()
+    assert make_league(league.to_object()) == league
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "reason"),
+    [
+        ("interval_hours", "interval_hour", "interval_hour", "did you mean interval_hours?"),
+        ("interval_hours = 168", "interval_hours = 0", "interval_hours", "0 is no number of hours"),
+        ("interval_hours = 168", "interval_hours = nan", "interval_hours", "nan is no number of hours"),
+        ("interval_hours = 168", "", "interval_hours", "missing"),
+        ("+02:00", "", "start", "2026-12-01T18:00:00 has no zone"),
+        ("T18:00:00+02:00", "", "start", "is no time"),
+        ("seasons = 10", "seasons = 0", "seasons", "0 is no whole number from 1"),
+        ("versions_per_owner = 2", "versions_per_owner = true", "versions_per_owner", "True is no whole"),
+        ('name = "winter"', 'name = "Winter"', "name", "'Winter' is no name"),
+        ('name = "winter"', f'name = "{"w" * 22}"', "name", "too long by"),
+        ('"second"', '"first"', "divisions.first.name", "stands there twice"),
+        ('"second"', '"qualification"', "divisions.qualification.name", "what comes below"),
+        ('"second"', f'"{"s" * 30}"', f"divisions.{'s' * 30}.name", "too long by"),
+        ('"first"\nsize = 8', '"first"', "divisions.first.size", "missing"),
+        ('"first"\nsize = 8', '"first"\nsize = 3', "divisions.first.size", "3 are too few for a table of 4"),
+        ('"first"\n', '"first"\npromoted = 1\n', "divisions.first.promoted", "nothing above"),
+        ("promoted = 2", "promoted = 9", "divisions.second.promoted", "9 come up and 0 go up"),
+        ("promoted = 2", "promoted = 8", "qualification.promoted", "1 come up and 8 go up"),
+        ("promoted = 2", "promote = 2", "divisions.second.promote", "did you mean promoted?"),
+        ("promoted = 1", "", "qualification.promoted", "missing"),
+        ('"swiss"', '"swis"', "tournament.format", "'swis' is none of"),
+        ('"chinese"', '"chines"', "tournament.ruleset", "chines"),
+        ('"chinese"', '"none.toml"', "tournament.ruleset", "none.toml"),
+        ("rounds = 3", "", "tournament.rounds", "a Swiss tournament needs a number of rounds"),
+        ("rounds = 3", 'rounds = 3\nname = "x"', "tournament.name", "the league sets it"),
+        ("rounds = 5", "rounds = 0", "qualification.tournament.rounds", "0 is no whole number"),
+        ("rounds = 5", "round = 5", "qualification.tournament.round", "did you mean rounds?"),
+        ("tournament = { rounds = 5 }", "tournament = 5", "qualification.tournament", "no table"),
+        (
+            "rounds = 3",
+            "rounds = 3\noptions = { advance = 1 }",
+            "tournament.options.advance",
+            "no such option",
+        ),
+        ("[[divisions]]", "[divisions]", "", "is no TOML"),
+    ],
+)
+def test_file_when_wrong_then_file_table_and_field_are_named(
+    file: Path, old: str, new: str, field: str, reason: str
+) -> None:
+    assert old in TOML
+    file.write_text(TOML.replace(old, new))
+    with pytest.raises(SpecError) as error:
+        load_league(file)
+    assert error.value.field == (f"{file}: {field}" if field else str(file))
+    assert reason in error.value.reason
+    assert "\n" not in str(error.value)
+
+
+def test_file_when_it_is_not_there_then_that_is_said(file: Path) -> None:
+    with pytest.raises(SpecError, match=r"winter\.toml: cannot be read: No such file"):
+        load_league(file)
+
+
+@pytest.mark.parametrize(
+    "values", [{"divisions": 5}, {"divisions": []}, {"divisions": [5]}, {"tournament": 5}]
+)
+def test_league_when_a_table_is_something_else_then_it_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(SpecError):
+        winter(**values)
+
+
+def test_lowest_division_when_there_is_no_qualification_then_it_takes_everyone() -> None:
+    with pytest.raises(SpecError, match=r"divisions\.only\.size: the lowest division takes everyone"):
+        winter(divisions=[{"name": "only", "size": 4}], qualification=None)
+    assert winter(divisions=[{"name": "only"}], qualification=None).levels[0].size is None
+
+
+def test_changes_when_tables_differ_then_each_field_has_its_path() -> None:
+    before = winter()
+    divisions = [{"name": "top", "size": 4}, {"name": "second", "size": 8, "promoted": 1}]
+    after = winter(divisions=divisions, interval_hours=24)
+    assert changes(before.to_object(), after.to_object()) == [
+        Change("interval_hours", 168, 24),
+        Change("divisions", ["first", "second"], ["top", "second"]),
+        Change("divisions.top.size", None, 4),
+        Change("divisions.second.size", 4, 8),
+        Change("divisions.first.size", 4, None),
+    ]

@@ -1,0 +1,226 @@
+"""Pausing, resuming and cancelling while matches are played: at the borders of sessions."""
+
+from collections.abc import Callable, Generator
+
+import pytest
+
+from arena.errors import StateError, UnknownError
+from arena.models import MatchState
+from arena.services import entrants, matches, tournaments
+from arena.services.matches import Run
+from arena.services.pausing import Pausing
+from referee.errors import MatchRefused
+from referee.match import MatchSpec, Progress, SessionResult
+from tests.arena.fakes import play_at_once, session_result
+from tests.arena.world import LEASE, World, results
+
+Happening = Callable[[], object]
+
+
+def pause(world: World) -> None:
+    tournaments.pause(world.storage, "cup", world.clock())
+
+
+def resume(world: World) -> None:
+    tournaments.resume(world.storage, "cup", world.clock())
+
+
+def play(world: World, match_id: int, run: Run) -> bool:
+    """What a worker does with a message, pauses included."""
+    match = Pausing(world.storage, match_id, run)
+    return matches.play(
+        world.storage, match_id, match.run, clock=world.clock, lease=LEASE, stopping=match.stopping
+    )
+
+
+class Referee:
+    """Plays two sessions at once; ``before`` has what happens before so many sessions have ended."""
+
+    def __init__(self, at_once: int = 2, **before: Happening) -> None:
+        self.at_once = at_once
+        self.before = {int(key.removeprefix("s")): happens for key, happens in before.items()}
+        self.asked: list[int] = []
+        self.left = False
+
+    def __call__(self, route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        self.asked = [session.number for session in spec.sessions]
+        try:
+            for done, session in enumerate(spec.sessions):
+                self.before.get(done, lambda: None)()
+                yield Progress(0, min(self.at_once, len(spec.sessions) - done), ())
+                yield session_result(spec, session)
+        finally:
+            self.left = True
+
+
+@pytest.fixture
+def match_id(world: World) -> int:
+    """A match of six sessions in a running tournament, handed out."""
+    world.advance(world.tournament(4, sessions=6).id)
+    return world.messages.pop()
+
+
+def test_pause_when_sessions_are_played_then_they_end_and_no_other_is_stored(
+    world: World, match_id: int
+) -> None:
+    referee = Referee(s1=lambda: pause(world))
+    assert play(world, match_id, referee)
+    assert referee.left
+    paused = world.status()
+    # One had ended; the two that were being played then are stored, and the three others are not.
+    assert (paused.state, paused.sessions_done, paused.matches_running) == ("paused", 3, 0)
+    assert paused.leased_until is None
+    assert paused.waiting == ()
+
+
+def test_pause_when_it_lasts_then_nothing_moves(world: World, match_id: int) -> None:
+    play(world, match_id, Referee(s1=lambda: pause(world)))
+    world.clock.move(3600)
+    world.advance(1)
+    assert world.messages == []
+    assert not play(world, match_id, play_at_once)
+    assert world.status().sessions_done == 3
+
+
+def test_pause_when_resumed_then_the_results_are_those_of_an_undisturbed_run(
+    make_world: Callable[[], World],
+) -> None:
+    calm, world = make_world(), make_world()
+    for one in (calm, world):
+        one.advance(one.tournament(8, sessions=6).id)
+    calm.finish(1)
+    first = Referee(s1=lambda: pause(world))
+    play(world, world.messages[0], first)
+    resume(world)
+    second = Referee()
+    play(world, world.messages[0], second)
+    assert (first.asked, second.asked) == ([1, 2, 3, 4, 5, 6], [4, 5, 6])
+    world.finish(1)
+    assert world.status().state == "finished"
+    assert results(world.storage) == results(calm.storage)
+
+
+def test_pause_when_resumed_before_the_sessions_have_ended_then_the_match_goes_on(
+    world: World, match_id: int
+) -> None:
+    play(world, match_id, Referee(s1=lambda: pause(world), s2=lambda: resume(world)))
+    assert (world.status().state, world.status().sessions_done) == ("running", 6)
+
+
+def test_pause_when_nothing_is_played_yet_then_the_match_is_given_back_at_once(
+    world: World, match_id: int
+) -> None:
+    play(world, match_id, Referee(at_once=0, s0=lambda: pause(world)))
+    assert world.status().sessions_done == 0
+    assert world.match_ids(MatchState.WAITING) == [match_id]
+
+
+def test_pause_when_a_session_is_void_then_it_is_not_waited_for(world: World, match_id: int) -> None:
+    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        pause(world)
+        yield Progress(0, 3, ())
+        yield session_result(spec, spec.sessions[0])
+        yield Progress(0, 1, (), 1)
+        yield session_result(spec, spec.sessions[1])
+        raise AssertionError("the match should have been given back")
+
+    play(world, match_id, run)
+    assert world.status().sessions_done == 2
+
+
+def test_pause_when_the_last_session_of_a_round_ends_then_the_next_round_waits(world: World) -> None:
+    cup = world.tournament(4, format="swiss", rounds=2)
+    world.advance(cup.id)
+    play(world, world.messages.pop(), Referee(at_once=3, s0=lambda: pause(world)))
+    world.advance(cup.id)
+    assert (world.status().matches_done, world.status().round, world.messages) == (1, 1, [])
+    resume(world)
+    world.finish(cup.id)
+    assert (world.status().state, world.status().round) == ("finished", 2)
+
+
+def test_pause_when_a_referee_refuses_meanwhile_then_resuming_tries_again(
+    world: World, match_id: int
+) -> None:
+    def refuse(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        pause(world)
+        yield from _refuses(route, spec)
+
+    play(world, match_id, refuse)
+    assert (world.status().state, world.status().waiting) == ("paused", ("round 1 table 1: no",))
+    resume(world)
+    world.finish(1)
+    assert world.status().state == "finished"
+
+
+def test_cancel_when_sessions_are_played_then_whole_ones_stay_and_no_other_is_stored(
+    world: World, match_id: int
+) -> None:
+    referee = Referee(s2=lambda: tournaments.cancel(world.storage, "cup", world.clock()))
+    play(world, match_id, referee)
+    assert referee.left
+    assert (world.status().state, world.status().sessions_done) == ("cancelled", 2)
+
+
+@pytest.mark.parametrize("state", ["created", "paused", "finished", "cancelled", "failed"])
+def test_pause_when_the_tournament_does_not_run_then_that_is_said(world: World, state: str) -> None:
+    _bring_to(world, state)
+    with pytest.raises(StateError, match=f"tournament cup is {state}; only a running one can be paused"):
+        pause(world)
+
+
+@pytest.mark.parametrize("state", ["created", "running", "finished", "cancelled", "failed"])
+def test_resume_when_the_tournament_is_not_paused_then_that_is_said(world: World, state: str) -> None:
+    _bring_to(world, state)
+    with pytest.raises(StateError, match=f"tournament cup is {state}; only a paused one can be resumed"):
+        resume(world)
+
+
+def _bring_to(world: World, state: str) -> None:
+    spec = world.spec(world.register(4))
+    cup = tournaments.create(world.storage, spec, world.clock())
+    if state == "created":
+        return
+    tournaments.start(world.storage, "cup", world.clock())
+    if state == "paused":
+        pause(world)
+    elif state == "cancelled":
+        tournaments.cancel(world.storage, "cup", world.clock())
+    elif state == "finished":
+        world.finish(cup.id)
+    elif state == "failed":
+        world.advance(cup.id)
+        world.play(world.messages[0], _refuses)
+    assert world.status().state == state
+
+
+def _refuses(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    if spec.sessions:
+        raise MatchRefused("no")
+    yield Progress(0, 0, ())
+
+
+def test_paused_tournament_when_started_or_cancelled_then_it_is_resumed_only_by_name(world: World) -> None:
+    _bring_to(world, "paused")
+    with pytest.raises(StateError, match="tournament cup is paused; it cannot be started; resume it"):
+        tournaments.start(world.storage, "cup", world.clock())
+    assert tournaments.cancel(world.storage, "cup", world.clock()).state == "cancelled"
+
+
+def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
+    for command in (tournaments.pause, tournaments.resume):
+        with pytest.raises(UnknownError, match="no tournament 'cap'"):
+            command(world.storage, "cap", world.clock())
+
+
+def test_paused_tournament_when_entered_or_left_then_that_holds_after_it(world: World) -> None:
+    cup = world.tournament(8, format="swiss", rounds=2)
+    pause(world)
+    late = world.register(9)[8]
+    assert entrants.enter(world.storage, "cup", late, world.clock()) == 1
+    assert entrants.withdraw(world.storage, "cup", "owner-0/bot-0@1", world.clock()) == 0
+    resume(world)
+    world.finish(cup.id)
+    played = {name for _, name, *_ in results(world.storage)["seats"]}
+    assert late in played
+    assert "owner-0/bot-0@1" not in played

@@ -1,0 +1,287 @@
+"""Seasons of a league over simulated weeks: who goes where, and that each starts once and by itself."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlmodel import col, func, select
+
+from arena.models import Season, Tournament, TournamentState
+from arena.services import bots, leagues, tournaments
+from arena.services.advance import everyone
+from arena.services.checks import store_check
+from arena.services.seasons import advance_leagues, start_season
+from arena.settings import Settings
+from arena.tasks import RUN_MATCH, Tasks
+from tests.arena.fakes import play_at_once
+from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
+from tests.arena.world import World
+
+FOUNDERS = [f"owner-{number}/bot-{number}" for number in range(8)]
+"""From the strongest to the weakest."""
+
+
+def names(*numbers: int) -> list[str]:
+    return [f"owner-{number}/bot-{number}" for number in numbers]
+
+
+@pytest.fixture
+def league(world: World) -> LeagueWorld:
+    """The winter league with eight bots, a day before its first season."""
+    league = LeagueWorld(world, winter())
+    league.join(*FOUNDERS)
+    return league
+
+
+def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(world: World) -> None:
+    league = LeagueWorld(world, winter())
+    league.strengths = dict(zip(["ann/a", *FOUNDERS, "zoe/z"], range(10, 0, -1), strict=True))
+    league.join(*reversed(FOUNDERS))
+
+    first = league.week(1)
+    assert (first.number, first.due_at, first.started_at, first.finished_at) == (1, START, START, START)
+    assert members(first) == [names(4, 5, 6, 7), names(0, 1, 2, 3), []]
+
+    # The last of the upper division goes down for the first of the lower, week by week.
+    assert members(league.week(2)) == [names(0, 4, 5, 6), names(1, 2, 3, 7), []]
+    assert members(league.week(3)) == [names(0, 1, 4, 5), names(2, 3, 6, 7), []]
+
+    # A bot leaves: nobody goes down for the one that goes up. Two others join and wait for a place below.
+    leagues.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
+    league.join("zoe/z", "ann/a")
+    fourth = league.week(4)
+    assert members(fourth) == [names(0, 2, 4, 5), [*names(3, 6, 7), "zoe/z"], ["ann/a"]]
+    assert [one.came for one in fourth.divisions[0].lines] == ["stayed", "promoted", "stayed", "stayed"]
+    assert (fourth.divisions[2].tournament, fourth.divisions[2].lines[0].came) == (None, "new")
+
+    # Three more join: now the qualification is a tournament, and its best gets in for the last above it.
+    league.join("kim/k", "lee/l", "mo/m")
+    assert members(league.week(5)) == [
+        names(0, 2, 3, 4),
+        ["ann/a", *names(5, 6, 7)],
+        ["zoe/z", "kim/k", "lee/l", "mo/m"],
+    ]
+    sixth = league.week(6)
+    assert sixth.divisions[2].tournament == "winter-6-qualification"
+    assert members(sixth) == [
+        ["ann/a", *names(0, 2, 3)],
+        [*names(4, 5, 6), "zoe/z"],
+        [*names(7), "kim/k", "lee/l", "mo/m"],
+    ]
+
+    # A token is revoked: its bot sits out, and begins anew once it has a version that can play.
+    bots.revoke_version(world.storage, "ann/a@1", world.clock())
+    [revoked] = league.show().outside
+    assert (revoked.name, revoked.problem) == ("ann/a", "its token is revoked")
+    seventh = league.week(7)
+    assert members(seventh)[0] == names(0, 2, 3, 4)
+    assert all("ann/a" not in division for division in members(seventh))
+    league.register("ann/a")
+
+    # The beat is away for two and a half weeks: a season starts late, once, and none is made up for.
+    world.clock.now = START + 9.5 * WEEK
+    league.beat()
+    league.beat()
+    late = league.season()
+    assert (late.number, late.due_at, late.started_at) == (8, START + 7 * WEEK, START + 9.5 * WEEK)
+    assert "ann/a" in members(late)[2]
+    assert league.show().league.next_at == START + 10 * WEEK
+    ninth = league.week(11)
+    assert (ninth.number, ninth.started_at) == (9, START + 10 * WEEK)
+    assert "ann/a" in members(ninth)[1]
+    assert [season.number for season in leagues.history(world.storage, "winter")] == list(range(9, 0, -1))
+
+
+def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> None:
+    league.beat()
+    assert league.show().season is None
+    assert league.show().league.next_at == START
+    assert [one.name for one in league.show().outside] == FOUNDERS
+
+
+def test_season_when_the_one_before_is_still_played_then_it_waits_and_says_why(league: LeagueWorld) -> None:
+    league.world.clock.now = START
+    league.tick()
+    tournaments.pause(league.world.storage, "winter-1-second", league.world.clock())
+    league.world.clock.now = START + WEEK
+    league.tick()
+    league.tick()
+    problem = "season 2 is due, and season 1 is still played: winter-1-first, winter-1-second (paused)"
+    assert league.show().league.problem == problem
+    tournaments.resume(league.world.storage, "winter-1-second", league.world.clock())
+    league.world.clock.move(3600)
+    league.beat()
+    second = league.season()
+    assert (second.number, second.started_at) == (2, START + WEEK + timedelta(hours=1))
+    assert (league.show().league.problem, league.show().league.next_at) == (None, START + 2 * WEEK)
+
+
+def test_season_when_there_are_too_few_bots_then_it_starts_as_soon_as_there_are_enough(world: World) -> None:
+    league = LeagueWorld(world, winter())
+    league.join(*FOUNDERS[:3])
+    world.clock.now = START
+    league.beat()
+    assert league.show().season is None
+    assert league.show().league.problem == "season 1: 4 bots are needed at a table, and there are 3"
+    league.join(FOUNDERS[3])
+    league.beat()
+    assert members(league.season()) == [FOUNDERS[:4], [], []]
+    assert league.show().league.problem is None
+
+
+def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWorld) -> None:
+    world = league.world
+    tournaments.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
+    world.clock.now = START
+    league.tick()
+    assert league.show().league.problem == "there already is a tournament winter-1-second"
+    assert (league.show().season, league.show().league.season) == (None, 0)
+    assert [one.name for one in tournaments.list_tournaments(world.storage)] == ["winter-1-second"]
+
+
+def test_season_when_several_beats_come_at_once_then_it_starts_once(league: LeagueWorld) -> None:
+    world = league.world
+    world.clock.now = START
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: advance_leagues(world.storage, world.clock()), range(8)))
+    with world.storage.read() as tx:
+        assert tx.exec(select(func.count()).select_from(Season)).one() == 1
+        names = sorted(tx.exec(select(Tournament.name)))
+        assert names == ["winter-1-first", "winter-1-second"]
+        assert set(tx.exec(select(Tournament.state))) == {TournamentState.RUNNING}
+        assert len(set(tx.exec(select(Tournament.seed)))) == 2
+
+
+def test_season_when_its_start_dies_in_the_middle_then_the_next_beat_starts_it(league: LeagueWorld) -> None:
+    world = league.world
+    world.clock.now = START
+    seeds = iter([bytes(32)])
+    with pytest.raises(StopIteration):  # at the second tournament
+        start_season(world.storage, 1, START, lambda: next(seeds))
+    assert (league.show().season, tournaments.list_tournaments(world.storage)) == (None, [])
+    league.tick()
+    assert league.season().number == 1
+
+
+def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_standings(
+    league: LeagueWorld,
+) -> None:
+    league.world.clock.now = START
+    league.tick()
+    tournaments.cancel(league.world.storage, "winter-1-first", START)
+    league.beat()
+    assert league.season().finished_at == START
+    assert members(league.week(2)) == [names(0, 1, 2, 4), names(3, 5, 6, 7), []]
+
+
+def test_season_when_the_last_has_started_then_no_other_is_due(world: World) -> None:
+    league = LeagueWorld(world, winter(seasons=2))
+    league.join(*FOUNDERS)
+    league.week(1)
+    second = league.week(2)
+    assert league.show().league.next_at is None
+    assert {line.goes for division in second.divisions for line in division.lines} == {""}
+    assert league.week(3).number == 2
+
+
+def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_season_on(
+    world: World,
+) -> None:
+    league = LeagueWorld(world, winter(qualification=None, divisions=[{"name": "only"}]))
+    league.join(*FOUNDERS[:3])
+    league.register(FOUNDERS[3])
+    leagues.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
+    first = league.week(1)
+    for bot in FOUNDERS[:4]:
+        league.register(bot)
+    second = league.week(2)
+    versions = [[line.name for line in season.divisions[0].lines] for season in (first, second)]
+    assert versions == [
+        [f"{bot}@1" for bot in FOUNDERS[:4]],
+        [f"{bot}@2" for bot in FOUNDERS[:3]] + [f"{FOUNDERS[3]}@1"],
+    ]
+    assert {line.came for line in second.divisions[0].lines} == {"stayed"}
+
+
+def test_place_when_the_check_is_required_then_only_those_who_passed_get_one(world: World) -> None:
+    fields = {"format": "round-robin", "ruleset": "chinese", "rounds": 1, "require_check": True}
+    league = LeagueWorld(world, winter(tournament=fields, qualification=None, divisions=[{"name": "only"}]))
+    league.join(*FOUNDERS[:5])
+    for bot in FOUNDERS[1:5]:
+        store_check(world.storage, f"{bot}@1", {}, True, world.clock())
+    assert members(league.week(1)) == [FOUNDERS[1:5]]
+    [outside] = league.show().outside
+    assert outside.problem == "owner-0/bot-0@1 has not passed the check"
+
+
+def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_first_play(
+    world: World,
+) -> None:
+    league = LeagueWorld(world, winter())
+    league.join("ann/a", "ann/b", *FOUNDERS[:3])
+    leagues.apply(world.storage, winter(versions_per_owner=1), world.clock())
+    assert members(league.week(1))[0] == ["ann/a", *FOUNDERS[:3]]
+    assert [one.name for one in league.show().outside] == ["ann/b"]
+
+
+def test_place_when_a_bot_leaves_and_joins_again_then_it_begins_anew(league: LeagueWorld) -> None:
+    league.week(1)
+    leagues.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    league.world.clock.move(1)
+    leagues.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    second = league.week(2)
+    assert members(second) == [names(1, 2, 3, 4), [*names(0), *names(5, 6, 7)], []]
+    [again] = [line for line in second.divisions[1].lines if line.member == FOUNDERS[0]]
+    assert again.came == "new"
+
+
+def test_division_when_renamed_or_added_then_nobody_loses_a_place(league: LeagueWorld) -> None:
+    league.week(1)
+    divisions = [
+        {"name": "premier", "size": 4},
+        {"name": "second", "size": 4, "promoted": 1},
+    ]
+    leagues.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
+    second = league.week(2)
+    assert [division.name for division in second.divisions] == ["premier", "second", "qualification"]
+    assert members(second)[:2] == [FOUNDERS[:4], FOUNDERS[4:]]
+
+
+def test_show_when_a_season_runs_then_the_table_is_that_of_now(league: LeagueWorld) -> None:
+    league.world.clock.now = START
+    league.tick()
+    running = league.season()
+    assert running.finished_at is None
+    assert [one.score for one in running.divisions[0].lines] == [0.0] * 4
+    assert members(running) == [FOUNDERS[:4], FOUNDERS[4:], []]
+    league.beat()
+    done = league.season()
+    assert [one.score for one in done.divisions[0].lines] == [3, 2, 1, 0]
+    assert [one.goes for one in done.divisions[0].lines] == ["stayed"] * 3 + ["relegated"]
+    assert [one.goes for one in done.divisions[1].lines] == ["promoted"] + ["stayed"] * 3
+
+
+def test_beat_when_a_season_is_due_then_its_task_starts_it_and_hands_out_its_matches(
+    league: LeagueWorld, settings: Settings
+) -> None:
+    sent: list[tuple[str, int]] = []
+    storage = league.world.storage
+    tasks = Tasks(settings, storage, play_at_once, lambda *message: sent.append(message), everyone)
+    tasks.advance_all()
+    assert league.season().due_at == START
+    tasks.advance_all()
+    assert [task for task, _ in sent] == [RUN_MATCH, RUN_MATCH]
+    for _, match_id in sent:
+        tasks.run_match(match_id)
+    tasks.advance_all()
+    assert league.season().finished_at is not None
+
+
+def test_tournaments_when_of_a_season_then_they_are_ordinary_ones(league: LeagueWorld) -> None:
+    league.week(1)
+    with league.world.storage.read() as tx:
+        found = tx.exec(select(Tournament).order_by(col(Tournament.id))).all()
+    assert [(one.name, one.state, one.sessions, one.deals) for one in found] == [
+        ("winter-1-first", "finished", 1, 1),
+        ("winter-1-second", "finished", 1, 1),
+    ]
