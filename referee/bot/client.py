@@ -83,6 +83,7 @@ class _Seat:
     def __init__(self, bot: Bot, started: play_pb2.SessionStarted) -> None:
         self.view = SessionView(started)
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
+        self._choose: Callable[[Turn], Answer] = self._chooser.choose
 
     def answer(self, message: Any, move: play_pb2.Move) -> None:
         """Fills in the move that answers a turn of the twin protocol."""
@@ -91,7 +92,8 @@ class _Seat:
         move.sequence = message.sequence
         turn = Turn(self.view, message)
         try:
-            mask = self._mask(self._decide(turn))
+            plays = message.kind == play_pb2.TURN_KIND_PLAY
+            mask = self._mask(self._choose(turn) if plays else self._decide(turn))
         except Exception:
             log.exception("the bot failed, the default action is taken: %s", turn)
             mask = _default(turn)
@@ -101,8 +103,8 @@ class _Seat:
             move.passes = True
 
     def _decide(self, turn: Turn) -> Answer:
-        name = "choose" if turn.kind == "play" else turn.kind
-        method: Callable[[Turn], Answer] | None = getattr(self._chooser, name, None)
+        """The answer to a turn that is no ordinary one."""
+        method: Callable[[Turn], Answer] | None = getattr(self._chooser, turn.kind, None)
         if method is not None:
             return method(turn)
         if turn.can_pass:
@@ -235,12 +237,20 @@ class _Stream:
         request = play_pb2.PlayRequest()
         began = before = time.monotonic()
         for event in events:
-            self._take(event, request)
+            kind = event.WhichOneof("event")
+            if kind != "turn":
+                self._take(kind, event)
+                before = time.monotonic()
+                continue
+            turn = event.turn
+            self._seats[turn.session].answer(turn, request.moves.add())
             now = time.monotonic()
-            if event.HasField("turn"):
-                self._slow = FAST_TURNS if now - before > SLOW_SECONDS else max(0, self._slow - 1)
+            if now - before > SLOW_SECONDS:
+                self._slow = FAST_TURNS
+            elif self._slow:
+                self._slow -= 1
             before = now
-            if now - began > FLUSH_SECONDS and request.moves:
+            if now - began > FLUSH_SECONDS:
                 yield request
                 request, began = play_pb2.PlayRequest(), now
         if request.moves:
@@ -264,12 +274,9 @@ class _Stream:
             if not self._leaving.is_set():
                 await call.write(request)
 
-    def _take(self, event: Any, request: play_pb2.PlayRequest) -> None:
-        """Takes in an event of the twin protocol; one that this version does not know is none."""
-        match event.WhichOneof("event"):
-            case "turn":
-                turn = event.turn
-                self._seats[turn.session].answer(turn, request.moves.add())
+    def _take(self, kind: str | None, event: Any) -> None:
+        """Takes in an event of the twin protocol that is no turn; one that is not known here has no kind."""
+        match kind:
             case "session_started":
                 started = event.session_started
                 self._seats[started.session] = _Seat(self._bot, started)
