@@ -49,6 +49,8 @@ SPECTATOR_SECONDS, SPECTATOR_TURNS = 0.02, 20
 """How often spectators are served, and how many of them each time, so that any number of them leaves the
 tables the better part of the time."""
 MAX_SPECTATORS = 20_000
+LOOK_SECONDS = 0.2
+"""How often it is looked whether the client of a broken call has ended it."""
 
 RunContext: TypeAlias = "grpc.aio.ServicerContext[match_pb2.RunMatchRequest, match_pb2.RunMatchResponse]"
 WatchContext: TypeAlias = "grpc.aio.ServicerContext[match_pb2.WatchMatchRequest, bytes]"
@@ -134,6 +136,8 @@ class RefereeServicer:
         self._silent: dict[int, asyncio.Timeout] = {}
         """Streams that have not said hello, the oldest first."""
         self._counter = count()
+        self.stopping = False
+        """Set when the referee is about to stop: broken calls are waited for no longer."""
         self.open = 0
         """Calls that have not ended."""
 
@@ -181,11 +185,16 @@ class RefereeServicer:
             except grpc.aio.InternalError as error:
                 # The client went, or takes nothing, while something was sent: no status reaches it any more.
                 log.debug("a call broke: %s", error)
-                await _end_of(context)
+                await self._end_of(context)
             finally:
                 self.open -= 1
 
         return counted
+
+    async def _end_of(self, context: CallContext) -> None:
+        """Waits until the client has ended the call, or the referee stops."""
+        while not (context.done() or context.cancelled() or self.stopping):
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def beat(self) -> None:
         """Tells the hall the time, and closes the streams of revoked tokens, until cancelled."""
@@ -488,14 +497,6 @@ class RefereeServicer:
             await context.abort(
                 grpc.StatusCode.UNAUTHENTICATED, "authorization: watching needs a token of this arena"
             )
-
-
-async def _end_of(context: CallContext) -> None:
-    """Waits until the client has ended the call."""
-    ended = asyncio.Event()
-    context.add_done_callback(lambda _: ended.set())  # type: ignore[arg-type]
-    if not context.done():
-        await ended.wait()
 
 
 def _bearer(context: CallContext) -> str:

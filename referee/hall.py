@@ -421,7 +421,10 @@ class Hall:
         table.start(now, [version in self._connections for version in versions])
         if absent:
             # Of several absent bots, the one to forfeit changes from session to session.
-            table.forfeit(session.seating.index(absent[session.number % len(absent)]))
+            forfeiter = spec.bots[absent[session.number % len(absent)]]
+            text = "the bot was not connected when its match began, and forfeits the session"
+            self._journal.add(Entry(forfeiter.version_id, EntryKind.FAULT, "absent", text, info.session_id))
+            table.forfeit(versions.index(forfeiter.version_id))
 
     def _outlets(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> Outlets:
         connections = self._connections
@@ -508,7 +511,10 @@ def _entry(version: int, match: Match, session: SessionSpec, event: Fault | Noti
         "elapsed_ms": event.elapsed_ms,
         "credit_ms": event.credit_ms,
     }
-    return Entry(version, EntryKind.FAULT, event.kind.value, event.reason, session_id, details)
+    reason = event.reason
+    if event.faults >= match.spec.limits.faults:
+        reason += "; with this fault the session is forfeit"
+    return Entry(version, EntryKind.FAULT, event.kind.value, reason, session_id, details)
 
 
 def _result(table: Table) -> SessionResult:

@@ -85,6 +85,7 @@ async def serve(
     await _drain(hall, options.drain_seconds, hurry or asyncio.Event())
     hall.close_all(CLOSING)
     beat.cancel()
+    servicer.stopping = True
     deadline = clock() + STOP_GRACE
     while servicer.open and clock() < deadline:
         await asyncio.sleep(0.01)
