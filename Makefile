@@ -16,6 +16,7 @@ demo: setup ## run an arena here: eight bots, three tournaments, standings and r
 	@$(BIN)/arena demo
 
 test: check ## run all checks and all tests
+	@.ci/servers
 	@$(BIN)/python -m pytest
 
 check: setup ## format, lint, strict types, import arrows, protos, generated files
@@ -43,6 +44,8 @@ sweep: setup ## compare all five-card sets with slow rules, for every different 
 bench: setup ## measure the rules engine and the referee beside their peers (minutes)
 	@$(BIN)/python -m benchmarks.engine
 	@$(BIN)/python -m benchmarks.referee
+	@$(BIN)/python -m benchmarks.memory
+	@$(BIN)/python -m benchmarks.pairing
 
 clean: ## remove the virtual environment and all caches
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

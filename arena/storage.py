@@ -23,6 +23,18 @@ __all__ = ["Storage", "Transaction", "changed", "migrate", "open_storage"]
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
 
+POSTGRES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""How soon PostgreSQL is given up whose host is gone without a word (libpq); the URL's query comes before."""
+
+UPGRADE_LOCK = 8710
+"""Number of PostgreSQL's advisory lock under which the schema is changed."""
+
 WRITING = "arena_writing"
 """Execution option of connections that will write."""
 
@@ -67,8 +79,11 @@ def changed(tx: Transaction, statement: Executable) -> int:
 
 def _engine(url: str) -> Engine:
     try:
-        if make_url(url).get_backend_name() != "sqlite":
-            return create_engine(url, pool_pre_ping=True)
+        parts = make_url(url)
+        if parts.get_backend_name() != "sqlite":
+            patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
+            given = {name: value for name, value in patience.items() if name not in parts.query}
+            return create_engine(url, pool_pre_ping=True, connect_args=given)
         engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     except ModuleNotFoundError as error:
         raise SettingsError("database_url", f"needs the Python package {error.name}") from None
@@ -152,6 +167,8 @@ def _upgrade(storage: Storage) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     try:
         with _one_upgrade, storage.write() as tx:
+            if tx.connection().dialect.name == "postgresql":  # SQLite has one writer at a time anyway
+                tx.connection().execute(text(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})"))
             config.attributes["connection"] = tx.connection()
             command.upgrade(config, "head")
     except CommandError:

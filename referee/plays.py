@@ -46,8 +46,7 @@ class Rules(Pack):
         self._codes = Codes(Classifier(self, strength).code)
         self.code: Callable[[int], int] = self._codes.__getitem__
         """Gives the play code of the cards of a mask, 0 where they are no combination."""
-        self._group_shift = self.width + strength.bits
-        self.group_full = (1 << self._group_shift) - 1
+        self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
         self.kind = strength.kind
         lister = Lister(ruleset, self, strength, self._codes)
@@ -59,9 +58,8 @@ class Rules(Pack):
 
     def beats(self, code: int, other: int) -> bool:
         """Return whether the first play beats the second on the table."""
-        if code >> self._group_shift == other >> self._group_shift:
-            return code >> self.width > other >> self.width
-        return code >= self.first_bomb
+        # Above it, and in its group, or a bomb: these are the last group, so none is below another play.
+        return code > other | self.full and (code <= other | self.group_full or code >= self.first_bomb)
 
     def span(self, to_beat: int) -> tuple[int, int]:
         """Return the least code that beats ``to_beat`` in its group, and the end of that group."""

@@ -1,0 +1,305 @@
+"""Servers of a test's own, on free ports of this machine and in folders of their own, and a proxy that cuts.
+
+Each is a child of the test's process and is stopped at the end of its block.
+"""
+
+import os
+import pwd
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import pytest
+
+from arena.processes import Supervisor
+
+DEADLINE = 60.0
+"""Seconds that a server may take to start."""
+
+PLACES = (
+    "/usr/lib/rabbitmq/bin",  # before /usr/sbin, where a script of the same name changes users
+    *map(str, Path("/usr/lib/postgresql").glob("*/bin")),
+    "/usr/sbin",
+    "/usr/local/sbin",
+)
+"""Where Debian keeps servers, beside the PATH."""
+
+LOOPBACK = "127.0.0.1"
+
+
+def program(name: str) -> str:
+    """The path of a server's program; without it the test is left out, and in CI it fails."""
+    found = shutil.which(name, path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
+    if found is None:
+        reason = f"left out: {name} is not installed (.ci/servers installs it)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+def free_port() -> int:
+    """A port of this machine on which nobody listens now."""
+    with socket.create_server((LOOPBACK, 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+class Postgres(NamedTuple):
+    """A PostgreSQL server."""
+
+    port: int
+
+    def url(self, database: str = "arena", port: int | None = None) -> str:
+        """What the arena's setting has to be; ``port`` is that of a proxy before it."""
+        return f"postgresql+psycopg://arena@{LOOPBACK}:{port or self.port}/{database}"
+
+    def run(self, name: str, *arguments: str) -> str:
+        """Runs one of PostgreSQL's client programs; gives what it prints."""
+        place = ["--host", LOOPBACK, "--port", str(self.port), "--username", "arena"]
+        command = [program(name), *place, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
+
+    def sql(self, statement: str) -> str:
+        """Runs a statement as an administrator."""
+        return self.run(
+            "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--dbname", "postgres", "--command", statement
+        )
+
+    def create(self, database: str) -> str:
+        """Creates an empty database and gives its URL."""
+        self.run("createdb", database)
+        return self.url(database)
+
+
+@contextmanager
+def postgres(*, durable: bool = False) -> Iterator[Postgres]:
+    """A PostgreSQL server with an empty database ``arena``; ``durable``: as safe from power cuts as usual."""
+    server, initdb = program("postgres"), program("initdb")
+    with _folder("postgres") as folder, Supervisor(folder / "log") as supervisor:
+        data = folder / "data"
+        as_user = _as_user("postgres", folder)
+        subprocess.run(
+            [
+                *as_user,
+                initdb,
+                "-D",
+                str(data),
+                "-U",
+                "arena",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "--no-locale",
+                "--no-sync",
+            ],
+            check=True,
+            capture_output=True,
+            timeout=DEADLINE,
+            cwd=folder,
+        )
+        one = Postgres(free_port())
+        options = {
+            "listen_addresses": LOOPBACK,
+            "unix_socket_directories": "",
+            "fsync": "on" if durable else "off",
+            "deadlock_timeout": "200ms",
+        }
+        settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        supervisor.start("postgres", [*as_user, server, "-D", str(data), "-p", str(one.port), *settings])
+        _wait_until(
+            supervisor, lambda: _succeeds([program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(one.port)])
+        )
+        one.create("arena")
+        yield one
+
+
+@contextmanager
+def redis() -> Iterator[int]:
+    """A Redis server that keeps nothing on disk; gives its port."""
+    server = program("redis-server")
+    port = free_port()
+    with _folder("redis") as folder, Supervisor(folder / "log") as supervisor:
+        options = {"port": port, "bind": LOOPBACK, "dir": folder, "save": "", "appendonly": "no"}
+        arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+        supervisor.start("redis", [server, *arguments])
+        _wait_until(supervisor, lambda: _answers(port, b"PING\r\n", b"+PONG"))
+        yield port
+
+
+@contextmanager
+def rabbitmq() -> Iterator[int]:
+    """A RabbitMQ node of its own, with a port mapper of its own; gives its AMQP port."""
+    server, epmd = program("rabbitmq-server"), program("epmd")
+    port, mapper = free_port(), free_port()
+    with _folder("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
+        as_user = _as_user("rabbitmq", folder)
+        environment = {
+            "HOME": str(folder),  # of the cookie that the node's processes share
+            "ERL_AFLAGS": "-start_epmd false",  # else a port mapper stays behind
+            "ERL_EPMD_PORT": str(mapper),
+            "ERL_EPMD_ADDRESS": LOOPBACK,
+            "RABBITMQ_NODENAME": f"arena{port}@localhost",
+            "RABBITMQ_NODE_IP_ADDRESS": LOOPBACK,
+            "RABBITMQ_NODE_PORT": str(port),
+            "RABBITMQ_DIST_PORT": str(free_port()),
+            "RABBITMQ_CONF_ENV_FILE": str(folder / "no-environment"),
+            "RABBITMQ_CONFIG_FILE": str(folder / "no-configuration"),
+            "RABBITMQ_ADVANCED_CONFIG_FILE": str(folder / "no-advanced"),
+            "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "no-plugins"),
+            "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+            "RABBITMQ_LOG_BASE": str(folder / "node"),
+            "RABBITMQ_LOGS": "-",
+            "RABBITMQ_PID_FILE": str(folder / "pid"),
+            "RUNNING_UNDER_SYSTEMD": "true",  # the script becomes the server instead of watching it
+        }
+        supervisor.start("epmd", [epmd, "-address", LOOPBACK, "-port", str(mapper)])
+        _wait_until(supervisor, lambda: _answers(mapper, b"\x00\x01n", b""))
+        supervisor.start("rabbitmq", [*as_user, server], environment)
+        _wait_until(supervisor, lambda: _answers(port, b"AMQP\x00\x00\x09\x01", b"\x01"))
+        yield port
+        supervisor.stop("rabbitmq")  # before its port mapper
+
+
+@contextmanager
+def _folder(name: str) -> Iterator[Path]:
+    """A folder that other users may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory(prefix=f"arena-{name}-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _as_user(name: str, folder: Path) -> Sequence[str]:
+    """Gives ``folder`` to the user, and what makes a command run as that user; root only."""
+    if os.geteuid() != 0:
+        return []
+    try:
+        user = pwd.getpwnam(name)
+    except KeyError:
+        user = pwd.getpwnam("nobody")
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+    return [program("setpriv"), *ids, "--pdeathsig", "KILL"]
+
+
+def _wait_until(supervisor: Supervisor, ready: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE
+    while not ready():
+        supervisor.check()
+        assert time.monotonic() < end, "a server did not start in time"
+        time.sleep(0.05)
+
+
+def _succeeds(command: Sequence[str]) -> bool:
+    return subprocess.run(command, check=False).returncode == 0
+
+
+def _answers(port: int, question: bytes, answer: bytes) -> bool:
+    """Whether a server on ``port`` answers a question with what begins with ``answer``."""
+    try:
+        with socket.create_connection((LOOPBACK, port), timeout=2) as connection:
+            connection.sendall(question)
+            return connection.recv(max(1, len(answer))).startswith(answer)
+    except OSError:
+        return False
+
+
+class Proxy:
+    """Stands between the arena and a server, and cuts what goes through it."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._server = socket.create_server((LOOPBACK, 0), backlog=128)
+        self.port: int = self._server.getsockname()[1]
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._refuses = False
+        self.cuts = 0
+        """Connections that were cut."""
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Cuts all connections, and every new one until ``restore``."""
+        with self._lock:
+            self._refuses = True
+            ends = list(self._open)
+            self.cuts += len(ends) // 2
+        for end in ends:
+            _reset(end)
+
+    def restore(self) -> None:
+        """Lets new connections through again."""
+        with self._lock:
+            self._refuses = False
+
+    def close(self) -> None:
+        """Ends it, with all that goes through it."""
+        self.cut()
+        self._server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._server.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with ExitStack() as stack:
+            stack.enter_context(closing(client))
+            if not self._lets_through():
+                _reset(client)
+                return
+            try:
+                server = socket.create_connection((LOOPBACK, self._target), timeout=5)
+            except OSError:
+                return
+            stack.enter_context(closing(server))
+            server.settimeout(None)
+            with self._lock:
+                self._open |= {client, server}
+            stack.callback(self._forget, client, server)
+            if not self._lets_through():  # it was cut in between
+                return
+            back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+            back.start()
+            _pump(client, server)
+            back.join()
+
+    def _lets_through(self) -> bool:
+        with self._lock:
+            return not self._refuses
+
+    def _forget(self, *ends: socket.socket) -> None:
+        with self._lock:
+            self._open -= set(ends)
+
+
+def _pump(source: socket.socket, drain: socket.socket) -> None:
+    """Carries bytes one way until either side ends."""
+    with suppress(OSError):
+        while data := source.recv(65536):
+            drain.sendall(data)
+    for end in (source, drain):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+def _reset(end: socket.socket) -> None:
+    """Ends a connection as a network that breaks does: with a reset, whatever is still on its way."""
+    with suppress(OSError):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        end.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,234 @@
+"""An arena of many processes, and a storm over it: kills, doubled messages, cut connections."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from celery import Celery
+from kombu.exceptions import KombuError
+from sqlmodel import col, func, select
+
+from arena.cli.local import arena_command, free_address
+from arena.models import BotLogEntry, Match, utc_now
+from arena.processes import Supervisor
+from arena.services import bots, tournaments
+from arena.services.results import StandingLine, standings
+from arena.services.tournaments import TournamentStatus
+from arena.settings import Settings, load_settings
+from arena.specs import make_spec
+from arena.storage import Storage, open_storage
+from arena.tasks import ADVANCE, RUN_MATCH, make_app, wake
+from referee.journal import EntryKind
+from tests.arena.running import SAMPLE_BOTS
+from tests.arena.servers import Proxy
+from tests.arena.world import results
+
+DEADLINE = 240.0
+"""Seconds after which a test gives up on what it waits for."""
+
+SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
+BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(8)}
+CUP = {
+    "format": "swiss",
+    "rounds": 5,
+    "ruleset": "chinese",
+    "sessions": 20,
+    "deals": 2,
+    "decision_ms": 120_000,  # a bot that was killed is back in time
+    "join_seconds": 300,
+    "entrants": list(BOTS),
+}
+SESSIONS = 200
+ROUND = 40
+"""Sessions in a round."""
+SEED = bytes(range(32))
+
+
+class Outcome(NamedTuple):
+    """All that counts of a tournament."""
+
+    results: dict[str, list[tuple[object, ...]]]
+    """Sessions with their records, points and faults of the seats, ratings, rating changes in their order."""
+    standings: list[StandingLine]
+
+
+def differences(outcome: Outcome, calm: Outcome) -> list[str]:
+    """What differs from the calm run, in short; nothing: they are the same."""
+    kinds = outcome.results.keys() | calm.results.keys()
+    pairs = {kind: (outcome.results[kind], calm.results[kind]) for kind in sorted(kinds)}
+    return [
+        *(
+            f"{len(one)} {kind} instead of {len(other)}"
+            for kind, (one, other) in pairs.items()
+            if len(one) != len(other)
+        ),
+        *(
+            f"{kind}: {a} instead of {b}"
+            for kind, both in pairs.items()
+            for a, b in zip(*both, strict=False)
+            if a != b
+        ),
+        *(f"{a} instead of {b}" for a, b in zip(outcome.standings, calm.standings, strict=True) if a != b),
+    ]
+
+
+class Cluster:
+    """Workers, referees, the beat and bots, each a process that is started again when it dies.
+
+    ``storage`` is the test's own way to the database.
+    """
+
+    def __init__(self, settings: Settings, storage: Storage, supervisor: Supervisor, app: Celery) -> None:
+        self.settings = settings
+        self.storage = storage
+        self.app = app
+        self._supervisor = supervisor
+        self.killed = 0
+        """Processes that were killed so far."""
+
+    def start(self, workers: int) -> None:
+        """Starts everything but the bots."""
+        for place, address in enumerate(self.settings.referees, start=1):
+            command = arena_command("referee", "--listen", address)
+            self._supervisor.start(f"referee{place}", command, stop_with=signal.SIGINT)
+        for place in range(1, workers + 1):
+            self._supervisor.start(f"worker{place}", arena_command("worker"))
+        self._supervisor.start("beat", arena_command("beat"))
+
+    def start_bots(self) -> None:
+        """Registers the bots and starts a process for each."""
+        for number, (name, file) in enumerate(BOTS.items()):
+            token = bots.register_version(self.storage, name, utc_now()).token
+            environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
+            self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
+
+    def start_tournament(self) -> None:
+        """Creates the cup and starts it."""
+        now = utc_now()
+        cup = tournaments.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
+        tournaments.start(self.storage, "cup", now)
+        wake(self.settings, cup.id)
+
+    def status(self) -> TournamentStatus:
+        """How the cup stands."""
+        return tournaments.status(self.storage, "cup")
+
+    def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Waits until the condition holds, keeping all processes running; fails if that takes too long."""
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end, f"gave up waiting: {self.status()}"
+            self._supervisor.check()
+            meanwhile()
+            time.sleep(0.02)
+
+    def finish(self, meanwhile: Callable[[], None] = lambda: None) -> Outcome:
+        """Waits for the end of the cup and gives what came of it."""
+        self.wait(lambda: self.status().ended, meanwhile)
+        status = self.status()
+        assert (status.state, status.sessions_done, status.sessions_total) == ("finished", SESSIONS, SESSIONS)
+        return Outcome(results(self.storage), standings(self.storage, "cup"))
+
+    def faults(self) -> int:
+        """Faults that the referees noted, in sessions that count and in others."""
+        noted = select(func.count()).where(col(BotLogEntry.kind) == EntryKind.FAULT)
+        with self.storage.read() as tx:
+            return tx.exec(noted).one()
+
+    def kill(self, name: str) -> None:
+        """Kills a process at once and without a warning, as soon as there is one."""
+        self.wait(lambda: self._supervisor.pid(name) is not None)
+        pid = self._supervisor.pid(name)
+        assert pid is not None
+        with suppress(ProcessLookupError):  # it has just died by itself
+            os.kill(pid, signal.SIGKILL)
+            self.killed += 1
+
+    def empty_broker(self) -> None:
+        """Loses every message that is on its way."""
+        with self.app.connection_for_write() as connection:
+            connection.default_channel.queue_purge("arena")
+
+    def send_again(self, random: Random) -> None:
+        """Sends messages that nobody needs: one for some match and one for the cup, both doubled."""
+        with self.storage.read() as tx:
+            matches = tx.exec(select(Match.id)).all()
+        messages = [(RUN_MATCH, random.choice(matches))] if matches else []
+        with suppress(KombuError, OSError):  # the broker may be away
+            for task, number in [*messages, (ADVANCE, 1)] * 2:
+                self.app.send_task(task, [number], retry=False)
+
+
+@contextmanager
+def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
+    """A cluster without bots; ``database`` is the test's own way to the database, where that is another."""
+    referees = [free_address(), free_address()]
+    quick = {"listen": referees[0], "referees": ",".join(referees), "beat_seconds": 0.5, "lease_seconds": 2}
+    settings = load_settings({"data": folder} | quick | settings_)
+    own = settings.model_copy(update={"database_url": database or settings.database_url})
+    with ExitStack() as stack:
+        storage = stack.enter_context(open_storage(own))
+        app = stack.enter_context(make_app(settings))
+        supervisor = stack.enter_context(Supervisor(settings.logs, settings.environment()))
+        running = Cluster(settings, storage, supervisor, app)
+        running.start(workers)
+        yield running
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happens to an arena."""
+
+    after: int
+    """Sessions that are stored before."""
+    pause: float
+    """Seconds from then on."""
+    name: str
+    happen: Callable[[], object]
+
+
+def kills(running: Cluster, random: Random, names: Sequence[str], count: int) -> list[Event]:
+    """Kills at random moments, each process at least once."""
+    victims = [*names, *random.choices(names, k=count - len(names))]
+    return [at_random(random, f"{name} is killed", partial(running.kill, name)) for name in victims]
+
+
+def cuts(random: Random, what: str, proxy: Proxy, seconds: float = 1.5) -> Event:
+    """Cuts everybody from a server for some seconds."""
+
+    def cut() -> None:
+        proxy.cut()
+        time.sleep(seconds)
+        proxy.restore()
+
+    # Not before all processes have started: one whose first start fails is not started again.
+    return at_random(random, f"{what} is cut off", cut, first=ROUND)
+
+
+def at_random(random: Random, name: str, happen: Callable[[], object], *, first: int = 0) -> Event:
+    """An event at a random moment, before the cup's last round."""
+    return Event(random.randrange(first, SESSIONS - ROUND), random.uniform(0, 0.3), name, happen)
+
+
+def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcome:
+    """Lets all events happen, in the order of the sessions before them; messages are doubled all the time."""
+    running.start_tournament()
+    for event in sorted(events, key=lambda event: event.after):
+        running.wait(
+            lambda least=event.after: running.status().sessions_done >= least,  # type: ignore[misc]
+            lambda: running.send_again(random),
+        )
+        time.sleep(event.pause)
+        done = running.status()
+        print(f"{done.sessions_done:3} sessions, round {done.round}: {event.name}")
+        if not done.ended:
+            event.happen()
+    return running.finish(lambda: running.send_again(random))

@@ -1,0 +1,198 @@
+"""Databases and brokers that are servers: lost, cut off and restored under processes that run on."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from redis import Redis
+from sqlmodel import SQLModel
+
+from arena.cli.local import arena_command
+from arena.processes import Supervisor
+from arena.settings import Settings, load_settings
+from arena.storage import Storage, open_storage
+from arena.tasks import make_app
+from tests.arena import servers
+from tests.arena.fakes import Clock
+from tests.arena.servers import LOOPBACK, Proxy
+from tests.arena.world import World, results
+
+DEADLINE = 120.0
+
+Results = dict[str, list[tuple[object, ...]]]
+
+
+class Playing:
+    """A worker with a slow referee and the beat, and a cup that they play."""
+
+    def __init__(self, settings: Settings, world: World, supervisor: Supervisor) -> None:
+        self.settings = settings
+        self.world = world
+        self._supervisor = supervisor
+        for name, kind in (("worker", "slow-worker"), ("beat", "beat")):
+            supervisor.start(name, [sys.executable, "-m", "tests.arena.fake_worker", kind])
+
+    def begin(self) -> None:
+        """Starts the cup."""
+        self.world.tournament(8, rounds=5)
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert time.monotonic() < end, f"gave up waiting: {self.world.status()}"
+            self._supervisor.check()
+            time.sleep(0.02)
+
+    def reach(self, sessions: int) -> None:
+        """Waits until so many sessions are stored."""
+        self.wait(lambda: self.world.status().sessions_done >= sessions)
+
+    def finish(self) -> Results:
+        self.wait(lambda: self.world.status().ended)
+        return results(self.world.storage)
+
+
+@contextmanager
+def playing(settings: Settings, database: str = "") -> Iterator[Playing]:
+    """The arena of these settings at work; ``database`` is the test's own way to its database, if another."""
+    own = settings.model_copy(update={"database_url": database or settings.database_url})
+    with open_storage(own) as storage, Supervisor(settings.logs, settings.environment()) as supervisor:
+        yield Playing(settings, World(storage, Clock()), supervisor)
+
+
+def settings_of(folder: Path, **others: object) -> Settings:
+    """Settings of an arena in this folder that loses no time."""
+    quick = {"data": folder, "beat_seconds": 0.3, "lease_seconds": 2, "worker_threads": 4}
+    return load_settings(quick | others)
+
+
+def calm_results(make_world: Callable[[], World]) -> Results:
+    world = make_world()
+    world.finish(world.tournament(8, rounds=5).id)
+    return results(world.storage)
+
+
+def redis_url(port: int) -> str:
+    return f"redis://{LOOPBACK}:{port}/0"
+
+
+def rabbitmq_url(port: int) -> str:
+    return f"amqp://guest:guest@{LOOPBACK}:{port}//"
+
+
+def cut(proxy: Proxy) -> None:
+    """Cuts a server off for a second."""
+    proxy.cut()
+    time.sleep(1)
+    proxy.restore()
+    assert proxy.cuts
+
+
+def test_cup_when_postgresql_and_redis_fail_under_it_then_it_goes_on_by_itself(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    with (
+        servers.postgres() as postgres,
+        servers.redis() as port,
+        Redis(LOOPBACK, port) as client,
+        Proxy(postgres.port) as database,
+        Proxy(port) as broker,
+    ):
+        urls = {"database_url": postgres.url(port=database.port), "broker_url": redis_url(broker.port)}
+        with playing(settings_of(tmp_path / "arena", **urls), postgres.url()) as cup:
+            cup.begin()
+            cup.reach(3)
+            client.flushall()
+            cup.reach(8)
+            cut(broker)
+            cup.reach(14)
+            cut(database)
+            assert cup.finish() == calm_results(make_world)
+
+
+def test_cup_when_postgresql_and_rabbitmq_fail_under_it_then_it_goes_on_by_itself(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    with (
+        servers.postgres() as postgres,
+        servers.rabbitmq() as port,
+        Proxy(postgres.port) as database,
+        Proxy(port) as broker,
+    ):
+        urls = {"database_url": postgres.url(port=database.port), "broker_url": rabbitmq_url(broker.port)}
+        with playing(settings_of(tmp_path / "arena", **urls), postgres.url()) as cup:
+            cup.begin()
+            cup.reach(3)
+            with make_app(cup.settings) as app, app.connection_for_write() as connection:
+                connection.default_channel.queue_purge("arena")
+            cup.reach(8)
+            cut(broker)
+            cup.reach(14)
+            cut(database)
+            assert cup.finish() == calm_results(make_world)
+
+
+def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewhere(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    here, there = settings_of(tmp_path / "here"), settings_of(tmp_path / "there").prepare()
+    with playing(here) as cup:
+        cup.begin()
+        cup.reach(4)
+        with closing(sqlite3.connect(here.data / "arena.db")) as connection:
+            connection.execute(f"VACUUM INTO '{there.data / 'arena.db'}'")
+        cup.reach(8)  # lost, and played again from the backup
+    with playing(there) as cup:
+        assert cup.finish() == calm_results(make_world)
+
+
+def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_elsewhere(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    dump = tmp_path / "arena.dump"
+    with servers.postgres() as postgres:
+        with playing(settings_of(tmp_path / "here", database_url=postgres.url())) as cup:
+            cup.begin()
+            cup.reach(4)
+            postgres.run("pg_dump", "--format=custom", f"--file={dump}", "arena")
+            cup.reach(8)  # lost, and played again from the backup
+        restored = postgres.create("restored")
+        postgres.run("pg_restore", "--dbname=restored", str(dump))
+        with playing(settings_of(tmp_path / "there", database_url=restored)) as cup:
+            assert cup.finish() == calm_results(make_world)
+
+
+def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(tmp_path: Path) -> None:
+    with servers.postgres() as postgres:
+        settings = settings_of(tmp_path, database_url=postgres.url())
+        command = [*arena_command("tournament", "list")]
+        processes = [
+            subprocess.Popen(
+                command,
+                env=os.environ | settings.environment(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(4)
+        ]
+        outcomes = [(process.communicate(timeout=DEADLINE)[1], process.returncode) for process in processes]
+        assert outcomes == [("", 0)] * 4
+        with open_storage(settings) as storage, storage.read() as tx:
+            assert compare_metadata(MigrationContext.configure(tx.connection()), SQLModel.metadata) == []
+
+
+def test_connection_when_to_postgresql_then_a_host_that_is_gone_is_given_up_soon(tmp_path: Path) -> None:
+    with servers.postgres() as postgres:
+        for query, idle in (("", "30"), ("?keepalives_idle=7", "7")):
+            with Storage(postgres.url() + query) as storage, storage.read() as tx:
+                driver: Any = tx.connection().connection.driver_connection
+                assert driver.info.get_parameters()["keepalives_idle"] == idle

@@ -1,0 +1,132 @@
+"""Real processes killed at random, connections cut, messages lost and doubled.
+
+The results are those of an undisturbed run, and no fault of a bot comes of it.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlmodel import select
+
+from arena.models import Round
+from arena.services import advance
+from tests.arena import servers
+from tests.arena.servers import LOOPBACK, Postgres, Proxy
+from tests.arena.storm import (
+    BOTS,
+    ROUND,
+    Cluster,
+    Event,
+    Outcome,
+    at_random,
+    cluster,
+    cuts,
+    differences,
+    kills,
+    weather,
+)
+from tests.arena.world import World
+
+BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
+ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
+
+CUT_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """What the cup comes to when nothing happens to it."""
+    with cluster(tmp_path_factory.mktemp("calm"), workers=1) as running:
+        running.start_bots()
+        running.start_tournament()
+        outcome = running.finish()
+        assert running.faults() == 0
+        return outcome
+
+
+@pytest.fixture
+def random() -> Random:
+    seed = secrets.randbits(32)
+    print(f"seed {seed}")
+    return Random(seed)
+
+
+@pytest.fixture
+def postgres() -> Iterator[Postgres]:
+    with servers.postgres() as server:
+        yield server
+
+
+def survive(running: Cluster, random: Random, calm: Outcome, others: Sequence[Event]) -> None:
+    """Plays the cup through 24 kills and these other events, and compares it with the calm run."""
+    running.start_bots()
+    events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
+    assert differences(weather(running, random, events), calm) == []
+    assert running.faults() == 0
+    assert running.killed >= 20
+
+
+def test_pairing_when_another_was_faster_and_its_round_is_open_then_nothing_is_paired(world: World) -> None:
+    cup = world.tournament(8, format="swiss", rounds=3)
+    world.advance(cup.id)
+    assert not advance.pair_rounds(world.storage, cup.id, world.clock())
+    with world.storage.read() as tx:
+        assert tx.exec(select(Round.number)).all() == [1]
+
+
+def test_storm_when_everything_is_embedded_then_the_results_are_those_of_a_calm_run(
+    calm: Outcome, random: Random, tmp_path: Path
+) -> None:
+    with cluster(tmp_path) as running:
+        emptied = at_random(random, "the broker is emptied", running.empty_broker)
+        survive(running, random, calm, [emptied])
+
+
+def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm_run(
+    calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
+) -> None:
+    with servers.redis() as redis, Proxy(postgres.port) as database, Proxy(redis) as broker:
+        settings: dict[str, Any] = {
+            "database_url": postgres.url(port=database.port),
+            "broker_url": f"redis://{LOOPBACK}:{broker.port}/0",
+        }
+        with (
+            cluster(tmp_path, database=postgres.url(), **settings) as running,
+            Redis(LOOPBACK, redis) as client,
+        ):
+            end_all = partial(postgres.sql, CUT_ALL)
+            others = [
+                at_random(random, "the broker is emptied", client.flushall),
+                cuts(random, "the broker", broker),
+                cuts(random, "the database", database),
+                at_random(random, "all use of the database is ended", end_all, first=ROUND),
+            ]
+            survive(running, random, calm, others)
+        assert database.cuts
+        assert broker.cuts
+
+
+def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
+    calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
+) -> None:
+    with servers.rabbitmq() as rabbitmq, Proxy(postgres.port) as database, Proxy(rabbitmq) as broker:
+        settings: dict[str, Any] = {
+            "database_url": postgres.url(port=database.port),
+            "broker_url": f"amqp://guest:guest@{LOOPBACK}:{broker.port}//",
+        }
+        with cluster(tmp_path, database=postgres.url(), **settings) as running:
+            others = [
+                at_random(random, "the broker is emptied", running.empty_broker),
+                cuts(random, "the broker", broker),
+                cuts(random, "the database", database),
+            ]
+            survive(running, random, calm, others)
+        assert database.cuts
+        assert broker.cuts
