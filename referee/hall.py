@@ -104,8 +104,9 @@ class Hall:
         self._places: dict[int, dict[int, tuple[Table, int]]] = {}
         self._matches: dict[str, Match] = {}
         self._handles = count(1)
-        self._alarms: list[tuple[float, int, Table]] = []
-        self._ties = count()
+        self._alarms: list[tuple[float, int]] = []
+        """When a table wants to be called, and its handle: what waits here must not keep a closed table."""
+        self._tables: dict[int, Table] = {}
         self._room_freed = False
         self._ticked = 0.0
         self._draining = ""
@@ -340,8 +341,9 @@ class Hall:
         self.note_time(now)
         self._ticked = now
         while self._alarms and self._alarms[0][0] <= now:
-            when, _, table = heapq.heappop(self._alarms)
-            if table.expected == when and not table.over:
+            when, handle = heapq.heappop(self._alarms)
+            table = self._tables.get(handle)
+            if table is not None and table.expected == when:
                 table.expected = INFINITY
                 table.expire(now)
         self.settle(now)
@@ -415,7 +417,7 @@ class Hall:
         absent = self._absent(match)
         table = Table(info, session.seed, self._outlets(match, session, handle, versions))
         table.watched = match.broadcast.spectators > 0
-        match.tables[handle] = table
+        match.tables[handle] = self._tables[handle] = table
         for seat, version in enumerate(versions):
             self._places.setdefault(version, {})[handle] = (table, seat)
         table.start(now, [version in self._connections for version in versions])
@@ -453,7 +455,7 @@ class Hall:
             return FaultKind.STALL if connection.is_stuck(self._ticked) else FaultKind.TIMEOUT
 
         def expect(when: float) -> None:
-            heapq.heappush(self._alarms, (when, next(self._ties), match.tables[handle]))
+            heapq.heappush(self._alarms, (when, handle))
 
         def finished() -> None:
             self._finish(match, session, handle, versions)
@@ -466,6 +468,7 @@ class Hall:
 
     def _finish(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> None:
         table = match.tables.pop(handle)
+        del self._tables[handle]
         for version in versions:
             self._places[version].pop(handle, None)
         self._room_freed = True

@@ -242,8 +242,9 @@ class AnyHall(RuleBasedStateMachine):
         assert places == {handle: len(table.info.seats) for handle, table in tables.items()}
         for table in tables.values():
             self.check(table)
-        waiting = [table for _, _, table in hall._alarms]
-        assert all(table in waiting for table in tables.values()), "a table waits without an alarm"
+        waiting = [handle for _, handle in hall._alarms]
+        assert all(handle in waiting for handle in tables), "a table waits without an alarm"
+        assert hall._tables == tables, "a closed table is kept"
         assert max(Counter(waiting).values(), default=0) <= MOST_ALARMS, "alarms pile up"
         for bot in self.bots.values():
             assert hall.standing(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
