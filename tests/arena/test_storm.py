@@ -109,8 +109,6 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
                 at_random(random, "all use of the database is ended", end_all, first=ROUND),
             ]
             survive(running, random, calm, others)
-        assert database.cuts
-        assert broker.cuts
 
 
 def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
@@ -128,5 +126,3 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
                 cuts(random, "the database", database),
             ]
             survive(running, random, calm, others)
-        assert database.cuts
-        assert broker.cuts
