@@ -226,6 +226,8 @@ def _config(settings: Settings) -> dict[str, object]:
         "task_default_queue": "arena",
         "worker_prefetch_multiplier": 1,
         "worker_enable_remote_control": False,
+        # Else task threads set RabbitMQ's prefetch count, and read what is for the worker.
+        "worker_enable_prefetch_count_reduction": False,
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "beat_schedule": {"advance": beat},
