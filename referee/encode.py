@@ -11,8 +11,8 @@ from google.protobuf.descriptor import Descriptor
 
 from referee import wire
 from referee.action import Entry
-from referee.deal import Deal
-from referee.events import DealEnded, Event, SessionInfo, Turn, log_length
+from referee.deal import Deal, Stage
+from referee.events import DealEnded, DealStarted, Event, SessionInfo, Turn
 from referee.memo import Memo
 from referee.numbers import card_numbers
 from referee.plays import Rules
@@ -36,42 +36,58 @@ def _varint(number: int) -> bytes:
     return bytes(encoded)
 
 
-_NUMBERS = [_varint(number) for number in range(1 << 14)]
-_MANY = len(_NUMBERS)
-
-
-def _number(number: int) -> bytes:
-    return _NUMBERS[number] if number < _MANY else _large(number)
-
-
-@lru_cache(maxsize=1 << 14)
-def _large(number: int) -> bytes:
-    return _varint(number)
+_NUMBER: Memo[int, bytes] = Memo(_varint)
 
 
 def _sized(data: bytes) -> bytes:
-    return _number(len(data)) + data
+    return _NUMBER[len(data)] + data
 
 
-_TURN, _ENDED = play_pb2.Turn.DESCRIPTOR, play_pb2.DealEnded.DESCRIPTOR
-_EVENTS = _key(play_pb2.PlayResponse.DESCRIPTOR, "events", _BYTES)
-_EVENT_TURN = _key(play_pb2.Event.DESCRIPTOR, "turn", _BYTES)
-_EVENT_ENDED = _key(play_pb2.Event.DESCRIPTOR, "deal_ended", _BYTES)
-_SESSION = _key(_TURN, "session", _VARINT)
-_SEQUENCE = _key(_TURN, "sequence", _VARINT)
+def _field(key: bytes) -> Memo[int, bytes]:
+    """A field with a number, by that number."""
+    return Memo(lambda number: key + _varint(number))
+
+
+def _event(name: str) -> Memo[int, bytes]:
+    """What stands before the fields of an event in a PlayResponse, by their length."""
+    events = _key(play_pb2.PlayResponse.DESCRIPTOR, "events", _BYTES)
+    event = _key(play_pb2.Event.DESCRIPTOR, name, _BYTES)
+
+    def head(length: int) -> bytes:
+        inner = event + _varint(length)
+        return events + _varint(len(inner) + length) + inner
+
+    return Memo(head)
+
+
+_TURN = play_pb2.Turn.DESCRIPTOR
+_TURN_HEAD = _event("turn")
+_SESSION = _field(_key(_TURN, "session", _VARINT))
+_SEQUENCE = _field(_key(_TURN, "sequence", _VARINT))
 _KIND = {stage: _key(_TURN, "kind", _VARINT) + _varint(number) for stage, number in wire.TURN_KINDS.items()}
+_PLAY, _KIND_PLAY = Stage.PLAY, _KIND[Stage.PLAY]
 _ACTION = _key(_TURN, "actions", _BYTES)
 _TO_BEAT = _key(_TURN, "to_beat", _BYTES)
 _CAN_PASS = _key(_TURN, "can_pass", _VARINT) + b"\1"
-_DECISION_MS = _key(_TURN, "decision_ms", _VARINT)
-_MUST_INCLUDE = _key(_TURN, "must_include", _VARINT)
+_DECISION_MS = _field(_key(_TURN, "decision_ms", _VARINT))
+_MUST_INCLUDE = _field(_key(_TURN, "must_include", _VARINT))
 _NEXT_HAS_ONE = _key(_TURN, "next_has_one", _VARINT) + b"\1"
 _TOP_CARD_BANNED = _key(_TURN, "top_card_banned", _VARINT) + b"\1"
-_BANK_MS = _key(_TURN, "bank_ms", _VARINT)
-_CREDIT_MS = _key(_TURN, "credit_ms", _VARINT)
+_BANK_MS = _field(_key(_TURN, "bank_ms", _VARINT))
+_CREDIT_MS = _field(_key(_TURN, "credit_ms", _VARINT))
 _LEGAL_PLAYS = _key(_TURN, "legal_plays", _BYTES)
 _PLAY_CARDS = _key(play_pb2.LegalPlay.DESCRIPTOR, "cards", _BYTES)
+
+_STARTED = play_pb2.DealStarted.DESCRIPTOR
+_STARTED_HEAD = _event("deal_started")
+_STARTED_HAND = _key(_STARTED, "hand", _BYTES)
+
+_ENDED = play_pb2.DealEnded.DESCRIPTOR
+_ENDED_HEAD = _event("deal_ended")
 _ENDED_ACTION = _key(_ENDED, "actions", _BYTES)
+_HAND_CARDS = _key(play_pb2.Hand.DESCRIPTOR, "cards", _BYTES)
+_HANDS = _key(_ENDED, "hands", _BYTES)
+_LEFT = _key(_ENDED, "left", _BYTES)
 
 
 class _Pieces:
@@ -82,15 +98,26 @@ class _Pieces:
         self._draws = rules.ruleset.leftover == "stock"
         self._actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
         """Actions as others than their seats see them: fields of a turn."""
-        self.cards = Memo[int, bytes](lambda mask: _sized(bytes(self._numbers.numbers(mask))))
-        """The cards of a mask, packed, with their length."""
-        self.plays = Memo[int, bytes](lambda mask: _sized(_PLAY_CARDS + self.cards[mask]))
-        """Legal plays, with their length."""
+        self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
+        """The play to beat, by its code: a field of a turn."""
+        self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
+        """A legal play, by its code: a field of a turn."""
 
     def _encode(self, entry: Entry, seat: int) -> bytes:
         action = play_pb2.Action()
         wire.write_action(action, self._numbers, entry, seat)
         return _ACTION + _sized(action.SerializeToString())
+
+    def _play(self, mask: int) -> bytes:
+        return _sized(_PLAY_CARDS + self.cards(mask))
+
+    def cards(self, mask: int) -> bytes:
+        """The cards of a mask, packed, with their length."""
+        return _sized(self._numbers.packed(mask))
+
+    def hand(self, mask: int) -> bytes:
+        """A Hand, with its length."""
+        return _sized(_HAND_CARDS + self.cards(mask)) if mask else b"\0"
 
     def number(self, mask: int) -> int:
         """The number of the lowest card of a mask."""
@@ -130,27 +157,33 @@ def _pieces(rules: Rules) -> _Pieces:
 
 def turn_event(turn: Turn, list_plays: bool) -> bytes:
     """A PlayResponse with one turn; such messages set one after the other are one with all of them."""
-    info, seat, sequence, stage, deal, since, time_ms, bank_ms, credit_ms, encoded = turn
+    info, deal, seat, stage, encoded = turn.info, turn.deal, turn.seat, turn.stage, turn.encoded
     pieces = _pieces(info.rules)
-    parts = [_SESSION, _number(info.handle), _SEQUENCE, _number(sequence), _KIND[stage]]
-    parts += pieces.actions(deal, since, seat, encoded)
-    if deal.to_beat:
-        parts += _TO_BEAT, pieces.cards[deal.to_beat & info.rules.full]
-    if deal.can_pass(seat):
+    parts = [
+        _SESSION[info.handle],
+        _SEQUENCE[turn.sequence],
+        _KIND_PLAY if stage is _PLAY else _KIND[stage],
+        *pieces.actions(deal, turn.since, seat, encoded),
+    ]
+    plain = deal.is_plain(seat)
+    to_beat = deal.to_beat
+    if to_beat:
+        parts.append(pieces.to_beat[to_beat])
+    if to_beat if plain else deal.can_pass(seat):
         parts.append(_CAN_PASS)
-    if time_ms:
-        parts += _DECISION_MS, _number(time_ms)
+    if turn.time_ms:
+        parts.append(_DECISION_MS[turn.time_ms])
     if list_plays:
-        full = info.rules.full
-        for code in deal.legal(seat):
-            parts += _LEGAL_PLAYS, pieces.plays[code & full]
-    if not deal.is_plain(seat):
+        legal = pieces.legal
+        parts += [legal[code] for code in deal.legal(seat)]
+    if not plain:
         parts += _constraints(deal, seat, pieces)
-    if bank_ms:
-        parts += _BANK_MS, _number(bank_ms)
-    if credit_ms:
-        parts += _CREDIT_MS, _number(credit_ms)
-    return _response(_EVENT_TURN, b"".join(parts))
+    if turn.bank_ms:
+        parts.append(_BANK_MS[turn.bank_ms])
+    if turn.credit >= 0.001:
+        parts.append(_CREDIT_MS[turn.credit_ms])
+    data = b"".join(parts)
+    return _TURN_HEAD[len(data)] + data
 
 
 def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
@@ -158,7 +191,7 @@ def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
     position = deal.position(seat)
     parts: list[bytes] = []
     if position.include:
-        parts += _MUST_INCLUDE, _number(pieces.number(position.include))
+        parts.append(_MUST_INCLUDE[pieces.number(position.include)])
     if position.guarded:
         parts.append(_NEXT_HAS_ONE)
     if position.banned:
@@ -168,23 +201,44 @@ def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
 
 def other_event(event: Event) -> bytes:
     """A PlayResponse with one event that is no turn."""
+    if isinstance(event, DealStarted):
+        return _deal_started(event)
     if isinstance(event, DealEnded):
-        info, deal = event.info, event.deal
-        actions = _pieces(info.rules).actions(deal, event.since, event.seat, event.encoded)
-        fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
-        return _response(_EVENT_ENDED, b"".join(fields) + _ended_for_all(info, deal, event.scores))
+        return _deal_ended(event)
     response = play_pb2.PlayResponse()
     wire.add_event(response, event)
     return response.SerializeToString()
 
 
+def _deal_started(event: DealStarted) -> bytes:
+    info, deal = event.info, event.deal
+    hand = _pieces(info.rules).cards(event.hands[event.seat])
+    data = _STARTED_HAND + hand + _started_for_all(info, deal, event.hands)
+    return _STARTED_HEAD[len(data)] + data
+
+
+def _deal_ended(event: DealEnded) -> bytes:
+    info, deal = event.info, event.deal
+    actions = _pieces(info.rules).actions(deal, event.since, event.seat, event.encoded)
+    fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
+    data = b"".join(fields) + _ended_for_all(info, deal, event.scores)
+    return _ENDED_HEAD[len(data)] + data
+
+
 @lru_cache(maxsize=1024)
-def _ended_for_all(info: SessionInfo, deal: Deal, scores: tuple[int, ...]) -> bytes:
-    """What the end of a deal says to all of its seats: everything but the actions."""
-    message = play_pb2.DealEnded()
-    wire.write_deal_ended(message, DealEnded(info, -1, deal, log_length(deal), scores))
+def _started_for_all(info: SessionInfo, deal: Deal, hands: tuple[int, ...]) -> bytes:
+    """What the start of a deal says to all of its seats: everything but their hands."""
+    message = play_pb2.DealStarted()
+    wire.write_deal_started(message, DealStarted(info, -1, deal, hands))
     return message.SerializeToString()
 
 
-def _response(key: bytes, data: bytes) -> bytes:
-    return _EVENTS + _sized(key + _sized(data))
+@lru_cache(maxsize=1024)
+def _ended_for_all(info: SessionInfo, deal: Deal, scores: tuple[int, ...]) -> bytes:
+    """What the end of a deal says to all of its seats: everything but the actions."""
+    hand = _pieces(info.rules).hand
+    message = play_pb2.DealEnded()
+    wire.write_outcome(message, info, deal, scores)
+    hands = [_HANDS + hand(dealt) for dealt in deal.dealt]
+    left = [_LEFT + hand(cards) for cards in deal.left]
+    return b"".join([*hands, *left, message.SerializeToString()])

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from referee.deal import Deal, Stage
 from referee.match import Limits
 from referee.plays import Rules
-
-if TYPE_CHECKING:
-    from referee.table import Table
 
 
 class FaultKind(StrEnum):
@@ -88,28 +85,64 @@ class DealStarted(NamedTuple):
     """Masks by seat, after leftover cards were taken and before an exchange."""
 
 
-class TurnDue(NamedTuple):
-    """A turn that is to be built when it is sent: it may be over by then."""
+class Turn:
+    """A decision that a seat owes, and its clock.
 
-    table: "Table"
-    seat: int
-    sequence: int
+    What the bot is told of it is filled in when it is handed to the stream: it may be over by then.
+    """
 
+    # fmt: off
+    __slots__ = (
+        "bank_ms", "credit", "deadline", "deal", "encoded", "handed_at", "info", "probed", "seat", "sequence",
+        "since", "stage", "time", "time_ms",
+    )
+    # fmt: on
 
-class Turn(NamedTuple):
-    info: SessionInfo
-    seat: int
-    sequence: int
-    stage: Stage
-    deal: Deal
-    since: int
-    """How much of the deal's log the seat was told before; see ``log_length``."""
-    time_ms: int
-    """How long the seat may take, without the credit."""
-    bank_ms: int
-    credit_ms: int
-    encoded: list[bytes] | None = None
-    """For the encoder: the deal's log as far as it was encoded; one list for all seats."""
+    def __init__(
+        self,
+        info: SessionInfo,
+        seat: int,
+        sequence: int,
+        deal: Deal,
+        time: float,
+        deadline: float,
+        encoded: list[bytes] | None = None,
+    ) -> None:
+        self.info = info
+        self.seat = seat
+        self.sequence = sequence
+        self.stage = deal.stage
+        self.deal = deal
+        self.time = time
+        """Seconds that the seat may take, without the credit."""
+        self.deadline = deadline
+        self.credit = 0.0
+        """Seconds credited for the network."""
+        self.handed_at: float | None = None
+        """When the turn was handed to the stream, which starts the clock; None: not yet."""
+        self.probed = False
+        """Whether a sign of life was asked for."""
+        self.since = 0
+        """How much of the deal's log the seat was told before; see ``log_length``."""
+        self.time_ms = 0
+        """How long the seat may take from when the turn is handed to the stream, without the credit."""
+        self.bank_ms = 0
+        self.encoded = encoded
+        """For the encoder: the deal's log as far as it was encoded; one list for all seats."""
+
+    @property
+    def credit_ms(self) -> int:
+        """What is credited for the network."""
+        return int(self.credit * 1000)
+
+    def start(self, now: float, credit: float) -> None:
+        """Starts the clock."""
+        self.handed_at, self.credit = now, credit
+        self.deadline = now + self.time + credit
+
+    def elapsed(self, now: float) -> float:
+        """Seconds that the seat has taken so far; 0 while the clock does not run."""
+        return 0.0 if self.handed_at is None else now - self.handed_at
 
 
 class DealEnded(NamedTuple):
@@ -170,7 +203,7 @@ class Seen(NamedTuple):
     """Index of the action in the deal."""
 
 
-Event = SessionStarted | DealStarted | TurnDue | DealEnded | SessionEnded | Fault | Notice
+Event = SessionStarted | DealStarted | Turn | DealEnded | SessionEnded | Fault | Notice
 """What goes to a bot."""
 
 Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | Notice

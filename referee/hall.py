@@ -20,6 +20,7 @@ from referee.events import (
     SessionEnded,
     SessionInfo,
     Sight,
+    Turn,
 )
 from referee.journal import Entry, EntryKind, Journal, NoJournal
 from referee.match import MAX_DEALS, MatchSpec, Progress, SessionResult, SessionSpec, check_match
@@ -169,23 +170,26 @@ class Hall:
                 table.flood(seat, now)
             self.close(connection, CloseCode.FLOOD, reason, now)
 
-    def place(self, connection: Connection, handle: int) -> tuple[Table, int] | None:
-        """The table and seat that the bot calls ``handle``."""
-        return connection.places.get(handle)
-
     def answer(
-        self, connection: Connection, handle: int, sequence: int, cards: int | Malformed, now: float
+        self,
+        connection: Connection,
+        place: tuple[Table, int],
+        sequence: int,
+        cards: int | Malformed,
+        now: float,
     ) -> None:
-        """A bot's answer to a turn."""
-        place = connection.places.get(handle)
-        if place is None:
-            text = f"session {handle} is not open for this bot"
-            self.notice(connection, Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
-            self.useless(connection, now)
-        elif place[0].answer(place[1], sequence, cards, now):
-            connection.outbox.owed.discard(handle)
+        """A bot's answer to a turn; ``place`` is one of ``connection.places``."""
+        table, seat = place
+        if table.answer(seat, sequence, cards, now):
+            connection.outbox.owed.discard(table.info.handle)
         else:
             self.useless(connection, now)
+
+    def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
+        """A bot's answer for a session that is not open for it."""
+        text = f"session {handle} is not open for this bot"
+        self.notice(connection, Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
+        self.useless(connection, now)
 
     def notice(self, connection: Connection, notice: Notice) -> None:
         """Tells a bot something, and notes it for its author."""
@@ -433,12 +437,13 @@ class Hall:
 
         def send(seat: int, event: Event) -> None:
             kind = type(event)
-            if kind in _NOTED:
-                self._note(versions[seat], match, session, event)
             connection = connections.get(versions[seat])
-            if connection is not None:
-                if kind in _SETTLING:
+            if kind is not Turn:
+                if kind in _NOTED:
+                    self._note(versions[seat], match, session, event)
+                if connection is not None and kind in _SETTLING:
                     connection.outbox.owed.discard(handle)
+            if connection is not None:
                 connection.outbox.put(event)
 
         def probe(seat: int) -> None:

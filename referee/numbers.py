@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from referee.errors import CardError
+from referee.memo import Memo
 from referee.plays import Rules
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class CardNumbers:
         self._first_bit = {n: 1 << (copies * i) for i, n in enumerate(self._numbers)}
         self._copies = copies
         self._remembered: dict[int, Numbers] = {}
+        self._chunks = rules.chunks
+        self._packed: Memo[int, bytes] = Memo(lambda chunk: bytes(self._list(chunk)))
 
     def numbers(self, mask: int) -> Numbers:
         """The cards of ``mask`` as numbers, in canonical order. The list is shared: not to be changed."""
@@ -45,6 +48,11 @@ class CardNumbers:
                 self._remembered.clear()
             self._remembered[mask] = found
         return found
+
+    def packed(self, mask: int) -> bytes:
+        """The cards of ``mask`` as a packed field has them: all numbers take one byte."""
+        packed = self._packed
+        return b"".join([packed[chunk] for chunk in self._chunks(mask)])
 
     def number(self, index: int) -> "Card.ValueType":
         """The number of the card with this index."""

@@ -28,9 +28,11 @@ class Outbox:
         """Sessions in which the bot was sent a turn that it has not answered."""
 
     def put(self, event: Event) -> None:
-        """Adds an event and wakes the writer."""
-        self._events.append(event)
-        self._wake()
+        """Adds an event, and wakes the writer if that may change anything for it."""
+        events = self._events
+        events.append(event)
+        if len(events) == 1 or not self.owed:
+            self._wake()
 
     def sent(self, turns: int) -> None:
         """Notes how many turns the last batch held."""

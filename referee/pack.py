@@ -12,6 +12,8 @@ from referee.cards import card_index, card_text
 from referee.errors import CardError
 from referee.memo import Memo
 
+CHUNK_BITS = 13
+
 
 class Pack:
     """One or two packs of a rank set: card texts, indices and masks, one into the other.
@@ -39,6 +41,7 @@ class Pack:
         self._copies = tuple(
             tuple(1 << card * decks + copy for copy in range(decks)) for card in range(cards)
         )
+        self._chunks = tuple(((1 << CHUNK_BITS) - 1) << shift for shift in range(0, self.width, CHUNK_BITS))
         self._written: Memo[int, str] = Memo(self._write)
 
     def parse(self, text: str) -> int:
@@ -50,7 +53,15 @@ class Pack:
 
     def text(self, mask: int) -> str:
         """Return the cards of ``mask`` in canonical order, blanks between."""
-        return self._written[mask]
+        written = self._written
+        return " ".join([written[chunk] for chunk in self.chunks(mask)])
+
+    def chunks(self, mask: int) -> list[int]:
+        """Return ``mask`` in parts, lowest cards first, of which there are so few that each is met again.
+
+        What is a sequence of cards can be put together from those of the parts, remembered.
+        """
+        return [part for chunk in self._chunks if (part := mask & chunk)]
 
     def card_text(self, index: int) -> str:
         """Return the text of the card with this index."""

@@ -1,5 +1,6 @@
 """Deal records: a finished deal as one JSON object (the public format, docs/formats.md)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -50,6 +51,14 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
     if deal.end == "forfeit":
         record["forfeit"] = deal.culprit
     return record
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
+
+
+def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> str:
+    """Return ``deal_record`` as a JSON object without blanks."""
+    return _ENCODER.encode(deal_record(deal, faults=faults))
 
 
 def full_record(

@@ -11,7 +11,7 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 from referee import encode, wire
 from referee.auth import BotIdentity
 from referee.connection import CloseCode, Connection
-from referee.events import Notice, NoticeCode, TurnDue
+from referee.events import Notice, NoticeCode, Turn
 from referee.hall import Hall
 from referee.v1 import play_pb2
 
@@ -134,18 +134,20 @@ class BotStream:
             parts.append(play_pb2.PlayResponse(ping=ping).SerializeToString())
             if outbox.hold(now) > 0:
                 return parts[0]
-        credit, list_plays, owed = connection.round_trip, connection.list_plays, outbox.owed
+        credit, list_plays = connection.round_trip, connection.list_plays
+        places, owed = connection.places, outbox.owed
         turns = size = taken = 0
         events = outbox.take(now)
         for event in events:
             taken += 1
-            if type(event) is TurnDue:
-                turn = event.table.turn(event.seat, event.sequence, now, credit)
-                if turn is None:
+            if type(event) is Turn:
+                handle = event.info.handle
+                place = places.get(handle)
+                if place is None or not place[0].hand_out(event, now, credit):
                     continue
                 turns += 1
-                owed.add(turn.info.handle)
-                part = encode.turn_event(turn, list_plays)
+                owed.add(handle)
+                part = encode.turn_event(event, list_plays)
             else:
                 part = encode.other_event(event)
             parts.append(part)
@@ -179,11 +181,15 @@ class BotStream:
         if request.moves:
             useful = True
             connection.heard_at = now
+            places = connection.places
             for move in request.moves:
                 handle = move.session
-                place = hall.place(connection, handle)
-                cards = wire.read_move(place[0].info.rules, move) if place else 0
-                hall.answer(connection, handle, move.sequence, cards, now)
+                place = places.get(handle)
+                if place is None:
+                    hall.misplaced(connection, handle, move.sequence, now)
+                else:
+                    cards = wire.read_move(place[0].info.rules, move)
+                    hall.answer(connection, place, move.sequence, cards, now)
                 if connection.closing is not None:
                     return
             connection.outbox.heard(len(request.moves))

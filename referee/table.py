@@ -1,6 +1,5 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,10 +20,9 @@ from referee.events import (
     SessionStarted,
     Sight,
     Turn,
-    TurnDue,
     log_length,
 )
-from referee.record import deal_record
+from referee.record import deal_json
 from referee.session import Session
 
 UNSENT_GRACE = 2.0
@@ -35,34 +33,6 @@ does not take its messages can keep a table waiting."""
 INFINITY = float("inf")
 LATE_KEPT = 64
 """Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
-
-
-class Ask:
-    """A decision that a seat owes."""
-
-    __slots__ = ("credit", "deadline", "probed", "sequence", "stage", "time", "turned_at")
-
-    def __init__(self, sequence: int, stage: Stage, time: float, deadline: float) -> None:
-        self.sequence = sequence
-        self.stage = stage
-        self.time = time
-        """Seconds that the seat may take, without the credit."""
-        self.credit = 0.0
-        """Seconds credited for the network."""
-        self.turned_at: float | None = None
-        """When the turn was handed to the stream, which starts the clock; None: not yet."""
-        self.deadline = deadline
-        self.probed = False
-        """Whether a sign of life was asked for."""
-
-    def start(self, now: float, credit: float) -> None:
-        """Starts the clock."""
-        self.turned_at, self.credit = now, credit
-        self.deadline = now + self.time + credit
-
-    def elapsed(self, now: float) -> float:
-        """Seconds that the seat has taken so far; 0 while the clock does not run."""
-        return 0.0 if self.turned_at is None else now - self.turned_at
 
 
 class Malformed(str):
@@ -110,16 +80,19 @@ class Table:
         self.watched = False
         """Whether spectators are to be told."""
         self._out = outlets
+        self._send = outlets.send
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._encoded: list[bytes] = []
-        self._asks: dict[int, Ask] = {}
+        self._turns: dict[int, Turn] = {}
+        """The decisions that are owed, by seat."""
         self._sequences = [0] * len(info.seats)
         self._told = [0] * len(info.seats)
         self._shown = 0
         self._online = [False] * len(info.seats)
-        self._limit = info.limits.decision_ms / 1000
+        self._limit_ms = info.limits.decision_ms
+        self._limit = self._limit_ms / 1000
         self._most_credit = info.limits.credit_ms / 1000
         self._acts_for_forced = not info.limits.ask_forced
         self._has_bank = info.limits.bank_ms > 0
@@ -134,7 +107,7 @@ class Table:
         """Begins the session; ``online`` says by seat which bots are connected."""
         self._online = list(online)
         for seat in range(len(self.info.seats)):
-            self._out.send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), False))
+            self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), False))
         if self.watched:
             self._out.show(SessionStarted(self.info, 0, tuple(self.session.scores), False))
         self._open_deal()
@@ -145,21 +118,21 @@ class Table:
 
         Gives whether the turn was still open; an answer to another one is ignored with a notice.
         """
-        ask = self._asks.get(seat)
-        if ask is None or ask.sequence != sequence or self._deal is None:
+        turn = self._turns.get(seat)
+        if turn is None or turn.sequence != sequence or self._deal is None:
             self._ignore(seat, sequence, now)
             return False
         if isinstance(cards, Malformed):
-            self._fault(seat, ask, FaultKind.MALFORMED, cards, 0, now)
+            self._fault(seat, turn, FaultKind.MALFORMED, cards, 0, now)
         else:
             try:
                 self._deal.act(seat, cards)
             except PlayError as error:
-                self._fault(seat, ask, FaultKind.ILLEGAL, str(error), cards, now)
+                self._fault(seat, turn, FaultKind.ILLEGAL, str(error), cards, now)
             else:
                 if self._has_bank:
-                    self._charge(seat, ask, now)
-        self._asks.pop(seat, None)
+                    self._charge(seat, turn, now)
+        self._turns.pop(seat, None)
         self._go_on(now)
         return True
 
@@ -169,83 +142,82 @@ class Table:
         A bot that has used half of its time is asked for a sign of life, which tells later whether it was
         late or stuck.
         """
-        for seat, ask in sorted(self._asks.items()):
-            if self._asks.get(seat) is not ask:
+        for seat, turn in sorted(self._turns.items()):
+            if self._turns.get(seat) is not turn:
                 continue
-            if now >= ask.deadline:
-                kind = self._out.blame(seat, ask.turned_at)
+            if now >= turn.deadline:
+                kind = self._out.blame(seat, turn.handed_at)
                 if kind is None:
                     self.void()
                     return
-                self._fault(seat, ask, kind, self._why(ask, kind), 0, now)
-                self._asks.pop(seat, None)
+                self._fault(seat, turn, kind, self._why(turn, kind), 0, now)
+                self._turns.pop(seat, None)
                 self._go_on(now)
-            elif not ask.probed and now >= ask.deadline - ask.time / 2:
-                ask.probed = True
+            elif not turn.probed and now >= turn.deadline - turn.time / 2:
+                turn.probed = True
                 self._out.probe(seat)
-        if self._asks:
-            self._expect(min(_next_look(ask) for ask in self._asks.values()))
+        if self._turns:
+            self._expect(min(_next_look(turn) for turn in self._turns.values()))
 
     def flood(self, seat: int, now: float) -> None:
         """The seat's bot is cut off for flooding: what it owes is done for it."""
-        ask = self._asks.get(seat)
-        if ask is not None:
-            self._fault(seat, ask, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
-            self._asks.pop(seat, None)
+        turn = self._turns.get(seat)
+        if turn is not None:
+            self._fault(seat, turn, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
+            self._turns.pop(seat, None)
             self._go_on(now)
 
     def delay(self, seconds: float) -> None:
         """The referee was away for so long: no clock ran."""
-        for ask in self._asks.values():
-            ask.deadline += seconds
-            if ask.turned_at is not None:
-                ask.turned_at += seconds
+        for turn in self._turns.values():
+            turn.deadline += seconds
+            if turn.handed_at is not None:
+                turn.handed_at += seconds
 
     def detach(self, seat: int, now: float) -> None:
         """The seat's bot lost its stream: the clock of what it owes starts now, if it was not running."""
         self._online[seat] = False
-        ask = self._asks.get(seat)
-        if ask is not None and ask.turned_at is None:
-            ask.start(now, 0.0)
-            self._expect(ask.deadline)
+        turn = self._turns.get(seat)
+        if turn is not None and turn.handed_at is None:
+            turn.start(now, 0.0)
+            self._expect(turn.deadline)
 
     def attach(self, seat: int) -> None:
         """The seat's bot is back: tells it all that it needs to go on."""
         self._online[seat] = True
         self._told[seat] = 0
-        self._out.send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), True))
+        self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), True))
         if self._deal is not None:
-            self._out.send(seat, DealStarted(self.info, seat, self._deal, self._opening))
-        ask = self._asks.get(seat)
-        if ask is not None:
-            self._out.send(seat, TurnDue(self, seat, ask.sequence))
+            self._send(seat, DealStarted(self.info, seat, self._deal, self._opening))
+        turn = self._turns.get(seat)
+        if turn is not None:
+            self._send(seat, turn)
 
-    def turn(self, seat: int, sequence: int, now: float, credit: float = 0.0) -> Turn | None:
-        """The turn as it is handed to the stream now, which starts its clock; None if it is over.
+    def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:
+        """Fills in what the bot is told of a turn that is handed to its stream now, which starts its clock.
 
-        ``credit`` is the round trip of the stream in seconds.
+        ``credit`` is the round trip of the stream in seconds. Gives whether the turn is still open; if it is
+        not, it must not be sent.
         """
-        ask = self._asks.get(seat)
-        if ask is None or ask.sequence != sequence or self._deal is None:
-            return None
-        since, self._told[seat] = self._told[seat], log_length(self._deal)
-        left = ask.time
-        if ask.turned_at is None:
-            ask.start(now, min(credit, self._most_credit))
-            self._expect(_next_look(ask))
+        seat = turn.seat
+        if self._turns.get(seat) is not turn:
+            return False
+        turn.since, self._told[seat] = self._told[seat], log_length(turn.deal)
+        if turn.handed_at is None:
+            turn.start(now, min(credit, self._most_credit))
+            turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
+            self._expect(_next_look(turn))
         else:  # the bot was away, and its clock ran on
-            left = max(0.0, ask.deadline - ask.credit - now)
-        bank = round(self._banks[seat] * 1000) if self._has_bank else 0
-        time, credited = round(left * 1000), int(ask.credit * 1000)
-        return Turn(
-            self.info, seat, sequence, ask.stage, self._deal, since, time, bank, credited, self._encoded
-        )
+            turn.time_ms = round(max(0.0, turn.deadline - turn.credit - now) * 1000)
+        if self._has_bank:
+            turn.bank_ms = round(self._banks[seat] * 1000)
+        return True
 
     def forfeit(self, seat: int) -> None:
         """Ends the session by ``seat``'s forfeit."""
         if self._deal is None or self.over:
             return
-        self._asks.clear()
+        self._turns.clear()
         self._deal.forfeit(seat)
         self._close_deal()
 
@@ -253,7 +225,7 @@ class Table:
         """Ends the session without a result."""
         if self.over:
             return
-        self._asks.clear()
+        self._turns.clear()
         self._end(SessionEnd.VOID, (), -1)
 
     @property
@@ -284,7 +256,7 @@ class Table:
         self._shown = 0
         for seat in range(len(self.info.seats)):
             self._told[seat] = 0
-            self._out.send(seat, DealStarted(self.info, seat, deal, self._opening))
+            self._send(seat, DealStarted(self.info, seat, deal, self._opening))
         if self.watched:
             self._out.show(DealStarted(self.info, -1, deal, self._opening))
 
@@ -299,10 +271,10 @@ class Table:
                     self._open_deal()
             elif deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
                 for seat in deal.asked():
-                    if seat not in self._asks:
+                    if seat not in self._turns:
                         self._ask(deal, seat, now)
                 break
-            elif deal.turn in self._asks:
+            elif deal.turn in self._turns:
                 break
             elif self._acts_for_forced and deal.forced(deal.turn):
                 deal.act(deal.turn, deal.default(deal.turn))
@@ -315,11 +287,12 @@ class Table:
     def _ask(self, deal: Deal, seat: int, now: float) -> None:
         self._sequences[seat] = sequence = self._sequences[seat] + 1
         time = min(self._limit, self._banks[seat]) if self._has_bank else self._limit
-        self._asks[seat] = ask = Ask(sequence, deal.stage, time, now + time + UNSENT_GRACE)
+        deadline = now + time + UNSENT_GRACE
+        self._turns[seat] = turn = Turn(self.info, seat, sequence, deal, time, deadline, self._encoded)
         if not self._online[seat]:
-            ask.start(now, 0.0)
+            turn.start(now, 0.0)
         self._expect(now + time / 2)
-        self._out.send(seat, TurnDue(self, seat, sequence))
+        self._send(seat, turn)
 
     def _expect(self, when: float) -> None:
         """Has ``expire`` called no later than then."""
@@ -327,9 +300,9 @@ class Table:
             self.expected = when
             self._out.expect(when)
 
-    def _charge(self, seat: int, ask: Ask, now: float) -> None:
+    def _charge(self, seat: int, turn: Turn, now: float) -> None:
         """Takes a decision's time from the seat's bank, and adds the increment."""
-        used = max(0.0, ask.elapsed(now) - ask.credit)
+        used = max(0.0, turn.elapsed(now) - turn.credit)
         self._banks[seat] = max(0.0, self._banks[seat] - used) + self._increment
 
     def _ignore(self, seat: int, sequence: int, now: float) -> None:
@@ -344,61 +317,61 @@ class Table:
         else:
             code = NoticeCode.UNKNOWN_TURN
             text = f"turn {sequence} was not asked; the last one was {self._sequences[seat]}"
-        self._out.send(seat, Notice(code, text, self.info.handle, sequence))
+        self._send(seat, Notice(code, text, self.info.handle, sequence))
 
-    def _why(self, ask: Ask, kind: FaultKind) -> str:
-        within = f"no answer within {ask.time * 1000:.0f} ms"
-        if ask.credit >= 0.001:
-            within += f" and {ask.credit * 1000:.0f} ms for the network"
-        if ask.time < self._limit:
+    def _why(self, turn: Turn, kind: FaultKind) -> str:
+        within = f"no answer within {turn.time * 1000:.0f} ms"
+        if turn.credit >= 0.001:
+            within += f" and {turn.credit * 1000:.0f} ms for the network"
+        if turn.time < self._limit:
             within += " (all that was left in the bank)"
         if kind is FaultKind.DISCONNECT:
             return f"{within}: the bot was not connected"
         if kind is FaultKind.STALL:
-            return f"{within}: the bot is connected, but {STUCK[ask.turned_at is not None]}"
+            return f"{within}: the bot is connected, but {STUCK[turn.handed_at is not None]}"
         return within
 
-    def _fault(self, seat: int, ask: Ask, kind: FaultKind, reason: str, answered: int, now: float) -> None:
+    def _fault(self, seat: int, turn: Turn, kind: FaultKind, reason: str, answered: int, now: float) -> None:
         deal = self._deal
         assert deal is not None
         self.faults[seat] += 1
         if self._has_bank:
-            self._charge(seat, ask, now)
-        if now >= ask.deadline:
+            self._charge(seat, turn, now)
+        if now >= turn.deadline:
             late = self._late[seat]
-            late[ask.sequence] = ask.deadline
+            late[turn.sequence] = turn.deadline
             if len(late) > LATE_KEPT:
                 del late[next(iter(late))]
         at = len(deal.log)
         fault: dict[str, object] = {"action": at, "seat": seat, "kind": kind.value}
-        if ask.stage in (Stage.EXCHANGE, Stage.BOMBS):
-            fault["turn"] = "exchange" if ask.stage is Stage.EXCHANGE else "bomb"
+        if turn.stage in (Stage.EXCHANGE, Stage.BOMBS):
+            fault["turn"] = "exchange" if turn.stage is Stage.EXCHANGE else "bomb"
         self._deal_faults.append(fault)
         hand, to_beat, default = deal.hands[seat], deal.to_beat & self.info.rules.full, deal.default(seat)
         forfeit = self.faults[seat] >= self.info.limits.faults
         if forfeit:
-            self._asks.clear()
+            self._turns.clear()
             deal.forfeit(seat)
         else:
             deal.act(seat, default)
-        self._out.send(
+        self._send(
             seat,
             Fault(
                 self.info,
                 seat,
-                ask.sequence,
+                turn.sequence,
                 kind,
                 reason,
                 deal.number,
                 at,
-                ask.stage,
+                turn.stage,
                 hand,
                 to_beat,
                 answered,
                 default,
                 self.faults[seat],
-                round(ask.elapsed(now) * 1000),
-                int(ask.credit * 1000),
+                round(turn.elapsed(now) * 1000),
+                int(turn.credit * 1000),
             ),
         )
 
@@ -408,10 +381,10 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        self.records.append(json.dumps(deal_record(deal, faults=self._deal_faults), separators=(",", ":")))
+        self.records.append(deal_json(deal, faults=self._deal_faults))
         scores = tuple(self.session.scores)
         for seat in range(len(self.info.seats)):
-            self._out.send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores, self._encoded))
+            self._send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores, self._encoded))
         if self.watched:
             self._out.show(DealEnded(self.info, -1, deal, log_length(deal), scores))
         self._deal = None
@@ -434,11 +407,11 @@ class Table:
         self.end = reason
         ended = SessionEnded(self.info, scores, reason, forfeited_by)
         for seat in range(len(self.info.seats)):
-            self._out.send(seat, ended)
+            self._send(seat, ended)
         if self.watched:
             self._out.show(ended)
         self._out.finished()
 
 
-def _next_look(ask: Ask) -> float:
-    return ask.deadline if ask.probed else ask.deadline - ask.time / 2
+def _next_look(turn: Turn) -> float:
+    return turn.deadline if turn.probed else turn.deadline - turn.time / 2

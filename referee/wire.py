@@ -18,6 +18,7 @@ from referee.events import (
     Seen,
     SessionEnd,
     SessionEnded,
+    SessionInfo,
     SessionStarted,
     Sight,
     Turn,
@@ -229,17 +230,24 @@ def write_deal_ended(message: play_pb2.DealEnded, event: DealEnded) -> None:
     """Fills in the end of a deal."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
-    message.session = info.handle
-    message.deal = deal.number
     add_actions(message.actions, cards, deal, event.since, event.seat)
-    message.end = _DEAL_ENDS[deal.end]
     for dealt in deal.dealt:
         message.hands.add().cards.extend(cards.numbers(dealt))
     for left in deal.left:
         message.left.add().cards.extend(cards.numbers(left))
+    write_outcome(message, info, deal, event.scores)
+
+
+def write_outcome(
+    message: play_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
+) -> None:
+    """Fills in what a deal came to: the end of it but for its cards."""
+    message.session = info.handle
+    message.deal = deal.number
+    message.end = _DEAL_ENDS[deal.end]
     message.out.extend(deal.out)
     message.points.extend(deal.points)
-    message.scores.extend(event.scores)
+    message.scores.extend(scores)
 
 
 def write_session_ended(message: play_pb2.SessionEnded, event: SessionEnded) -> None:

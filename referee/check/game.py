@@ -1,6 +1,7 @@
 """A session for one bot: the other seats are played here, by a script or a policy. Sans-I/O."""
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -254,17 +255,10 @@ class Game:
 
     def _write_turn(self) -> play_pb2.Turn:
         deal, limits, message = self.deal, self.info.limits, play_pb2.Turn()
-        turn = Turn(
-            info=self.info,
-            seat=self.seat,
-            sequence=self._sequence,
-            stage=deal.stage,
-            deal=deal,
-            since=self._told,
-            time_ms=min(limits.decision_ms, limits.bank_ms or limits.decision_ms),
-            bank_ms=limits.bank_ms,
-            credit_ms=limits.credit_ms,
-        )
+        time_ms = min(limits.decision_ms, limits.bank_ms or limits.decision_ms)
+        turn = Turn(self.info, self.seat, self._sequence, deal, time_ms / 1000, math.inf)
+        turn.since, turn.time_ms, turn.bank_ms = self._told, time_ms, limits.bank_ms
+        turn.credit = limits.credit_ms / 1000
         wire.write_turn(message, turn, self._lists)
         self._told = log_length(deal)
         return message

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from referee.auth import BotIdentity
 from referee.connection import Connection
-from referee.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn, TurnDue
+from referee.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn
 from referee.hall import BEAT_SECONDS, Hall, Match
 from referee.match import MatchSpec, SessionResult
 from referee.table import Malformed
@@ -22,7 +22,7 @@ class FakeBot:
         self.number = number
         identity = BotIdentity(number, f"owner/bot{number}@1")
         self.connection = Connection(identity, max_sessions, False, lambda: None, lobby.now)
-        self.events: list[Event | Turn] = []
+        self.events: list[Event] = []
         """All that was read."""
         self.turns: dict[int, Turn] = {}
         """Turns that are open as far as the bot knows, by the session's handle."""
@@ -32,21 +32,21 @@ class FakeBot:
     def here(self) -> bool:
         return self.lobby.hall.connection(self.number) is self.connection
 
-    def read(self, *, pong: bool = True) -> list[Event | Turn]:
+    def read(self, *, pong: bool = True) -> list[Event]:
         """Takes what waits, and answers a ping."""
         now, connection = self.lobby.now, self.connection
         if connection.ping_due:
             self.pings.append(connection.take_ping(now))
             if pong:
                 connection.pong(self.pings[-1], now)
-        batch: list[Event | Turn] = []
+        batch: list[Event] = []
         for event in connection.outbox.take(now):
-            if isinstance(event, TurnDue):
-                turn = event.table.turn(event.seat, event.sequence, now, connection.round_trip)
-                if turn is not None:
-                    connection.outbox.owed.add(turn.info.handle)
-                    self.turns[turn.info.handle] = turn
-                    batch.append(turn)
+            if isinstance(event, Turn):
+                place = connection.places.get(event.info.handle)
+                if place is not None and place[0].hand_out(event, now, connection.round_trip):
+                    connection.outbox.owed.add(event.info.handle)
+                    self.turns[event.info.handle] = event
+                    batch.append(event)
                 continue
             if isinstance(event, SessionEnded | DealStarted):
                 self.turns.pop(event.info.handle, None)
@@ -70,12 +70,19 @@ class FakeBot:
         self.turns.pop(turn.info.handle, None)
         hall, now = self.lobby.hall, self.lobby.now
         self.connection.heard_at = now
-        hall.answer(
-            self.connection, turn.info.handle, turn.sequence if sequence is None else sequence, cards, now
-        )
+        self.send(turn.info.handle, turn.sequence if sequence is None else sequence, cards)
         if self.connection.closing is None:
             self.connection.outbox.heard(1)
             hall.settle(now)
+
+    def send(self, handle: int, sequence: int, cards: int | Malformed) -> None:
+        """Answers any turn of any session."""
+        hall, now = self.lobby.hall, self.lobby.now
+        place = self.connection.places.get(handle)
+        if place is None:
+            hall.misplaced(self.connection, handle, sequence, now)
+        else:
+            hall.answer(self.connection, place, sequence, cards, now)
 
     def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
         """Answers a turn with one of its legal answers."""

@@ -153,7 +153,7 @@ class AnyHall(RuleBasedStateMachine):
     @rule(number=st.sampled_from(BOTS), handle=st.integers(0, 20), sequence=st.integers(0, 50))
     def answer_at_random(self, number: int, handle: int, sequence: int) -> None:
         if bot := self.bots.get(number):
-            self.hall.answer(bot.connection, handle, sequence, 0, self.lobby.now)
+            bot.send(handle, sequence, 0)
 
     @rule(number=st.sampled_from(BOTS), id=st.integers(0, 5))
     def pong(self, number: int, id: int) -> None:
@@ -253,8 +253,8 @@ class AnyHall(RuleBasedStateMachine):
         deal, rules = table._deal, table.info.rules
         assert deal is not None
         assert not table.over
-        assert set(table._asks) <= set(deal.asked())
-        assert table._asks, "a table waits for nobody"
+        assert set(table._turns) <= set(deal.asked())
+        assert table._turns, "a table waits for nobody"
         held = Counter(card for hand in deal.start for card in rules.cards(hand))
         drawn = Counter(card for action in deal.actions for card in rules.cards(action.drawn))
         played = Counter(card for action in deal.actions for card in rules.cards(action.cards))

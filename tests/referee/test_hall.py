@@ -116,7 +116,7 @@ def test_room_when_a_flood_forfeits_a_session_then_the_next_one_begins_or_is_wai
         bot.read()
     (bot,) = [bot for bot in bots if bot.turns]
     while bot.here:
-        lobby.hall.answer(bot.connection, 77, 1, 0, lobby.now)
+        bot.send(77, 1, 0)
     assert len(match.take_results()) == 1
     lobby.advance(3)
     (result,) = match.take_results()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from referee.connection import ALLOWANCE
-from referee.events import Fault, FaultKind, SessionEnd, SessionEnded, TurnDue
+from referee.events import Fault, FaultKind, SessionEnd, SessionEnded, Turn
 from referee.hall import PENALTY_SECONDS
 from referee.journal import EntryKind
 from referee.match import Limits
@@ -56,7 +56,7 @@ def go_away(bot: FakeBot) -> None:
 def flood(bot: FakeBot) -> None:
     bot.read()
     for _ in range(int(ALLOWANCE) + 1):
-        bot.lobby.hall.answer(bot.connection, 999, 1, 0, bot.lobby.now)
+        bot.send(999, 1, 0)
 
 
 MISDEEDS: list[tuple[Callable[[FakeBot], None], FaultKind, str]] = [
@@ -81,7 +81,7 @@ MISDEEDS: list[tuple[Callable[[FakeBot], None], FaultKind, str]] = [
 def asked(bots: list[FakeBot]) -> FakeBot:
     """The first bot to whose stream a turn is due; nothing is read yet."""
     return next(
-        bot for bot in bots if any(isinstance(event, TurnDue) for event in bot.connection.outbox._events)
+        bot for bot in bots if any(isinstance(event, Turn) for event in bot.connection.outbox._events)
     )
 
 
