@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.referee import process, read_line
 from benchmarks.spying import Counting, Inference, Pass, Seen, choose, forced_actions, patient
-from referee.bot import Turn, twin
+from referee import twin
+from referee.bot import Turn
 from referee.bot.client import BotClient
 from referee.bot.view import SessionView
 from referee.channel import async_channel

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 import grpc
 from google.protobuf.message import DecodeError, Message
 
-from referee import wire
+from referee import twin, wire
 from referee.auth import Authenticator, BotIdentity, Scope
 from referee.channel import ServerTls
 from referee.connection import CloseCode, Connection
@@ -149,7 +149,7 @@ class RefereeServicer:
             {
                 "Play": grpc.stream_stream_rpc_method_handler(
                     self._counted(self.Play),
-                    self._sized("Play", "in", _reader(play_pb2.PlayRequest)),
+                    self._sized("Play", "in", _reader(twin.PlayRequest)),
                     self._sized("Play", "out"),
                 ),
                 "RunMatch": grpc.unary_stream_rpc_method_handler(

@@ -1,6 +1,6 @@
 """Cards on the wire: between masks of a compiled ruleset and the numbers of the ``Card`` enum."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -17,9 +17,6 @@ _ORDER = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "14",
 _SAME = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
 """Tiles whose number is that of a card."""
 
-_REMEMBERED = 50_000
-"""Masks remembered for each ruleset; plays come back all the time."""
-
 
 class CardNumbers:
     """Translates for one compiled ruleset."""
@@ -35,19 +32,15 @@ class CardNumbers:
         }
         self._first_bit = {n: 1 << (copies * i) for i, n in enumerate(self._numbers)}
         self._copies = copies
-        self._remembered: dict[int, Numbers] = {}
+        self._lists: Memo[int, Numbers] = Memo(self._list)
         self._chunks = rules.chunks
         self._packed: Memo[int, bytes] = Memo(lambda chunk: bytes(self._list(chunk)))
+        self.read: Callable[[bytes], int] = Memo[bytes, int](self.mask).__getitem__
+        """Gives the cards of a packed field as a mask, as ``mask`` does: all numbers take one byte."""
 
     def numbers(self, mask: int) -> Numbers:
         """The cards of ``mask`` as numbers, in canonical order. The list is shared: not to be changed."""
-        found = self._remembered.get(mask)
-        if found is None:
-            found = self._list(mask)
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[mask] = found
-        return found
+        return self._lists[mask]
 
     def packed(self, mask: int) -> bytes:
         """The cards of ``mask`` as a packed field has them: all numbers take one byte."""

@@ -18,7 +18,7 @@ from referee.v1 import play_pb2
 MAX_MESSAGE_BYTES = 1 << 20
 """Largest message that the referee takes, and about the largest that it sends."""
 
-PlayContext: TypeAlias = "grpc.aio.ServicerContext[play_pb2.PlayRequest, bytes]"
+PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 
 clock = time.monotonic
 
@@ -56,8 +56,9 @@ class Unreadable:
         self.reason = f"{size} bytes that are no {kind}"
 
 
-async def read_message(context: PlayContext) -> play_pb2.PlayRequest | Unreadable | None:
-    """What the bot sends next; None when it has ended the stream."""
+async def read_message(context: PlayContext) -> Any:
+    """What the bot sends next: a PlayRequest of the twin protocol or Unreadable; None when it has ended the
+    stream."""
     message: Any = await context.read()
     return None if message is EOF else message
 
@@ -172,8 +173,8 @@ class BotStream:
         finally:
             self.over.set()
 
-    def read(self, request: play_pb2.PlayRequest) -> None:
-        """Takes a message: moves, a pong, a goodbye."""
+    def read(self, request: Any) -> None:
+        """Takes a PlayRequest of the twin protocol: moves, a pong, a goodbye."""
         now = clock()
         connection, hall = self.connection, self._hall
         hall.note_time(now)
@@ -188,7 +189,7 @@ class BotStream:
                 if place is None:
                     hall.misplaced(connection, handle, move.sequence, now)
                 else:
-                    cards = wire.read_move(place[0].info.rules, move)
+                    cards = wire.read_encoded_move(place[0].info.rules, move)
                     hall.answer(connection, place, move.sequence, cards, now)
                 if connection.closing is not None:
                     return

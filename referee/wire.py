@@ -2,7 +2,7 @@
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from referee.action import Entry
 from referee.deal import Deal, Stage
@@ -87,6 +87,20 @@ def read_move(rules: Rules, move: play_pb2.Move) -> int | Malformed:
         return card_numbers(rules).mask(cards)
     except CardError as error:
         return Malformed(str(error))
+
+
+def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
+    """As ``read_move``, of a move of the twin protocol."""
+    cards = move.cards
+    if move.passes:
+        if not cards:
+            return 0
+    elif len(cards) == 1 and cards[0]:
+        try:
+            return card_numbers(rules).read(cards[0])
+        except CardError:
+            pass
+    return read_move(rules, play_pb2.Move.FromString(move.SerializeToString()))
 
 
 # Events

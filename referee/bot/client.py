@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 import grpc
 import uvloop
 
-from referee.bot import twin
+from referee import twin
 from referee.bot.view import Play, SessionView, Turn
 from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError

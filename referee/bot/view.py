@@ -1,11 +1,12 @@
 """What a bot sees: its turn, and the session's state as a fold of the events it was sent."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
 from referee.dealing import landmarks
+from referee.memo import Memo
 from referee.numbers import CardNumbers, Numbers, card_numbers
 from referee.options import Turn as Position
 from referee.options import allowed
@@ -60,6 +61,38 @@ class Play:
         return hash(self.code)
 
 
+class Plays(Sequence[Play]):
+    """Plays, each made when it is looked at: a turn may have many, and a bot takes one."""
+
+    __slots__ = ("_codes", "_rules")
+
+    def __init__(self, rules: Rules, codes: list[int]) -> None:
+        self._rules = rules
+        self._codes = codes
+
+    @overload
+    def __getitem__(self, index: int) -> Play: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Plays": ...
+    def __getitem__(self, index: int | slice) -> "Play | Plays":
+        if isinstance(index, slice):
+            return Plays(self._rules, self._codes[index])
+        return Play(self._rules, self._codes[index])
+
+    def __iter__(self) -> Iterator[Play]:
+        rules = self._rules
+        return (Play(rules, code) for code in self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __contains__(self, play: object) -> bool:
+        return isinstance(play, Play) and play.code in self._codes
+
+    def __repr__(self) -> str:
+        return f"Plays({', '.join(map(str, self))})"
+
+
 class Action(NamedTuple):
     """Something a seat did."""
 
@@ -95,40 +128,34 @@ class _Step(NamedTuple):
     action: Action
 
 
-_REMEMBERED = 50_000
-
-
-class _Steps(dict[bytes, _Step]):
-    """The actions of one compiled ruleset by their encoding, decoded when they are first met."""
-
-    def __init__(self, rules: Rules) -> None:
-        super().__init__()
-        self._rules = rules
-        self._numbers = card_numbers(rules)
-
-    def __missing__(self, encoded: bytes) -> _Step:
-        action = play_pb2.Action.FromString(encoded)
-        mask = self._numbers.mask(action.cards)
-        exchange = action.kind == play_pb2.ACTION_KIND_EXCHANGE
-        kind = _ACTION_KINDS.get(action.kind, "pass")
-        cards = tuple(self._rules.text(mask).split())
-        step = _Step(
-            seat=action.seat,
-            change=-1 if exchange else action.drawn - len(action.cards),
-            played=mask,
-            drawn=self._numbers.mask(action.drawn_cards),
-            taker=action.partner if exchange else -1,
-            action=Action(action.seat, kind, cards, action.drawn),
-        )
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        self[encoded] = step
-        return step
+def _step(rules: Rules, encoded: bytes) -> _Step:
+    action = play_pb2.Action.FromString(encoded)
+    numbers = card_numbers(rules)
+    mask = numbers.mask(action.cards)
+    exchange = action.kind == play_pb2.ACTION_KIND_EXCHANGE
+    kind = _ACTION_KINDS.get(action.kind, "pass")
+    cards = tuple(rules.text(mask).split())
+    return _Step(
+        seat=action.seat,
+        change=-1 if exchange else action.drawn - len(action.cards),
+        played=mask,
+        drawn=numbers.mask(action.drawn_cards),
+        taker=action.partner if exchange else -1,
+        action=Action(action.seat, kind, cards, action.drawn),
+    )
 
 
 @lru_cache(maxsize=64)
-def _steps(rules: Rules) -> _Steps:
-    return _Steps(rules)
+def _steps(rules: Rules) -> Memo[bytes, _Step]:
+    """The actions of a compiled ruleset by their encoding, decoded when they are first met."""
+    return Memo(lambda encoded: _step(rules, encoded))
+
+
+@lru_cache(maxsize=64)
+def _played(rules: Rules) -> Memo[bytes, int]:
+    """The codes of plays by their cards, encoded."""
+    mask = card_numbers(rules).mask
+    return Memo(lambda encoded: rules.code(mask(encoded)))
 
 
 class SessionView:
@@ -151,6 +178,7 @@ class SessionView:
         self._numbers: CardNumbers = card_numbers(self.rules)
         self._plays: list[int] | None = None
         self._steps = _steps(self.rules)
+        self._played = _played(self.rules)
 
     def deal_started(self, started: play_pb2.DealStarted) -> None:
         """A deal begins, or is told of again."""
@@ -169,14 +197,16 @@ class SessionView:
     def happened(self, actions: Iterable[bytes]) -> None:
         """Takes in what the seats did: encoded actions."""
         counts, steps, own = self.counts, self._steps, self.seat
+        happened = self.actions.append
         for encoded in actions:
             seat, change, played, drawn, taker, action = steps[encoded]
-            counts[seat] += change
-            if taker >= 0:
-                self._exchanged(seat, taker, played)
-            elif seat == own and change:
-                self._own(played, drawn)
-            self.actions.append(action)
+            if change:
+                counts[seat] += change
+                if taker >= 0:
+                    self._exchanged(seat, taker, played)
+                elif seat == own:
+                    self._own(played, drawn)
+            happened(action)
 
     def plays(self) -> list[int]:
         """Codes of all combinations in the hand, sorted."""
@@ -184,7 +214,17 @@ class SessionView:
             self._plays = self.rules.list_plays(self.hand)
         return self._plays
 
-    def mask(self, numbers: Sequence[int]) -> int:
+    def to_beat(self, message: Any) -> int:
+        """The code of the play to beat of a turn of the twin protocol; 0 when leading."""
+        encoded = message.to_beat
+        if encoded:
+            return self._played[encoded[0]]
+        if message.can_pass or message.next_has_one:  # no common lead: cards may be there that are not packed
+            cards = play_pb2.Turn.FromString(message.SerializeToString()).to_beat
+            return self.rules.code(self.mask(cards)) if cards else 0
+        return 0
+
+    def mask(self, numbers: Iterable[int]) -> int:
         """Cards of a message as a mask."""
         return self._numbers.mask(numbers)
 
@@ -193,12 +233,14 @@ class SessionView:
         return self._numbers.numbers(mask)
 
     def _own(self, played: int, drawn: int) -> None:
-        before, self.hand = self.hand, self.rules.add(self.rules.remove(self.hand, played), drawn)
-        gone = before & ~self.hand
-        if drawn or self._plays is None:
+        hand, rules, plays = self.hand, self.rules, self._plays
+        left = rules.remove(hand, played) if played else hand
+        self.hand = rules.add(left, drawn) if drawn else left
+        if drawn or plays is None:
             self._plays = None
         else:
-            self._plays = [code for code in self._plays if not code & gone]
+            gone = hand ^ left
+            self._plays = [code for code in plays if not code & gone]
 
     def _exchanged(self, giver: int, taker: int, card: int) -> None:
         self.counts[taker] += 1
@@ -212,12 +254,11 @@ class SessionView:
 class Turn:
     """A decision that is asked of the bot, with all that it may know."""
 
-    __slots__ = ("_legal", "_legal_codes", "_message", "_view")
+    __slots__ = ("_legal_codes", "_message", "_view")
 
-    def __init__(self, view: SessionView, message: play_pb2.Turn) -> None:
+    def __init__(self, view: SessionView, message: Any) -> None:
         self._view = view
         self._message = message
-        self._legal: list[Play] | None = None
         self._legal_codes: list[int] | None = None
 
     @property
@@ -288,31 +329,31 @@ class Turn:
     @property
     def to_beat(self) -> Play | None:
         """The play to beat; None when leading."""
-        mask = self._view.mask(self._message.to_beat)
-        return Play(self.rules, self.rules.code(mask)) if mask else None
+        code = self._view.to_beat(self._message)
+        return Play(self.rules, code) if code else None
 
     @property
     def can_pass(self) -> bool:
         """Whether passing is legal."""
-        return self._message.can_pass
+        can_pass: bool = self._message.can_pass
+        return can_pass
 
     @property
     def decision_ms(self) -> int:
         """How long the decision may take, from when the referee sent the turn."""
-        return self._message.decision_ms
+        decision_ms: int = self._message.decision_ms
+        return decision_ms
 
     @property
     def bank_ms(self) -> int:
         """What is left in the bot's bank; 0 where the session has none."""
-        return self._message.bank_ms
+        bank_ms: int = self._message.bank_ms
+        return bank_ms
 
     @property
-    def legal(self) -> list[Play]:
+    def legal(self) -> "Plays":
         """All legal plays: by number of cards and kind, weakest first."""
-        if self._legal is None:
-            rules = self._view.rules
-            self._legal = [Play(rules, code) for code in self.legal_codes]
-        return self._legal
+        return Plays(self._view.rules, self.legal_codes)
 
     @property
     def legal_codes(self) -> list[int]:
@@ -334,21 +375,18 @@ TURN_KINDS = {
 }
 
 
-def legal_codes(view: SessionView, message: play_pb2.Turn) -> list[int]:
-    """The codes of all legal plays of a turn, ascending."""
-    rules, plays = view.rules, view.plays()
-    constrained = message.must_include or message.next_has_one or message.top_card_banned
-    if message.kind == play_pb2.TURN_KIND_PLAY and not constrained:  # nearly always
-        return rules.following(plays, rules.code(view.mask(message.to_beat))) if message.to_beat else plays[:]
-    if message.kind == play_pb2.TURN_KIND_EXCHANGE:
+def legal_codes(view: SessionView, message: Any) -> list[int]:
+    """The codes of all legal plays of a turn of the twin protocol, ascending."""
+    rules, plays, to_beat = view.rules, view.plays(), view.to_beat(message)
+    kind, include = message.kind, message.must_include
+    guarded, top_card_banned = message.next_has_one, message.top_card_banned
+    if kind == play_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
+        return rules.following(plays, to_beat) if to_beat else plays[:]
+    if kind == play_pb2.TURN_KIND_EXCHANGE:
         return [code for code in plays if rules.count(code & rules.full) == 1]
-    position = Position(
-        rules.code(view.mask(message.to_beat)) if message.to_beat else 0,
-        view.mask([message.must_include]) if message.must_include else 0,
-        landmarks(rules).top if message.top_card_banned else 0,
-        message.next_has_one,
-    )
-    legal = allowed(rules, plays, position).plays
-    if message.kind == play_pb2.TURN_KIND_BOMB:
+    include = view.mask([include]) if include else 0
+    banned = landmarks(rules).top if top_card_banned else 0
+    legal = allowed(rules, plays, Position(to_beat, include, banned, guarded)).plays
+    if kind == play_pb2.TURN_KIND_BOMB:
         return [code for code in legal if rules.is_bomb(code)]
     return legal

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
-from referee import encode, wire
+from referee import encode, twin, wire
 from referee.events import DealEnded, Event, FaultKind, SessionInfo, Turn
 from referee.match import Limits
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.table import Outlets, Table
-from referee.v1 import play_pb2
+from referee.table import Malformed, Outlets, Table
+from referee.v1 import cards_pb2, play_pb2
 
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))
 
@@ -72,3 +72,42 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     assert turns > 10 * ends / players
     assert told > turns
     assert ends == players * table.session.deals_played
+
+
+def read(move: play_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
+    """The move as it is read from a message, and as it is read from the twin of that message."""
+    rules = compile_ruleset(load_ruleset("chinese"))
+    data = move.SerializeToString() + extra
+    request = twin.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)
+    return [
+        wire.read_move(rules, play_pb2.Move.FromString(data)),
+        wire.read_encoded_move(rules, request.moves[0]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("move", "extra"),
+    [
+        (play_pb2.Move(passes=True), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3D]), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3C, cards_pb2.CARD_3D]), b""),
+        (play_pb2.Move(), b""),
+        (play_pb2.Move(), b"\x1a\x00"),
+        (play_pb2.Move(passes=True), b"\x1a\x00"),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3D], passes=True), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3D, cards_pb2.CARD_3D]), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_15S]), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_UNSPECIFIED]), b""),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3D] * 60), b""),
+        (play_pb2.Move(), b"\x1a\x02\xff\x01"),
+        (play_pb2.Move(), b"\x18\x01"),  # not packed
+        (play_pb2.Move(), b"\x18\x01\x18\x02"),
+        (play_pb2.Move(cards=[cards_pb2.CARD_3D]), b"\x1a\x01\x02"),  # packed twice: one list
+    ],
+)
+def test_move_when_read_by_its_bytes_then_it_is_what_the_library_reads(
+    move: play_pb2.Move, extra: bytes
+) -> None:
+    ours, twins = read(move, extra)
+    assert ours == twins
+    assert type(ours) is type(twins)

@@ -3,11 +3,11 @@
 import asyncio
 import json
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from referee import twin
 from referee.bot.view import SessionView, legal_codes
 from referee.client import Limits
 from referee.record import full_record
@@ -73,10 +73,10 @@ class Checking:
                     await self.answer(event.turn)
 
     async def answer(self, turn: play_pb2.Turn) -> None:
-        view = self.views[turn.session]
-        view.happened(encoded(turn.actions))
+        view, same = self.views[turn.session], twin_of(play_pb2.Event(turn=turn)).turn
+        view.happened(same.actions)
         self.kinds.add(turn.kind)
-        found = [view.numbers(code & view.rules.full) for code in legal_codes(view, turn)]
+        found = [view.numbers(code & view.rules.full) for code in legal_codes(view, same)]
         listed = [list(play.cards) for play in turn.legal_plays]
         if found != listed:
             self.differences.append(f"found {found}, listed {listed}, hand {view.rules.text(view.hand)}")
@@ -85,7 +85,7 @@ class Checking:
 
     def check_deal_ended(self, ended: play_pb2.DealEnded) -> None:
         view = self.views[ended.session]
-        view.happened(encoded(ended.actions))
+        view.happened(twin_of(play_pb2.Event(deal_ended=ended)).deal_ended.actions)
         view.deal_ended(ended)
         left = view.mask(ended.left[view.seat].cards)
         if view.hand != left or view.counts != [len(hand.cards) for hand in ended.left]:
@@ -94,8 +94,10 @@ class Checking:
             )
 
 
-def encoded(actions: Sequence[play_pb2.Action]) -> list[bytes]:
-    return [action.SerializeToString() for action in actions]
+def twin_of(event: play_pb2.Event) -> Any:
+    """The event as the SDK reads it."""
+    response = play_pb2.PlayResponse(events=[event])
+    return twin.PlayResponse.FromString(response.SerializeToString()).events[0]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))
