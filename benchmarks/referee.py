@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ from referee.server import serve
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
+CORE_SETTINGS = ("GRPC_EXPERIMENTS", "GRPC_VERBOSITY")
+"""What importing ``referee`` sets for gRPC's core; the bare echo goes without."""
 
 
 HEAD = (
@@ -110,19 +112,18 @@ class Probe:
         answer = stream._answer
 
         async def timed(this, call, response):  # type: ignore[no-untyped-def]
-            asked = sum(event.HasField("turn") for event in response.events)
-            if asked:
-                self.turns += asked
+            came, turns = time.perf_counter(), self.turns
+            await answer(this, call, response)
+            if self.turns > turns:
                 self.messages += 1
                 if self._sent is not None:
-                    self.waits.append(time.perf_counter() - self._sent)
-            await answer(this, call, response)
-            if asked:
+                    self.waits.append(came - self._sent)
                 self._sent = time.perf_counter()
 
         stream._answer = timed  # type: ignore[method-assign]
 
     def choose(self, turn):  # type: ignore[no-untyped-def]
+        self.turns += 1
         if self._think:
             time.sleep(self._random.uniform(0, self._think))
         return turn.legal[0] if turn.legal else None
@@ -151,10 +152,12 @@ async def _bot(number: str, address: str, think: float) -> None:
 
 
 @contextmanager
-def process(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+def process(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """A Python process with pipes, ended on leaving."""
     command = [sys.executable, "-m", *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as child:
         try:
             yield child
         finally:
@@ -176,13 +179,18 @@ def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
     return [[float(text) for text in read_line(child).split()] for child in children]
 
 
-def echo(seconds: float) -> Echo:
-    """Runs the echo."""
+def echo(seconds: float, *, tuned: bool = False) -> Echo:
+    """Runs the echo: bare, or with the referee's event loop and settings of gRPC's core."""
+    options = ["--uvloop"] if tuned else []
+    environment = {name: value for name, value in os.environ.items() if tuned or name not in CORE_SETTINGS}
     with ExitStack() as stack:
-        server = stack.enter_context(process("benchmarks.echo", "serve"))
+        server = stack.enter_context(process("benchmarks.echo", "serve", *options, environment=environment))
         address = f"127.0.0.1:{read_line(server)}"
         clients = [
-            stack.enter_context(process("benchmarks.echo", address, str(seconds))) for _ in range(PLAYERS)
+            stack.enter_context(
+                process("benchmarks.echo", address, str(seconds), *options, environment=environment)
+            )
+            for _ in range(PLAYERS)
         ]
         seen = [[float(text) for text in read_line(client).split()] for client in clients]
         trips = sum(int(one[0]) for one in seen)
@@ -271,6 +279,14 @@ def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
         )
 
 
+def settings(seconds: float, repeats: int) -> None:
+    """Prints what the settings of the referee alone are worth."""
+    pairs = [(echo(seconds), echo(seconds, tuned=True)) for _ in range(repeats)]
+    rate = median_and_range([ours.rate / bare.rate for bare, ours in pairs])
+    cpu = median_and_range([ours.cpu / bare.cpu for bare, ours in pairs])
+    print(f"an echo with the referee's event loop and settings: {rate} x echo, {cpu} x its CPU", flush=True)
+
+
 def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
     """Prints what holding costs bots that think 0 to 20 ms."""
     print("bots that think 0-20 ms: sessions | decisions/s held | at once | held / at once")
@@ -305,6 +321,7 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {runs}")
     if not options.think:
         sweep(options.sessions, options.seconds, options.repeats)
+        settings(options.seconds, options.repeats)
     thinking([1, 16, 64] if not options.think else options.sessions, options.seconds, options.repeats)
 
 

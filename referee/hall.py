@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from referee.broadcast import Broadcast, Spectator
+from referee.broadcast import Spectator
 from referee.connection import PING_SECONDS, CloseCode, Connection
 from referee.errors import ConnectionRefused, Draining, MatchRefused
 from referee.events import (
@@ -19,13 +19,13 @@ from referee.events import (
     SessionEnd,
     SessionEnded,
     SessionInfo,
-    Sight,
     Turn,
 )
-from referee.journal import Entry, EntryKind, Journal, NoJournal
-from referee.match import MAX_DEALS, MatchSpec, Progress, SessionResult, SessionSpec, check_match
-from referee.plays import Rules, compile_ruleset
+from referee.journal import Entry, EntryKind, Journal, NoJournal, event_entry
+from referee.match import MAX_DEALS, MatchSpec, Progress, SessionSpec, check_match
+from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
+from referee.running import Match
 from referee.table import INFINITY, Malformed, Outlets, Table
 
 MAX_SESSIONS = 256
@@ -56,44 +56,6 @@ class Standing:
     connected: bool
     max_sessions: int
     sessions: int
-
-
-class Match:
-    """A running match."""
-
-    def __init__(self, spec: MatchSpec, rules: Rules, ruleset: str, wake: Callable[[], None]) -> None:
-        self.spec = spec
-        self.rules = rules
-        self.ruleset = ruleset
-        self.deadline: float | None = None
-        """When absent bots are waited for no longer; None while nobody is waited for."""
-        self.waiting = deque(spec.sessions)
-        self.tables: dict[int, Table] = {}
-        """Open tables by handle."""
-        self.results: list[SessionResult] = []
-        """Finished sessions that were not fetched yet."""
-        self.decisions = 0
-        """Turns asked at the closed tables."""
-        self.ended = ""
-        """Why the match was stopped; empty while it was not."""
-        self.cut = False
-        """Whether sessions were left to another referee, as this one drains."""
-        self.voided = 0
-        """Sessions that were stopped because the referee could not hand out a turn."""
-        self.broadcast = Broadcast(self._sights)
-        self.wake = wake
-
-    def _sights(self) -> list[Sight]:
-        return [sight for table in self.tables.values() for sight in table.sights()]
-
-    @property
-    def done(self) -> bool:
-        """Whether all sessions are finished."""
-        return not self.waiting and not self.tables
-
-    def take_results(self) -> list[SessionResult]:
-        results, self.results = self.results, []
-        return results
 
 
 class Hall:
@@ -419,7 +381,7 @@ class Hall:
         )
         versions = [spec.bots[bot].version_id for bot in session.seating]
         absent = self._absent(match)
-        table = Table(info, session.seed, self._outlets(match, session, handle, versions))
+        table = Table(info, session.seed, self._outlets(match, session, info, versions))
         table.watched = match.broadcast.spectators > 0
         match.tables[handle] = self._tables[handle] = table
         for seat, version in enumerate(versions):
@@ -432,15 +394,16 @@ class Hall:
             self._journal.add(Entry(forfeiter.version_id, EntryKind.FAULT, "absent", text, info.session_id))
             table.forfeit(versions.index(forfeiter.version_id))
 
-    def _outlets(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> Outlets:
-        connections = self._connections
+    def _outlets(self, match: Match, session: SessionSpec, info: SessionInfo, versions: list[int]) -> Outlets:
+        connections, handle = self._connections, info.handle
 
         def send(seat: int, event: Event) -> None:
             kind = type(event)
             connection = connections.get(versions[seat])
             if kind is not Turn:
                 if kind in _NOTED:
-                    self._note(versions[seat], match, session, event)
+                    assert isinstance(event, Fault | Notice)
+                    self._journal.add(event_entry(versions[seat], info, event))
                 if connection is not None and kind in _SETTLING:
                     connection.outbox.owed.discard(handle)
             if connection is not None:
@@ -467,10 +430,6 @@ class Hall:
 
         return Outlets(send, probe, blame, expect, match.broadcast.show, finished)
 
-    def _note(self, version: int, match: Match, session: SessionSpec, event: Event) -> None:
-        assert isinstance(event, Fault | Notice)
-        self._journal.add(_entry(version, match, session, event))
-
     def _finish(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> None:
         table = match.tables.pop(handle)
         del self._tables[handle]
@@ -478,9 +437,7 @@ class Hall:
             self._places[version].pop(handle, None)
         self._room_freed = True
         if table.end is not SessionEnd.VOID:
-            match.decisions += table.decisions
-            match.results.append(_result(table))
-            match.wake()
+            match.add_result(table)
         elif not match.ended:
             self._play_again(match, session)
         if match.cut and not match.tables and not match.ended:
@@ -495,42 +452,3 @@ class Hall:
             match.cut = True
         else:
             match.waiting.append(session)
-
-
-def _entry(version: int, match: Match, session: SessionSpec, event: Fault | Notice) -> Entry:
-    """What an author is told of a fault or a notice in a session."""
-    session_id = f"{match.spec.match_id}/{session.number}"
-    if isinstance(event, Notice):
-        details: dict[str, object] = {"sequence": event.sequence}
-        return Entry(version, EntryKind.NOTICE, event.code.value, event.text, session_id, details)
-    cards = match.rules.text
-    details = {
-        "deal": event.deal,
-        "action": event.action,
-        "sequence": event.sequence,
-        "turn": event.stage.value,
-        "seat": event.seat,
-        "hand": cards(event.hand),
-        "to_beat": cards(event.to_beat),
-        "answered": cards(event.answered),
-        "default": cards(event.default) or "-",
-        "faults": event.faults,
-        "fault_limit": match.spec.limits.faults,
-        "elapsed_ms": event.elapsed_ms,
-        "credit_ms": event.credit_ms,
-    }
-    reason = event.reason
-    if event.faults >= match.spec.limits.faults:
-        reason += "; with this fault the session is forfeit"
-    return Entry(version, EntryKind.FAULT, event.kind.value, reason, session_id, details)
-
-
-def _result(table: Table) -> SessionResult:
-    forfeit = table.session.forfeited_by
-    return SessionResult(
-        number=table.info.number,
-        points=tuple(table.session.scores),
-        forfeit=forfeit,
-        records=tuple(table.records),
-        faults=tuple(table.faults),
-    )

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from referee.events import Fault, Notice, SessionInfo
+
 
 class EntryKind(StrEnum):
     """What an entry tells of."""
@@ -98,3 +100,30 @@ class NoJournal:
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Has none."""
         return []
+
+
+def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry:
+    """What an author is told of a fault or a notice in a session."""
+    if isinstance(event, Notice):
+        details: dict[str, object] = {"sequence": event.sequence}
+        return Entry(version, EntryKind.NOTICE, event.code.value, event.text, info.session_id, details)
+    cards = info.rules.text
+    details = {
+        "deal": event.deal,
+        "action": event.action,
+        "sequence": event.sequence,
+        "turn": event.stage.value,
+        "seat": event.seat,
+        "hand": cards(event.hand),
+        "to_beat": cards(event.to_beat),
+        "answered": cards(event.answered),
+        "default": cards(event.default) or "-",
+        "faults": event.faults,
+        "fault_limit": info.limits.faults,
+        "elapsed_ms": event.elapsed_ms,
+        "credit_ms": event.credit_ms,
+    }
+    reason = event.reason
+    if event.faults >= info.limits.faults:
+        reason += "; with this fault the session is forfeit"
+    return Entry(version, EntryKind.FAULT, event.kind.value, reason, info.session_id, details)

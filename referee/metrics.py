@@ -10,8 +10,9 @@ from typing import Any
 
 import grpc
 
-from referee.hall import TAKEN_OVER, Hall, Match
+from referee.hall import TAKEN_OVER, Hall
 from referee.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.running import Match
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds: upper bounds of a histogram's classes, beside the one without a bound."""

@@ -12,10 +12,12 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from referee.auth import Authenticator
-from referee.calls import RefereeServicer, ServerOptions
+from referee.calls import RefereeServicer
 from referee.errors import ListenError
 from referee.hall import BEAT_SECONDS, Hall
-from referee.stream import MAX_MESSAGE_BYTES, clock
+from referee.protocol import MAX_MESSAGE_BYTES
+from referee.serving import ServerOptions
+from referee.stream import clock
 from referee.v1 import referee_pb2
 
 __all__ = ["ServerOptions", "run", "serve"]

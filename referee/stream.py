@@ -1,6 +1,7 @@
 """A bot's stream on the referee's side: batches of moves go in, batches of events come out."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -13,14 +14,14 @@ from referee.auth import BotIdentity
 from referee.connection import CloseCode, Connection
 from referee.events import Notice, NoticeCode, Turn
 from referee.hall import Hall
+from referee.messages import Unreadable
+from referee.protocol import MAX_MESSAGE_BYTES
 from referee.v1 import play_pb2
-
-MAX_MESSAGE_BYTES = 1 << 20
-"""Largest message that the referee takes, and about the largest that it sends."""
 
 PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
 
 clock = time.monotonic
+log = logging.getLogger("referee")
 
 
 class Alarm:
@@ -47,13 +48,6 @@ class Alarm:
         self._timer = None
         self._hall.tick(clock())
         self.set()
-
-
-class Unreadable:
-    """Stands for a message that is not what the call takes."""
-
-    def __init__(self, kind: str, size: int) -> None:
-        self.reason = f"{size} bytes that are no {kind}"
 
 
 async def read_message(context: PlayContext) -> Any:
@@ -171,6 +165,16 @@ class BotStream:
                 if self.said_goodbye or self.connection.closing is not None:
                     return
         finally:
+            self.over.set()
+
+    def broke(self, task: asyncio.Task[None]) -> None:
+        """What reads or writes the stream has ended: with an error of gRPC if the stream is broken."""
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            if not isinstance(error, grpc.aio.BaseError | grpc.RpcError):
+                log.error("the stream of %s failed", self.connection.identity.name, exc_info=error)
             self.over.set()
 
     def read(self, request: Any) -> None:

@@ -29,9 +29,9 @@ from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
-from referee.calls import PROTOCOL_VERSION
 from referee.client import referee_status
 from referee.errors import RefereeError
+from referee.protocol import PROTOCOL_VERSION
 
 PACKAGE = "bigtwo-arena"
 

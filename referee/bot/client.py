@@ -21,9 +21,9 @@ from referee import twin
 from referee.bot.view import Play, SessionView, Turn
 from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError
+from referee.protocol import PROTOCOL_VERSION
 from referee.v1 import play_pb2, referee_pb2
 
-PROTOCOL_VERSION = 1
 DEFAULT_REFEREE = "127.0.0.1:8710"
 FLUSH_SECONDS = 0.005
 """A bot that thinks sends the answers it has at least this often."""

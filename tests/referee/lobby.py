@@ -5,8 +5,9 @@ from collections.abc import Callable
 from referee.auth import BotIdentity
 from referee.connection import Connection
 from referee.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn
-from referee.hall import BEAT_SECONDS, Hall, Match
+from referee.hall import BEAT_SECONDS, Hall
 from referee.match import MatchSpec, SessionResult
+from referee.running import Match
 from referee.table import Malformed
 from tests.referee.support import ListJournal
 

@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from referee.broadcast import Spectator
 from referee.connection import ALLOWANCE
 from referee.errors import Draining
-from referee.hall import Match
 from referee.match import Limits, MatchSpec
+from referee.running import Match
 from referee.table import Malformed, Table
 from referee.v1 import match_pb2
 from tests.referee.lobby import FakeBot, Lobby

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from referee.calls import ServerOptions
+from referee.serving import ServerOptions
 from referee.channel import ClientTls, ServerTls
 from referee.client import Limits, SessionResult
 from referee.ruleset import load_ruleset
