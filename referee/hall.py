@@ -192,6 +192,13 @@ class Hall:
         match.broadcast.over = True
         match.wake()
 
+    def hold(self, match: Match) -> None:
+        """Begins no further session of a match: it is done when those that are open have ended."""
+        match.held = True
+        match.waiting.clear()
+        match.deadline = None
+        match.wake()
+
     def drain(self, reason: str) -> None:
         """Starts nothing any more; a match ends when its open sessions are finished."""
         self._draining = reason
@@ -318,13 +325,12 @@ class Hall:
 
     def next_tick(self) -> float | None:
         """When ``tick`` is next needed; None while nothing waits for a time."""
-        times = [deadline for deadline in self._deadlines() if deadline > self._ticked]
-        if self._alarms:
-            times.append(self._alarms[0][0])
-        return min(times, default=None)
-
-    def _deadlines(self) -> list[float]:
-        return [match.deadline for match in self._matches.values() if match.deadline is not None]
+        soonest = self._alarms[0][0] if self._alarms else None
+        for match in self._matches.values():
+            deadline = match.deadline
+            if deadline is not None and deadline > self._ticked and (soonest is None or deadline < soonest):
+                soonest = deadline
+        return soonest
 
     # Sessions
 
@@ -450,5 +456,5 @@ class Hall:
             self.close_match(match, "the referee is too busy to hand out turns")
         elif self._draining:
             match.cut = True
-        else:
+        elif not match.held:
             match.waiting.append(session)

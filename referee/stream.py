@@ -157,8 +157,9 @@ class BotStream:
     async def listen(self, context: PlayContext) -> None:
         """Takes what the bot sends until it ends the stream, or cannot go on."""
         try:
-            while (request := await read_message(context)) is not None:
-                if isinstance(request, Unreadable):
+            read: Any = context.read
+            while (request := await read()) is not EOF:
+                if type(request) is Unreadable:
                     self._hall.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
                     return
                 self.read(request)

@@ -206,7 +206,8 @@ class Table:
         if turn.handed_at is None:
             turn.start(now, min(credit, self._most_credit))
             turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
-            self._expect(_next_look(turn))
+            if turn.deadline - turn.time / 2 < self.expected:  # seldom: it was expected when it was asked
+                self._expect(_next_look(turn))
         else:  # the bot was away, and its clock ran on
             turn.time_ms = round(max(0.0, turn.deadline - turn.credit - now) * 1000)
         if self._has_bank:

@@ -213,8 +213,9 @@ class _Stream:
                         log.info("%s is connected to referee %s", response.welcome.bot, address)
                         if len(response.welcome.referees) > 1:
                             meet(response.welcome.referees)
-                    if self._slow or self._waiting or not (self._thinker is None or self._thinker.done()):
-                        self._think_later(call, response)
+                    if self._slow or self._thinker is not None:
+                        self._waiting.append(response)
+                        self._think_on(call)
                     elif response.events:
                         await self._answer(call, response)
             finally:
@@ -256,17 +257,29 @@ class _Stream:
         if request.moves:
             yield request
 
-    def _think_later(self, call: "Call", response: Any) -> None:
-        """Leaves a batch to a thread, so that the stream is read while the bot thinks."""
-        self._waiting.append(response)
-        if self._thinker is None or self._thinker.done():
-            loop = asyncio.get_running_loop()
-            self._thinker = loop.run_in_executor(None, self._think, call, loop)
+    def _think_on(self, call: "Call") -> None:
+        """Leaves what waits to a thread, so that the stream is read while the bot thinks; one at a time."""
+        if self._thinker is not None or not self._waiting:
+            return
+        loop = asyncio.get_running_loop()
+
+        def over(thinker: "asyncio.Future[None]") -> None:
+            self._thinker = None
+            if not thinker.cancelled() and (error := thinker.exception()) is not None:
+                log.error("the bot's thread failed", exc_info=error)
+            self._think_on(call)  # for what came when the thread was about to end
+
+        self._thinker = loop.run_in_executor(None, self._think, call, loop)
+        self._thinker.add_done_callback(over)
 
     def _think(self, call: "Call", loop: asyncio.AbstractEventLoop) -> None:
-        """Answers what waits, turn by turn; runs in a thread, one at a time."""
-        while self._waiting:
-            for request in self._answers(self._waiting.popleft().events):
+        """Answers what waits, turn by turn; runs in a thread."""
+        while True:
+            try:
+                response = self._waiting.popleft()
+            except IndexError:
+                return
+            for request in self._answers(response.events):
                 asyncio.run_coroutine_threadsafe(self._send(call, request), loop)
 
     async def _send(self, call: "Call", request: play_pb2.PlayRequest) -> None:
@@ -329,17 +342,28 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     if not token:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
     addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
-    tls = None
-    if os.environ.get("ARENA_TLS_CA"):
-        trusts_system = os.environ["ARENA_TLS_CA"] == "system"
-        authorities = None if trusts_system else _file("ARENA_TLS_CA")
-        certificate, key = _file("ARENA_TLS_CLIENT_CERTIFICATE"), _file("ARENA_TLS_CLIENT_KEY")
-        tls = ClientTls(authorities, certificate, key)
+    if not addresses:
+        sys.exit("ARENA_REFEREE: names no address")
+    tls = _tls()
     try:
         run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)
     except RefereeError as error:
         sys.exit(str(error))
     sys.exit(0)
+
+
+def _tls() -> ClientTls | None:
+    """What the environment says of TLS."""
+    own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
+    given = [variable for variable in own if os.environ.get(variable)]
+    if not os.environ.get("ARENA_TLS_CA"):
+        if given:
+            sys.exit(f"ARENA_TLS_CA: not set, though {given[0]} is; without it there is no TLS")
+        return None
+    if len(given) == 1:
+        sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
+    authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
+    return ClientTls(authorities, *map(_file, own))
 
 
 def _file(variable: str) -> bytes | None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, overload
 from referee.dealing import landmarks
 from referee.memo import Memo
 from referee.numbers import CardNumbers, Numbers, card_numbers
-from referee.options import Turn as Position
-from referee.options import allowed
+from referee.options import Position, allowed
 from referee.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
 from referee.v1 import play_pb2

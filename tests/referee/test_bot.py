@@ -6,19 +6,15 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from referee.bot import Play, Turn
-from referee.bot.client import BotClient
-from referee.client import Limits
+from referee.bot.client import BotClient, Call, _Stream
 from referee.errors import ConnectionRefused
-from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
-
+from referee.match import Limits
+from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
 
 OTHERS = dict.fromkeys((1, 2, 3), lowest)
 
@@ -146,3 +142,49 @@ def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libra
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("environment", "refusal"),
+    [
+        ({}, "ARENA_TOKEN: not set"),
+        ({"ARENA_TOKEN": "t", "ARENA_REFEREE": " , "}, "ARENA_REFEREE: names no address"),
+        ({"ARENA_TOKEN": "t", "ARENA_TLS_CLIENT_KEY": "key.pem"}, "ARENA_TLS_CA: not set, though ARENA_TLS_"),
+        (
+            {"ARENA_TOKEN": "t", "ARENA_TLS_CA": "system", "ARENA_TLS_CLIENT_KEY": "key.pem"},
+            "only ARENA_TLS_CLIENT_KEY is set",
+        ),
+        ({"ARENA_TOKEN": "t", "ARENA_TLS_CA": "no/such.pem"}, "ARENA_TLS_CA: cannot read no/such.pem"),
+    ],
+)
+def test_program_when_its_environment_is_wrong_then_it_names_the_variable(
+    environment: dict[str, str], refusal: str
+) -> None:
+    program = "from referee.bot import main; main(lambda turn: None)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+    assert done.returncode == 1
+    assert refusal in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+async def test_answers_when_a_thread_ends_as_more_turns_come_then_none_waits() -> None:
+    """A batch that comes between a thread's last look and its end is thought about all the same."""
+    sent: list[int] = []
+
+    class Thread(_Stream):
+        def _think(self, call: Call, loop: asyncio.AbstractEventLoop) -> None:
+            sent.append(len(self._waiting))
+            self._waiting.clear()
+            if len(sent) == 1:
+                self._waiting.append("late")
+
+    stream = Thread(lambda turn: None, asyncio.Event(), None)
+    stream._waiting.append("first")
+    call: Any = None
+    stream._think_on(call)
+    async with asyncio.timeout(DEADLINE):
+        while len(sent) < 2:
+            await asyncio.sleep(0.001)
+    assert sent == [1, 1]
