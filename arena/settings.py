@@ -7,27 +7,29 @@ import os
 import secrets
 import ssl
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import quote, unquote, urlsplit
 
 from kombu.transport import TRANSPORT_ALIASES
 from kombu.utils.url import maybe_sanitize_url
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    InitSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from arena.errors import SettingsError
 from referee.channel import ClientTls, ServerTls
+from referee.errors import TomlError
+from referee.toml import read_toml
 
 PREFIX = "ARENA_"
 CONFIG = "ARENA_CONFIG"
@@ -112,8 +114,8 @@ class Settings(BaseSettings):
 
     @field_validator("data")
     @classmethod
-    def _absolute(cls, data: Path) -> Path:
-        return Path(os.path.abspath(data.expanduser()))
+    def _absolute_folder(cls, data: Path) -> Path:
+        return _absolute("data", data)
 
     @field_validator("worker_token", *TLS_FILES, mode="before")
     @classmethod
@@ -122,8 +124,8 @@ class Settings(BaseSettings):
 
     @field_validator(*TLS_FILES)
     @classmethod
-    def _absolute_file(cls, file: Path | str | None) -> Path | str | None:
-        return Path(os.path.abspath(file.expanduser())) if isinstance(file, Path) else file
+    def _absolute_file(cls, file: Path | str | None, info: ValidationInfo) -> Path | str | None:
+        return _absolute(str(info.field_name), file) if isinstance(file, Path) else file
 
     @field_validator("referees", mode="before")
     @classmethod
@@ -174,15 +176,19 @@ class Settings(BaseSettings):
         scheme, mark, _ = url.partition("://")
         if url and (not mark or scheme not in TRANSPORT_ALIASES):
             raise ValueError("not a broker URL (filesystem:///folder, redis://host/0, amqp://host)")
+        parts = urlsplit(url)
+        if scheme == "filesystem" and (parts.netloc or parts.query or parts.fragment or not parts.path):
+            raise ValueError(f"{url} is not filesystem:///folder (with %23 for #, %3F for ?)")
         return url
 
     @model_validator(mode="before")
     @classmethod
     def _fill(cls, values: dict[str, object]) -> dict[str, object]:
-        data = os.path.abspath(Path(str(values.get("data") or DEFAULT_DATA)).expanduser())
-        values["database_url"] = values.get("database_url") or f"sqlite:///{data}/arena.db"
-        values["broker_url"] = values.get("broker_url") or f"filesystem://{data}/broker"
-        values["referees"] = values.get("referees") or _local_addresses(
+        data = _absolute("data", Path(str(values.get("data") or DEFAULT_DATA)))
+        sqlite = URL.create("sqlite", database=f"{data}/arena.db").render_as_string()
+        values["database_url"] = values.get("database_url") or sqlite
+        values["broker_url"] = values.get("broker_url") or f"filesystem://{quote(str(data))}/broker"
+        values["referees"] = values.get("referees") or _default_referees(
             str(values.get("listen") or cls.model_fields["listen"].default), values.get("local_referees") or 1
         )
         return values
@@ -205,13 +211,19 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What is given in a call comes before the environment, and that before the file."""
         data = init_settings().get("data") or env_settings().get("data") or DEFAULT_DATA
-        file = TomlConfigSettingsSource(settings_cls, _config_file(Path(str(data)).expanduser()))
-        return init_settings, env_settings, file
+        file = _config_file(_absolute("data", Path(str(data))))
+        return init_settings, env_settings, InitSettingsSource(settings_cls, _read_config(file))
 
     @property
     def logs(self) -> Path:
         """Folder of the logs of the processes that ``arena up`` starts."""
         return self.data / "logs"
+
+    @property
+    def broker_folder(self) -> Path | None:
+        """Folder of the broker's messages; None where the broker is a server."""
+        url = urlsplit(self.broker_url)
+        return Path(unquote(url.path)) if url.scheme == "filesystem" else None
 
     def prepare(self) -> Self:
         """Make the data folder; SettingsError if it cannot be written."""
@@ -227,11 +239,16 @@ class Settings(BaseSettings):
         if self.worker_token is not None:
             return self.worker_token.get_secret_value()
         file = self.prepare().data / "worker-token"
-        with suppress(FileExistsError), tempfile.NamedTemporaryFile("w", dir=self.data) as draft:
-            draft.write(f"bt_worker_{secrets.token_urlsafe(32)}")
-            draft.flush()
-            os.link(draft.name, file)  # whole or not at all, and only the first of several processes
-        return file.read_text()
+        try:
+            with suppress(FileExistsError), tempfile.NamedTemporaryFile("w", dir=self.data) as draft:
+                draft.write(f"bt_worker_{secrets.token_urlsafe(32)}")
+                draft.flush()
+                os.link(draft.name, file)  # whole or not at all, and only the first of several processes
+            return file.read_text("ascii")
+        except OSError as error:
+            raise SettingsError("data", f"cannot keep the worker token in {file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise SettingsError("data", f"{file} holds no worker token; delete it for a new one") from None
 
     def server_tls(self) -> ServerTls | None:
         """What a referee shows and asks for; None: no TLS. SettingsError for a file that is wrong."""
@@ -296,13 +313,27 @@ def split_address(address: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _local_addresses(listen: str, count: object) -> str:
-    """The addresses that ``count`` referees listen on, the first on ``listen``."""
+def local_addresses(listen: str, count: int) -> list[str]:
+    """The addresses that ``count`` referees listen on: ``listen``, and the ports that follow."""
     host, _, port = listen.rpartition(":")
-    number = int(count) if isinstance(count, int | str) and str(count).isdecimal() else 1
-    if number == 1 or not port.isdecimal():
-        return listen
-    return ",".join(f"{host}:{int(port) + place}" for place in range(number))
+    return [f"{host}:{int(port) + place}" for place in range(count)]
+
+
+def _default_referees(listen: str, count: object) -> str:
+    """The addresses of the local referees, as far as what they follow from is right; else it is refused."""
+    right = str(count).isdecimal() and len(str(count)) < 3 and listen.rpartition(":")[2].isdecimal()
+    return ",".join(local_addresses(listen, int(str(count)))) if right else listen
+
+
+def _absolute(name: str, path: Path) -> Path:
+    """The path with a home folder filled in, from the root; SettingsError."""
+    try:
+        found = os.path.abspath(path.expanduser())
+    except RuntimeError:
+        raise SettingsError(name, f"{path}: there is no such home folder") from None
+    if "\0" in found:
+        raise SettingsError(name, f"{found!r} is no path")
+    return Path(found)
 
 
 def _read_pair(
@@ -347,6 +378,13 @@ def _config_file(data: Path) -> Path:
     return Path(named) if named else data / "arena.toml"
 
 
+def _read_config(file: Path) -> dict[str, object]:
+    try:
+        return read_toml(file) if file.is_file() else {}
+    except TomlError as error:
+        raise SettingsError(CONFIG, str(error)) from None
+
+
 def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     """The settings; ``overrides`` come before the environment. SettingsError names what is wrong."""
     try:
@@ -356,7 +394,5 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
         name = ".".join(map(str, first["loc"])) or "settings"
         reason = "no such setting" if first["type"] == "extra_forbidden" else first["msg"]
         raise SettingsError(name, reason.removeprefix("Value error, ")) from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(CONFIG, f"the settings file is not TOML: {error}") from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None

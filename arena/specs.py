@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -11,17 +10,24 @@ from pathlib import Path
 
 from arena.errors import SpecError
 from arena.pairing import FORMATS
-from referee.match import MAX_DEALS, MAX_SESSIONS
+from referee.errors import TomlError
+from referee.match import MAX_SESSIONS
 from referee.ruleset import load_ruleset_file
+from referee.ruleset.limits import MAX_DEALS
+from referee.toml import read_toml
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
+LONGEST_NAME = 39
+"""Characters in a name at most."""
+
+NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 """Names of owners, bots and tournaments."""
 
 
 def check_name(field: str, name: object) -> str:
     """``name`` if it can be a name, else SpecError."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise SpecError(field, f"{name!r} is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -")
+        rule = f"1 to {LONGEST_NAME} of a-z, 0-9 and -, not beginning with -"
+        raise SpecError(field, f"{name!r} is no name: {rule}")
     return name
 
 
@@ -38,7 +44,7 @@ class TournamentSpec:
     entrants: tuple[str, ...]
     """``owner/bot@number``, or ``owner/bot`` for its newest version; in the order of seeding."""
     rounds: int | None = None
-    """Rounds; None: as many as the format takes. Swiss has to say."""
+    """Rounds; None: as many as the format takes. Swiss has to say (``arena.pairing.check_options``)."""
     sessions: int = 4
     """Sessions in a match."""
     deals: int | None = None
@@ -71,8 +77,6 @@ class TournamentSpec:
         if not isinstance(self.ruleset, str | Mapping):
             raise SpecError("ruleset", "neither a preset's name, nor a file, nor a ruleset")
         _check_entrants(self.entrants)
-        if self.format == "swiss" and self.rounds is None:
-            raise SpecError("rounds", "a Swiss tournament needs a number of rounds")
         for name, (least, most) in _NUMBERS.items():
             _check_number(name, getattr(self, name), least, most)
         for name in _YES_OR_NO:
@@ -143,24 +147,29 @@ def make_spec(values: Mapping[str, object], folder: Path | None = None) -> Tourn
     prepared = dict(values)
     if isinstance(prepared["entrants"], list):
         prepared["entrants"] = tuple(prepared["entrants"])
-    prepared["ruleset"] = _ruleset(prepared["ruleset"], folder or Path())
+    prepared["ruleset"] = read_ruleset(prepared["ruleset"], folder or Path())
     return TournamentSpec(**prepared)  # type: ignore[arg-type]  # __post_init__ checks them
 
 
-def _ruleset(source: object, folder: Path) -> object:
+def read_ruleset(source: object, folder: Path) -> object:
+    """A spec's ruleset as it is given, or the fields of the file in ``folder`` that it names.
+
+    RulesetError for a file that is wrong, SpecError for one that cannot be found.
+    """
     if not isinstance(source, str) or not source.endswith(".toml"):
         return source
-    return load_ruleset_file(folder / Path(source).expanduser()).to_object()
+    try:
+        file = folder / Path(source).expanduser()
+    except RuntimeError:
+        raise SpecError("ruleset", f"{source}: there is no such home folder") from None
+    return load_ruleset_file(file).to_object()
 
 
 def load_spec(path: Path) -> TournamentSpec:
     """The spec in a TOML file; SpecError names the file and the field that is wrong."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-        return make_spec(values, path.parent)
-    except OSError as error:
-        raise SpecError(str(path), f"cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise SpecError(str(path), f"is no TOML: {' '.join(str(error).split())}") from None
+        return make_spec(read_toml(path), path.parent)
+    except TomlError as error:
+        raise SpecError(str(path), error.reason) from None
     except SpecError as error:
         raise SpecError(f"{path}: {error.field}", error.reason) from None

@@ -4,9 +4,11 @@ Every change is a short transaction; what two of them could do at once is kept a
 and unique constraints, never by what was read before.
 """
 
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +24,9 @@ __all__ = ["Storage", "Transaction", "changed", "migrate", "open_storage"]
 
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
+
+RETRY_SECONDS = 0.01
+"""Wait between attempts where SQLite itself does not wait."""
 
 POSTGRES = {
     "connect_timeout": 10,
@@ -48,6 +53,9 @@ class Storage:
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
         self._writer = self._engine.execution_options(**{WRITING: True})
+        # SQLite has one writer at a time and others try again now and then; threads hand over at once.
+        sqlite = self._engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[object] = threading.Lock() if sqlite else nullcontext()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -58,7 +66,8 @@ class Storage:
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """A transaction that is committed at the end of the block, or undone if the block raises."""
-        with _in_one_line(), Transaction(self._writer, expire_on_commit=False) as tx, tx.begin():
+        new = Transaction(self._writer, expire_on_commit=False)
+        with _in_one_line(), self._turn, new as tx, tx.begin():
             yield tx
 
     def close(self) -> None:
@@ -96,8 +105,21 @@ def _engine(url: str) -> Engine:
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late; see _begin_sqlite
-    for pragma in ("journal_mode = WAL", "foreign_keys = ON"):
-        connection.execute(f"PRAGMA {pragma}")
+    _use_wal(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # Here alone SQLite does not wait for others: those who open a new file at the same time.
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(RETRY_SECONDS)
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -164,7 +186,8 @@ def _upgrade(storage: Storage) -> None:
     from alembic.util import CommandError
 
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    scripts = str(Path(__file__).parent / "migrations")
+    config.set_main_option("script_location", scripts.replace("%", "%%"))  # % stands for another option
     try:
         with _one_upgrade, storage.write() as tx:
             if tx.connection().dialect.name == "postgresql":  # SQLite has one writer at a time anyway

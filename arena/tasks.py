@@ -3,27 +3,29 @@
 A message may be lost, late or doubled. Nothing is kept in the broker: every task looks at the rows first.
 """
 
+import logging
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from pathlib import Path
-from urllib.parse import urlsplit
 
+from amqp.exceptions import AMQPError  # type: ignore[import-untyped]
 from celery import Celery, signals
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu.exceptions import KombuError
 
 from arena import broker
-from arena.errors import BrokerError
+from arena.errors import BrokerError, StorageError
 from arena.models import utc_now
 from arena.services.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.services.matches import Run, play
-from arena.services.pausing import Pausing
+from arena.services.pausing import Hold, Pausing, never_held
 from arena.services.seasons import advance_leagues
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from referee.channel import ClientTls
-from referee.client import RefereeStatus, referee_status, run_match
+from referee.client import RefereeStatus, hold_match, referee_status, run_match
 from referee.errors import RefereeUnavailable
 from referee.match import MatchSpec, Progress, SessionResult
 
@@ -37,9 +39,14 @@ STATUS_SECONDS = 2.0
 MESSAGES_PER_THREAD = 4
 """Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
 
+log = logging.getLogger("arena.tasks")
+
 
 class Tasks:
-    """What a worker's tasks do; ``send`` puts a message for another task on its way."""
+    """What a worker's tasks do; ``send`` puts a message for another task on its way, or raises BrokerError.
+
+    A task that finds database or broker away says so in one line and ends: the beat asks again.
+    """
 
     def __init__(
         self,
@@ -48,17 +55,50 @@ class Tasks:
         run: Run,
         send: Callable[[str, int], None],
         connected: Connected,
+        hold: Hold = never_held,
     ) -> None:
         self._settings = settings
         self._storage = storage
         self._run = run
         self._send = send
         self._connected = connected
+        self._hold = hold
         self._lease = timedelta(seconds=settings.lease_seconds)
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
         """Let a tournament go on."""
+        with _told(f"tournament {tournament_id} does not go on now"):
+            self._advance(tournament_id)
+
+    def advance_all(self) -> None:
+        """Let all tournaments go on, and end and start the seasons of all leagues."""
+        with _told("tournaments do not go on now"):
+            for tournament_id in running_tournaments(self._storage):
+                self._advance(tournament_id)
+            advance_leagues(self._storage, utc_now())
+
+    def run_match(self, match_id: int) -> None:
+        """Have a match played, if it still has to be, and let its tournament go on."""
+        match = Pausing(self._storage, match_id, self._run, self._hold, self.stopping.is_set)
+        try:
+            played = play(
+                self._storage,
+                match_id,
+                match.run,
+                clock=utc_now,
+                lease=self._lease,
+                stopping=match.stopping,
+            )
+        except StorageError as error:
+            if not match.begun:  # else it was logged with the match's name
+                log.warning("match %d is not played now: %s", match_id, error)
+            return
+        if played:
+            with _told(f"the tournament of match {match_id} does not go on now"):
+                self._advance(tournament_of(self._storage, match_id))
+
+    def _advance(self, tournament_id: int) -> None:
         advance(
             self._storage,
             tournament_id,
@@ -69,36 +109,40 @@ class Tasks:
             connected=self._connected,
         )
 
-    def advance_all(self) -> None:
-        """Let all tournaments go on, and end and start the seasons of all leagues."""
-        for tournament_id in running_tournaments(self._storage):
-            self.advance(tournament_id)
-        advance_leagues(self._storage, utc_now())
 
-    def run_match(self, match_id: int) -> None:
-        """Have a match played, if it still has to be, and let its tournament go on."""
-        match = Pausing(self._storage, match_id, self._run, self.stopping.is_set)
-        if play(
-            self._storage,
-            match_id,
-            match.run,
-            clock=utc_now,
-            lease=self._lease,
-            stopping=match.stopping,
-        ):
-            self.advance(tournament_of(self._storage, match_id))
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Logs in one line that database or broker are away."""
+    try:
+        yield
+    except (StorageError, BrokerError) as error:
+        log.warning("%s: %s", what, error)
 
 
-def referee_runner(settings: Settings) -> Run:
-    """Has one of the settings' referees play a match. SettingsError for a wrong TLS file."""
-    tls = settings.client_tls()
+class Referees:
+    """The settings' referees, and which of them plays what. SettingsError for a wrong TLS file."""
 
-    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-        token = settings.worker_secret()
-        address = choose_referee(settings.referees, token, route, spec, tls)
-        yield from run_match(address, token, spec, tls=tls)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._tls = settings.client_tls()
+        self._places: dict[str, str] = {}
+        """The addresses where matches are played, by the matches' names."""
 
-    return run
+    def run(self, route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        """Have one of them play a match. RefereeUnavailable, MatchRefused."""
+        token = self._settings.worker_secret()
+        address = choose_referee(self._settings.referees, token, route, spec, self._tls)
+        self._places[spec.match_id] = address
+        try:
+            yield from run_match(address, token, spec, tls=self._tls)
+        finally:
+            self._places.pop(spec.match_id, None)
+
+    def hold(self, match_id: str) -> None:
+        """Have a match that is played begin no further session. RefereeUnavailable."""
+        address = self._places.get(match_id)
+        if address is not None:
+            hold_match(address, self._settings.worker_secret(), match_id, tls=self._tls)
 
 
 def connected_bots(settings: Settings) -> Connected:
@@ -171,15 +215,20 @@ def make_app(settings: Settings) -> Celery:
 
 
 def make_worker_app(
-    settings: Settings, storage: Storage, run: Run, connected: Connected = everyone
+    settings: Settings,
+    storage: Storage,
+    run: Run,
+    connected: Connected = everyone,
+    hold: Hold = never_held,
 ) -> Celery:
     """The Celery app of these settings with its tasks, for a worker."""
     app = make_app(settings)
 
     def send(task: str, number: int) -> None:
-        app.send_task(task, [number])
+        with _broker_errors():
+            app.send_task(task, [number])
 
-    tasks = Tasks(settings, storage, run, send, connected)
+    tasks = Tasks(settings, storage, run, send, connected, hold)
     app.task(tasks.advance, name=ADVANCE)
     app.task(tasks.advance_all, name=ADVANCE_ALL)
     app.task(tasks.run_match, name=RUN_MATCH)
@@ -190,27 +239,73 @@ def make_worker_app(
 
 def wake(settings: Settings, tournament_id: int) -> None:
     """Ask a worker to let a tournament go on; without it the next beat does. BrokerError."""
+    with _broker_errors(), make_app(settings) as app:
+        app.send_task(ADVANCE, [tournament_id])
+
+
+@contextmanager
+def _broker_errors() -> Iterator[None]:
+    """Tells the broker's troubles in one line."""
     try:
-        with make_app(settings) as app:
-            app.send_task(ADVANCE, [tournament_id])
-    except (KombuError, OSError, ImportError) as error:
-        raise BrokerError(f"setting broker_url: {str(error).splitlines()[0]}") from error
+        yield
+    except (KombuError, AMQPError, OSError, ImportError) as error:  # RabbitMQ's refusals are AMQP's own
+        raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _log_in(app: Celery) -> None:
+    """Raises BrokerError if the broker refuses these settings; one that is away is waited for later."""
+    with suppress(KombuError, OSError), app.connection_for_write() as connection:
+        try:
+            connection.ensure_connection(max_retries=1, interval_start=0)
+        except AMQPError as error:  # Celery would log a traceback
+            raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
 
 
 def run_worker(settings: Settings, run: Run | None = None) -> None:
-    """Run a worker in this process until it is told to stop; ``run`` stands in for the referees."""
+    """Run a worker in this process until it is told to stop; ``run`` stands in for the referees.
+
+    Raises BrokerError if the broker refuses it, and what ``open_storage`` does.
+    """
     with open_storage(settings) as storage:
+        referees = Referees(settings)
         connected = everyone if run else connected_bots(settings)
-        app = make_worker_app(settings, storage, run or referee_runner(settings), connected)
+        hold = never_held if run else referees.hold
+        with _broker_errors():
+            app = make_worker_app(settings, storage, run or referees.run, connected, hold)
+        _log_in(app)
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])
 
 
+class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for it
+    """Celery's scheduler, which keeps no file: a beat more or less does not matter.
+
+    It says in one line that the broker is away.
+    """
+
+    def apply_entry(self, entry: ScheduleEntry, producer: object = None) -> None:
+        """Send the message of an entry that is due."""
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            log.warning("the beat finds no broker now: %s", _first_line(error))
+
+
 def run_beat(settings: Settings) -> None:
-    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then."""
+    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then.
+
+    Raises BrokerError if the broker refuses it, and SettingsError.
+    """
     settings.prepare()
-    make_app(settings).Beat(loglevel="WARNING", quiet=True).run()
+    with _broker_errors():
+        app = make_app(settings)
+    _log_in(app)
+    app.Beat(loglevel="WARNING", quiet=True).run()
 
 
 def _config(settings: Settings) -> dict[str, object]:
@@ -231,15 +326,14 @@ def _config(settings: Settings) -> dict[str, object]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "beat_schedule": {"advance": beat},
-        "beat_scheduler": "celery.beat:Scheduler",  # keeps no file: a beat more or less does not matter
+        "beat_scheduler": BeatScheduler,
     }
 
 
 def _broker(settings: Settings) -> dict[str, object]:
-    url = urlsplit(settings.broker_url)
-    if url.scheme != "filesystem":
+    if settings.broker_folder is None:
         return {"broker_url": settings.broker_url}
     return {
         "broker_transport": f"{broker.__name__}:{broker.Transport.__name__}",
-        "broker_transport_options": broker.options(Path(url.path)),
+        "broker_transport_options": broker.options(settings.broker_folder),
     }

@@ -16,7 +16,8 @@ from typing import Any
 import grpc
 
 from benchmarks.referee import PLAYERS, process, read_line
-from referee.client import BotSeat, Limits, MatchSpec, Progress, SessionSpec, run_match
+from referee.client import run_match
+from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 from referee.wire import match_request

@@ -22,7 +22,8 @@ from typing import NamedTuple
 import uvloop
 
 from referee.auth import BotIdentity, Scope
-from referee.client import BotSeat, Limits, MatchSpec, Progress, SessionSpec, run_match
+from referee.client import run_match
+from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
 from referee.server import serve
 

@@ -19,7 +19,7 @@ class Scope(StrEnum):
     WORKER = "worker"
     """To run matches, and to ask how busy a referee is."""
     ORGANISER = "organiser"
-    """To ask how busy a referee is, and to watch."""
+    """To ask how busy a referee is, to watch, and to read the log of any bot."""
     SPECTATOR = "spectator"
     """To watch."""
 

@@ -75,6 +75,11 @@ class RefereeServicer:
                     reader(match_pb2.RunMatchRequest),
                     self._sized("RunMatch", "out", match_pb2.RunMatchResponse.SerializeToString),
                 ),
+                "HoldMatch": grpc.unary_unary_rpc_method_handler(
+                    self.HoldMatch,
+                    reader(match_pb2.HoldMatchRequest),
+                    match_pb2.HoldMatchResponse.SerializeToString,
+                ),
                 "WatchMatch": grpc.unary_stream_rpc_method_handler(
                     self._counted(self.WatchMatch),
                     reader(match_pb2.WatchMatchRequest),
@@ -232,6 +237,24 @@ class RefereeServicer:
                     await wake.wait()
             wake.clear()
 
+    async def HoldMatch(
+        self, message: match_pb2.HoldMatchRequest | Unreadable, context: CallContext
+    ) -> match_pb2.HoldMatchResponse:
+        """Begins no further session of a match."""
+        request = await readable(message, context)
+        await self._access.require(context, Scope.WORKER)
+        self._hall.hold(await self._running(request.match_id, context))
+        return match_pb2.HoldMatchResponse()
+
+    async def _running(self, match_id: str, context: CallContext) -> Match:
+        """The match of this name; ends the call if there is none."""
+        match = self._hall.match(match_id)
+        if match is None:
+            text = f"match_id: {match_id[:100]!r} is not running here"
+            await context.abort(grpc.StatusCode.NOT_FOUND, text)
+            raise AssertionError
+        return match
+
     async def Status(
         self, message: match_pb2.StatusRequest | Unreadable, context: StatusContext
     ) -> match_pb2.StatusResponse:
@@ -247,7 +270,7 @@ class RefereeServicer:
             spectators=hall.spectators,
         )
         for version in request.version_ids:
-            place = hall.standing(version)
+            place = hall.place_of(version)
             response.bots.add(
                 connected=place.connected, max_sessions=place.max_sessions, sessions=place.sessions
             )
@@ -286,11 +309,7 @@ class RefereeServicer:
         request = await readable(message, context)
         if not self._options.open_to_spectators:
             await self._access.require_any(context)
-        match = self._hall.match(request.match_id)
-        if match is None:
-            text = f"match_id: {request.match_id[:100]!r} is not running here"
-            await context.abort(grpc.StatusCode.NOT_FOUND, text)
-            raise AssertionError
+        match = await self._running(request.match_id, context)
         if self._hall.spectators >= MAX_SPECTATORS:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many spectators; try again later")
         spectator = self._hall.watch(match)

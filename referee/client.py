@@ -8,23 +8,9 @@ import grpc
 from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
 from referee.journal import LogEntry, LogQuery
-from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.match import BotPlace, MatchSpec, Progress, SessionResult
 from referee.v1 import match_pb2, referee_pb2_grpc
 from referee.wire import match_request, query_request, read_entry, read_update
-
-__all__ = [
-    "BotPlace",
-    "BotSeat",
-    "Limits",
-    "MatchSpec",
-    "Progress",
-    "RefereeStatus",
-    "SessionResult",
-    "SessionSpec",
-    "read_log",
-    "referee_status",
-    "run_match",
-]
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", 64 << 20),
@@ -34,17 +20,6 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.use_local_subchannel_pool", 1),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class BotPlace:
-    """How a bot version stands at a referee."""
-
-    connected: bool
-    max_sessions: int
-    """Sessions at once that the referee will give it; 0 when it is not connected."""
-    sessions: int
-    """Sessions that it plays there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +107,24 @@ def run_match(
             raise _meaning(address, error) from None
         finally:
             call.cancel()  # type: ignore[no-untyped-call]
+
+
+def hold_match(
+    address: str, token: str, match_id: str, *, tls: ClientTls | None = None, timeout: float = 2.0
+) -> None:
+    """Has the referee at ``address`` begin no further session of a match.
+
+    ``run_match`` then ends with those that are open. Does nothing if the match does not run there any more.
+    Raises RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
+    """
+    with sync_channel(address, tls, _OPTIONS) as channel:
+        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        metadata = (("authorization", f"Bearer {token}"),)
+        try:
+            stub.HoldMatch(match_pb2.HoldMatchRequest(match_id=match_id), metadata=metadata, timeout=timeout)
+        except grpc.RpcError as error:
+            if error.code() is not grpc.StatusCode.NOT_FOUND:
+                raise _meaning(address, error) from None
 
 
 def _meaning(address: str, error: grpc.RpcError) -> MatchRefused | RefereeUnavailable:

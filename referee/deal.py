@@ -21,7 +21,7 @@ from referee.dealing import (
 )
 from referee.errors import IllegalHere
 from referee.liability import Liability
-from referee.options import Options, Turn, allowed, checked, ignores_precaution, refusal
+from referee.options import Options, Position, allowed, checked, ignores_precaution, refusal
 from referee.plays import Rules
 from referee.scoring import Finish, score
 from referee.stock import Stock
@@ -214,11 +214,11 @@ class Deal:
         if mask:
             code = 0 if mask & ~self.hands[seat] else self._code(mask)
             if code <= self._beaten or self._group_end < code < self._first_bomb:
-                raise refusal(self.rules, seat, self.hands[seat], mask, Turn(self.to_beat))
+                raise refusal(self.rules, seat, self.hands[seat], mask, Position(self.to_beat))
             self._play(seat, code, mask)
             return code
         if not self.to_beat:
-            raise refusal(self.rules, seat, self.hands[seat], 0, Turn(0))
+            raise refusal(self.rules, seat, self.hands[seat], 0, Position(0))
         if self._costly:
             self._pass(seat)
             return 0
@@ -264,7 +264,7 @@ class Deal:
         if self.rules.count(mask) != 1:
             raise IllegalHere("one card must be returned in the exchange")
         if mask & ~self.hands[winner]:
-            raise refusal(self.rules, winner, self.hands[winner], mask, Turn(0))
+            raise refusal(self.rules, winner, self.hands[winner], mask, Position(0))
         self._move(mask, winner, self.exchange.loser)
         self.exchange = self.exchange._replace(returned=mask)
         self._begin()
@@ -433,7 +433,7 @@ class Deal:
                 return _DECLINE
         return allowed(self.rules, plays, self.position(seat))
 
-    def position(self, seat: int) -> Turn:
+    def position(self, seat: int) -> Position:
         """Return what bears on the decision of ``seat``, if it owes one."""
         banned = 0
         # The ban is lifted if all who hold cards hold just that card.
@@ -442,7 +442,7 @@ class Deal:
         ):
             banned = self._course.banned
         guarded = self.stage is _PLAY and self._guarded(seat)
-        return Turn(self.to_beat, self.must_include, banned, guarded)
+        return Position(self.to_beat, self.must_include, banned, guarded)
 
     def _needs_care(self, seat: int) -> bool:
         return self.hands[seat] == self._course.banned or self._guarded(seat)

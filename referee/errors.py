@@ -3,6 +3,7 @@
 RefereeError
  ├─ CardError            text is no card of the ruleset, or more copies than packs
  ├─ RulesetError         a ruleset field is wrong (``field``, ``reason``)
+ ├─ TomlError            a file cannot be read, or is no TOML (``path``, ``reason``)
  ├─ PlayError            an action that cannot be taken
  │   ├─ NotAPlay         the cards form no combination under this ruleset
  │   ├─ NotInHand        cards that the seat does not hold
@@ -16,6 +17,8 @@ RefereeError
  ├─ MatchRefused         the referee does not take the match, and says why
  └─ ConnectionRefused    the referee does not take the bot's connection, and says why
 """
+
+from pathlib import Path
 
 
 class RefereeError(Exception):
@@ -35,6 +38,15 @@ class RulesetError(RefereeError):
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(f"{field}: {reason}")
         self.field = field
+        self.reason = reason
+
+
+class TomlError(RefereeError):
+    """A file cannot be read, or is no TOML: ``path`` names it, ``reason`` says which."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
         self.reason = reason
 
 

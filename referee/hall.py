@@ -4,7 +4,6 @@ import heapq
 import json
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
 
 from referee.broadcast import Spectator
@@ -22,9 +21,10 @@ from referee.events import (
     Turn,
 )
 from referee.journal import Entry, EntryKind, Journal, NoJournal, event_entry
-from referee.match import MAX_DEALS, MatchSpec, Progress, SessionSpec, check_match
+from referee.match import BotPlace, MatchSpec, Progress, SessionSpec, check_match
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
+from referee.ruleset.limits import most_deals
 from referee.running import Match
 from referee.table import INFINITY, Malformed, Outlets, Table
 
@@ -47,15 +47,6 @@ _SETTLING = frozenset((Fault, SessionEnded))
 """Events after which a bot owes the session nothing."""
 MAX_VOIDED = 10
 """Sessions of a match that may be voided before the match is given back to the worker."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How a bot version stands here."""
-
-    connected: bool
-    max_sessions: int
-    sessions: int
 
 
 class Hall:
@@ -263,11 +254,11 @@ class Hall:
         """How many spectators follow a match."""
         return sum(match.broadcast.spectators for match in self._matches.values())
 
-    def standing(self, version: int) -> Standing:
+    def place_of(self, version: int) -> BotPlace:
         """How a bot version stands here."""
         connection = self._connections.get(version)
         most = connection.max_sessions if connection is not None else 0
-        return Standing(connection is not None, most, len(self._places.get(version, ())))
+        return BotPlace(connection is not None, most, len(self._places.get(version, ())))
 
     def progress(self, match: Match) -> Progress:
         """How the match stands."""
@@ -381,7 +372,7 @@ class Hall:
             ruleset=match.ruleset,
             rules=match.rules,
             seats=tuple(spec.bots[bot].name for bot in session.seating),
-            deals=spec.deals or min(match.rules.ruleset.session.deals or MAX_DEALS, MAX_DEALS),
+            deals=most_deals(match.rules.ruleset, spec.deals),
             commitment=spec.commitment,
             limits=spec.limits,
         )

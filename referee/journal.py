@@ -51,7 +51,8 @@ class LogEntry:
     """``owner/bot@number``."""
     referee: str
     """Address of the referee that saw it."""
-    kind: EntryKind
+    kind: str
+    """An EntryKind, or what a newer referee has more."""
     code: str
     """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
     text: str

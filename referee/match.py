@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-MAX_DEALS = 1000
-"""Deals in a session at most, so that it ends, and its result stays one message."""
+from referee.ruleset.limits import MAX_DEALS
 
 MAX_SESSIONS = 10_000
 """Sessions in a match at most."""
@@ -96,6 +95,17 @@ class Progress:
     """Bots that are not connected while the match waits for them."""
     sessions_voided: int = 0
     """Sessions stopped because the referee could not hand out a turn; they run again."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotPlace:
+    """How a bot version stands at a referee."""
+
+    connected: bool
+    max_sessions: int
+    """Sessions at once that the referee will give it; 0 when it is not connected."""
+    sessions: int
+    """Sessions that it plays there."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:

@@ -10,7 +10,7 @@ from referee.errors import IllegalHere, NotAPlay, NotInHand, PlayError
 from referee.plays import Rules
 
 
-class Turn(NamedTuple):
+class Position(NamedTuple):
     """A position as the seat in turn sees it, as far as it decides what is legal."""
 
     to_beat: int
@@ -32,71 +32,71 @@ class Options(NamedTuple):
     """Whether passing is legal."""
 
 
-def allowed(rules: Rules, plays: list[int], turn: Turn) -> Options:
+def allowed(rules: Rules, plays: list[int], position: Position) -> Options:
     """Return what is legal with a hand of these plays."""
-    found = _allowed_unguarded(rules, plays, turn)
-    return _precaution(rules, found, turn) if rules.ruleset.guard == "must" else found
+    found = _allowed_unguarded(rules, plays, position)
+    return _precaution(rules, found, position) if rules.ruleset.guard == "must" else found
 
 
-def checked(rules: Rules, seat: int, hand: int, mask: int, turn: Turn) -> int:
+def checked(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> int:
     """Return the code of the play ``mask`` of ``seat``, 0 for a pass; PlayError where that is not legal.
 
     The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
     """
     code = 0 if mask & ~hand else rules.code(mask)
-    legal = code > 0 and bool(_allowed_unguarded(rules, [code], turn).plays)
+    legal = code > 0 and bool(_allowed_unguarded(rules, [code], position).plays)
     if not mask:
-        legal = turn.to_beat > 0 or allowed(rules, rules.list_plays(hand), turn).may_pass
-    if legal and turn.guarded and rules.ruleset.guard == "must":
-        legal = _takes(allowed(rules, rules.list_plays(hand), turn), code)
+        legal = position.to_beat > 0 or allowed(rules, rules.list_plays(hand), position).may_pass
+    if legal and position.guarded and rules.ruleset.guard == "must":
+        legal = _takes(allowed(rules, rules.list_plays(hand), position), code)
     if not legal:
-        raise refusal(rules, seat, hand, mask, turn)
+        raise refusal(rules, seat, hand, mask, position)
     return code
 
 
-def ignores_precaution(rules: Rules, hand: int, code: int, turn: Turn) -> bool:
+def ignores_precaution(rules: Rules, hand: int, code: int, position: Position) -> bool:
     """Return whether a legal action makes its seat liable: a play, or 0 for a pass."""
-    if not turn.guarded or rules.ruleset.guard != "liable":
+    if not position.guarded or rules.ruleset.guard != "liable":
         return False
-    found = _allowed_unguarded(rules, rules.list_plays(hand), turn)
-    return not _takes(_precaution(rules, found, turn), code)
+    found = _allowed_unguarded(rules, rules.list_plays(hand), position)
+    return not _takes(_precaution(rules, found, position), code)
 
 
 def _takes(found: Options, code: int) -> bool:
     return code in found.plays if code else found.may_pass
 
 
-def _allowed_unguarded(rules: Rules, plays: list[int], turn: Turn) -> Options:
-    found = rules.following(plays, turn.to_beat) if turn.to_beat else plays
-    if turn.include:
-        found = [play for play in found if play & turn.include]
-    if turn.banned:
-        found = [play for play in found if play & rules.full != turn.banned]
-    return Options(found, turn.to_beat > 0 or not found)
+def _allowed_unguarded(rules: Rules, plays: list[int], position: Position) -> Options:
+    found = rules.following(plays, position.to_beat) if position.to_beat else plays
+    if position.include:
+        found = [play for play in found if play & position.include]
+    if position.banned:
+        found = [play for play in found if play & rules.full != position.banned]
+    return Options(found, position.to_beat > 0 or not found)
 
 
-def _precaution(rules: Rules, found: Options, turn: Turn) -> Options:
+def _precaution(rules: Rules, found: Options, position: Position) -> Options:
     """Return those of the legal options that hinder a next seat with one card (pagat.com, "Scoring").
 
     Leading, that is a play of two or more cards, or else the highest card; on a single, the highest card
     if it beats, or a bomb, or else a pass. A card that the lead must contain comes first: the options
     given all hold it.
     """
-    if not turn.guarded:
+    if not position.guarded:
         return found
     singles = [play for play in found.plays if rules.count(play & rules.full) == 1]
     several = [play for play in found.plays if rules.count(play & rules.full) > 1]
-    if not turn.to_beat:
+    if not position.to_beat:
         return Options(several or singles[-1:], found.may_pass)
-    if rules.count(turn.to_beat & rules.full) > 1:
+    if rules.count(position.to_beat & rules.full) > 1:
         return found
     return Options(sorted(singles[-1:] + several), not singles)
 
 
-def refusal(rules: Rules, seat: int, hand: int, mask: int, turn: Turn) -> PlayError:
+def refusal(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> PlayError:
     """Return the error that says why ``seat`` may not play ``mask`` (0: pass) in this turn."""
     if not mask:
-        if not turn.to_beat:
+        if not position.to_beat:
             return IllegalHere("a pass is not legal when leading")
         return IllegalHere("a pass does not hinder the next seat, which has one card left")
     if mask & ~hand:
@@ -105,15 +105,15 @@ def refusal(rules: Rules, seat: int, hand: int, mask: int, turn: Turn) -> PlayEr
     code = rules.code(mask)
     if not code:
         return NotAPlay(f"{rules.text(mask)} is no combination in {rules.ruleset.label}")
-    return IllegalHere(_why_not(rules, code, turn))
+    return IllegalHere(_why_not(rules, code, position))
 
 
-def _why_not(rules: Rules, code: int, turn: Turn) -> str:
+def _why_not(rules: Rules, code: int, position: Position) -> str:
     cards = rules.text(code & rules.full)
-    if turn.to_beat and not rules.beats(code, turn.to_beat):
-        return f"{cards} does not beat {rules.text(turn.to_beat & rules.full)}"
-    if turn.include and not code & turn.include:
-        return f"{cards} does not contain {rules.text(turn.include)}, which this lead must"
-    if turn.banned:
+    if position.to_beat and not rules.beats(code, position.to_beat):
+        return f"{cards} does not beat {rules.text(position.to_beat & rules.full)}"
+    if position.include and not code & position.include:
+        return f"{cards} does not contain {rules.text(position.include)}, which this lead must"
+    if position.banned:
         return f"{cards} may not be the last card played"
     return f"{cards} does not hinder the next seat, which has one card left"

@@ -30,6 +30,8 @@ class Match:
         """Why the match was stopped; empty while it was not."""
         self.cut = False
         """Whether sessions were left to another referee, as this one drains."""
+        self.held = False
+        """Whether no further session begins, as the worker asked for."""
         self.voided = 0
         """Sessions that were stopped because the referee could not hand out a turn."""
         self.broadcast = Broadcast(self._sights)

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 from referee.action import Entry
 from referee.plays import Rules
+from referee.ruleset.limits import MOST_RESTOCKS
 from referee.shuffle import shuffle
-
-MOST_RESTOCKS = 10
-"""How often in a deal the cards of finished tricks may become the stock."""
 
 
 class Stock:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from referee.dealing import landmarks
 from referee.errors import CardError, RecordError, RefereeError
-from referee.options import Turn, allowed
+from referee.options import Position, allowed
 from referee.plays import Rules
 from referee.replay import Replayer
 from referee.rulebook import rules_of
@@ -26,8 +26,8 @@ def legal(request: object) -> dict[str, object]:
     given = _object(request)
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
-    turn = _turn(rules, given, hand)
-    found = allowed(rules, rules.list_plays(hand), turn)
+    position = _position(rules, given, hand)
+    found = allowed(rules, rules.list_plays(hand), position)
     return {"plays": play_texts(rules, found.plays), "pass": found.may_pass}
 
 
@@ -60,13 +60,13 @@ def play_texts(rules: Rules, plays: list[int]) -> list[str]:
     return sorted(texts, key=lambda text: (text.count(" "), text))
 
 
-def _turn(rules: Rules, given: Mapping[str, object], hand: int) -> Turn:
+def _position(rules: Rules, given: Mapping[str, object], hand: int) -> Position:
     to_beat, include = _table(rules, given), _include(rules, given, hand)
     own, next_has_one = _flag(given, "last_trick_player_is_self"), _flag(given, "next_has_one")
     if own and not rules.ruleset.beat_own:
         to_beat = 0
     top = landmarks(rules).top
-    return Turn(
+    return Position(
         to_beat=to_beat,
         include=include,
         banned=top if hand == top and rules.ruleset.last_top_card == "cannot_win" else 0,

@@ -23,7 +23,7 @@ from referee.events import (
     Sight,
     Turn,
 )
-from referee.journal import EntryKind, LogEntry, LogQuery
+from referee.journal import LogEntry, LogQuery
 from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
 from referee.numbers import CardNumbers, card_numbers
 from referee.plays import Rules
@@ -357,7 +357,7 @@ def log_message(entry: LogEntry) -> log_pb2.LogEntry:
         time=entry.at.isoformat(),
         bot=entry.bot,
         referee=entry.referee,
-        kind=entry.kind.value,
+        kind=entry.kind,
         code=entry.code,
         text=entry.text,
         session_id=entry.session_id,
@@ -372,7 +372,7 @@ def read_entry(message: log_pb2.LogEntry) -> LogEntry:
         at=datetime.fromisoformat(message.time),
         bot=message.bot,
         referee=message.referee,
-        kind=EntryKind(message.kind),
+        kind=message.kind,
         code=message.code,
         text=message.text,
         session_id=message.session_id,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from arena.cli.output import table
+from arena.cli.tables import FittedTable, table
 
 PASS = "-"
 
@@ -87,29 +87,30 @@ def show_deal(record: Mapping[str, Any], out: Console) -> None:
         f"{record['direction']}, dealer {seats[record['dealer']]}, seed {record['seed']}",
         soft_wrap=True,
     )
-    out.print(_hands(record), "")
+    shown, names = _tricks(record, seats), seats
+    if not shown.fits(out.width):
+        shown = _tricks(record, [f"seat {seat}" for seat in range(len(seats))])
+        names = [f"seat {seat}: {name}" for seat, name in enumerate(seats)]
+    out.print(_hands(record, names), "")
     if exchange := record.get("exchange"):
         loser, winner = seats[exchange["loser"]], seats[exchange["winner"]]
         out.print(
             f"{loser} gave {exchange['given']} to {winner} and got {exchange['returned']}\n", soft_wrap=True
         )
     if record["actions"]:
-        out.print(_tricks(record), "")
+        out.print(shown, "")
     out.print(_points(record), "")
     out.print("\n".join([*_faults(record), f"{_end(record)}.\n"]), soft_wrap=True)
 
 
-def _hands(record: Mapping[str, Any]) -> object:
-    rows = [
-        (name, hand, len(hand.split())) for name, hand in zip(record["seats"], record["hands"], strict=True)
-    ]
+def _hands(record: Mapping[str, Any], names: Sequence[str]) -> FittedTable:
+    rows = [(name, hand, len(hand.split())) for name, hand in zip(names, record["hands"], strict=True)]
     if record["leftover"]:
         rows.append(("left over", record["leftover"], len(record["leftover"].split())))
     return table(["seat", "hand as dealt", ">cards"], rows)
 
 
-def _tricks(record: Mapping[str, Any]) -> object:
-    seats = record["seats"]
+def _tricks(record: Mapping[str, Any], seats: Sequence[str]) -> FittedTable:
     step = 1 if record["direction"] == "clockwise" else -1
     first = record["leader"] if record["leader"] is not None else 0
     order = [(first + step * place) % len(seats) for place in range(len(seats))]
@@ -120,7 +121,7 @@ def _tricks(record: Mapping[str, Any]) -> object:
     return table([">trick", *(seats[seat] for seat in order)], rows)
 
 
-def _points(record: Mapping[str, Any]) -> object:
+def _points(record: Mapping[str, Any]) -> FittedTable:
     rows = zip(record["seats"], record["left"], record["points"], strict=True)
     return table(["seat", "left", ">points"], rows)
 

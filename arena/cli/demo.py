@@ -19,11 +19,13 @@ from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.models import utc_now
 from arena.processes import Supervisor
-from arena.services import bots, records, results, tournaments
+from arena.services import bots, results, tournaments
+from arena.services.exports import export_lines
 from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
+from arena.verify import check_export
 
 app = typer.Typer()
 
@@ -121,8 +123,8 @@ def demo_settings(folder: Path) -> Settings:
     return load_settings(
         {
             "data": folder,
-            "database_url": f"sqlite:///{folder}/arena.db",
-            "broker_url": f"filesystem://{folder}/broker",
+            "database_url": "",
+            "broker_url": "",
             "listen": listen,
             "referees": listen,
             "local_referees": 1,
@@ -162,11 +164,11 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
 
 def _verify(storage: Storage) -> None:
     for name, *_ in TOURNAMENTS:
-        found = records.verify_deals(storage, name)
-        if found.problem is not None:
-            raise StateError(f"{name}: {found.problem}")
+        report = check_export(line.encode() for line in export_lines(storage, name))
+        if report.problem is not None:
+            raise StateError(f"{name}: {report.problem}")
         seed = tournaments.status(storage, name).seed
-        say(f"{name}: the seed {seed} is revealed, and all {found.deals} deals follow from it")
+        say(f"{name}: the seed {seed} is revealed, and all {report.deals} deals follow from it")
 
 
 def _say_what_next(folder: Path) -> None:

@@ -6,13 +6,13 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
-from arena.settings import PREFIX, Settings
+from arena.settings import PREFIX, Settings, local_addresses, split_address
 from referee.errors import ListenError
 
 POLL_SECONDS = 0.1
@@ -36,9 +36,8 @@ def local_referees(settings: Settings) -> list[LocalReferee]:
     count = settings.local_referees
     if port + count - 1 > LAST_PORT:
         raise SettingsError("local_referees", f"{count} ports from {port} on go beyond {LAST_PORT}")
-    host = settings.listen.rpartition(":")[0]
     names = ["referee"] if count == 1 else [f"referee{place}" for place in range(1, count + 1)]
-    listening = [f"{host}:{port + place}" for place in range(count)]
+    listening = local_addresses(settings.listen, count)
     return [
         LocalReferee(name, listen, _known_as(settings, listen, place))
         for place, (name, listen) in enumerate(zip(names, listening, strict=True))
@@ -87,10 +86,10 @@ def metrics_addresses(settings: Settings) -> dict[str, str]:
     if not settings.metrics_listen:
         return {}
     names = [*(referee.name for referee in local_referees(settings)), "worker", "beat"]
-    host, _, first = settings.metrics_listen.rpartition(":")
-    if int(first) + len(names) - 1 > LAST_PORT:
+    _, first = split_address(settings.metrics_listen)
+    if first + len(names) - 1 > LAST_PORT:
         raise SettingsError("metrics_listen", f"{len(names)} ports from {first} on go beyond {LAST_PORT}")
-    return {name: f"{host}:{port}" for port, name in enumerate(names, start=int(first))}
+    return dict(zip(names, local_addresses(settings.metrics_listen, len(names)), strict=True))
 
 
 def _metrics_of(name: str, metrics: Mapping[str, str]) -> dict[str, str]:
@@ -104,11 +103,14 @@ def only_arena(folder: Path) -> Iterator[None]:
 
     Two would share the tournaments, but not the referee that the bots are connected to.
     """
-    with (folder / "up.lock").open("a") as file:
+    with ExitStack() as stack:
         try:
+            file = stack.enter_context((folder / "up.lock").open("a"))
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StateError(f"an arena is running in {folder} already; choose another --data") from None
+        except OSError as error:
+            raise SettingsError("data", f"cannot lock {folder / 'up.lock'}: {error.strerror}") from None
         yield
 
 
@@ -131,10 +133,10 @@ def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if int(port) == 0:
+    host, port = split_address(text)
+    if port == 0:
         raise SettingsError("listen", f"{text}: port 0 is any port, and the bots have to know which")
-    return host.strip("[]"), int(port)
+    return host, port
 
 
 def _check_free(address: tuple[str, int]) -> None:

@@ -2,20 +2,20 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
+
+from arena.cli.tables import table
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
-WIDE = 1_000
-"""Width where no terminal limits it: what goes into a file or a pipe is not cut."""
+WIDE = 1_000_000
+"""Width where no terminal limits it: what goes into a file or a pipe is neither cut nor folded."""
 
 
 def console() -> Console:
@@ -33,16 +33,6 @@ def say(*lines: str) -> None:
 def headline(text: str) -> None:
     """Print a line that stands above a table."""
     console().print(text, style="bold", soft_wrap=True)
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table; columns whose name begins with ``>`` are set to the right, None is shown as nothing."""
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        made.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
-    for row in rows:
-        made.add_row(*("" if cell is None else str(cell) for cell in row))
-    return made
 
 
 def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -> None:

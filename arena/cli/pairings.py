@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import storage_of
-from arena.cli.output import AsJson, console, headline, number, print_json, say, table
+from arena.cli.output import AsJson, console, headline, number, print_json, say
+from arena.cli.tables import table
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
 from arena.services import entrants

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from arena.cli.context import storage_of
 from arena.cli.deals import show_deal
 from arena.cli.output import AsJson, console, headline, print_json, say
-from arena.cli.output import table as make_table
+from arena.cli.tables import in_pages
+from arena.cli.tables import table as make_table
 from arena.cli.verify import verify
 from arena.errors import StorageError, UnknownError
 from arena.seating import balance, seatings
@@ -22,9 +22,6 @@ from arena.services.rating import rebuild as rebuild_ratings
 from arena.services.records import MatchView
 from arena.services.results import Crosstable, LeaderboardLine
 from referee.match import MAX_SESSIONS
-
-GAP = 3
-"""Columns of the terminal between two columns of a table, at most."""
 
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""
@@ -68,43 +65,9 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
         ]
         headline(f"Leaderboard: {ruleset}, tables of {size}")
         columns = [">", "bot version", ">Elo", ">±", ">matches", ">deals"]
-        console().print(whole_numbers(make_table(columns, rows)), "")
+        console().print(make_table(columns, rows), "")
     if lines:
         say("± holds 95 in 100: the bot's true rating is this far off at most")
-
-
-def whole_numbers(table: Table) -> Table:
-    """The table with numbers that are never cut: where it is narrow, names go on in the next line."""
-    for column in table.columns:
-        column.no_wrap = column.justify == "right"
-        column.overflow = "fold"
-    return table
-
-
-def in_pages(
-    fixed: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]], width: int
-) -> Iterator[Table]:
-    """A wide table as several: the ``fixed`` columns in each, and as many of the others as fit beside them.
-
-    Of the fixed ones, those with names take half the width at most.
-    """
-    heads = [*fixed, *columns]
-    widths = [
-        max([len(head.removeprefix(">")), *(len(str(row[at])) for row in rows)]) + GAP
-        for at, head in enumerate(heads)
-    ]
-    taken = min(sum(widths[: len(fixed)]), width // 2)
-    first = len(fixed)
-    while first < len(heads):
-        last, used = first + 1, taken + widths[first]
-        while last < len(heads) and used + widths[last] <= width:
-            used += widths[last]
-            last += 1
-        shown = [*range(len(fixed)), *range(first, last)]
-        yield whole_numbers(
-            make_table([heads[at] for at in shown], [[row[at] for at in shown] for row in rows])
-        )
-        first = last
 
 
 def crosstable_object(crossed: Crosstable) -> dict[str, object]:
@@ -176,23 +139,40 @@ def _record(view: MatchView, session: int, deal: int) -> Mapping[str, object]:
 
 
 def _show_summary(view: MatchView) -> None:
-    rows: list[tuple[object, ...]] = []
-    for one in view.sessions:
-        points = dict(zip(one.names, one.points, strict=True))
-        forfeit = one.names[one.forfeit] if one.forfeit is not None else ""
-        rows.append(
-            (one.number, len(one.records), sum(one.faults), *(points[name] for name in view.names), forfeit)
-        )
-    if view.points is not None:
-        rows.append(("all", sum(len(one.records) for one in view.sessions), "", *view.points, ""))
     problem = f" ({view.problem})" if view.problem else ""
     headline(f"{view.tournament}, round {view.round}, table {view.table}: {view.state}{problem}")
-    columns = [*(f">{name}" for name in view.names), "forfeit"]
-    out = console()
-    for page in in_pages([">session", ">deals", ">faults"], columns, rows, out.width):
+    out, fixed = console(), [">session", ">deals", ">faults"]
+    called = list(view.names)
+    columns, rows = _sessions(view, called)
+    if not make_table([*fixed, *columns], rows).fits(out.width):
+        called = [f"bot {number}" for number in range(1, len(view.names) + 1)]
+        columns, rows = _sessions(view, called)
+        say(*(f"{short}: {name}" for short, name in zip(called, view.names, strict=True)), "")
+    for page in in_pages(fixed, columns, rows, out.width):
         out.print(page, "")
     if any(any(one.faults) for one in view.sessions):
-        out.print(whole_numbers(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view))), "")
+        out.print(make_table(["faults of", ">all", "kinds", "sessions"], _faults(view)), "")
+
+
+def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
+    """Heads and rows of the sessions; ``called`` are names of the bots by position at the table."""
+    name_of = dict(zip(view.names, called, strict=True))
+    forfeits = any(one.forfeit is not None for one in view.sessions)
+    rows: list[list[object]] = []
+    for one in view.sessions:
+        points = dict(zip(one.names, one.points, strict=True))
+        row: list[object] = [
+            one.number,
+            len(one.records),
+            sum(one.faults),
+            *(points[name] for name in view.names),
+        ]
+        forfeit = "" if one.forfeit is None else name_of[one.names[one.forfeit]]
+        rows.append([*row, forfeit] if forfeits else row)
+    if view.points is not None:
+        total: list[object] = ["all", sum(len(one.records) for one in view.sessions), "", *view.points]
+        rows.append([*total, ""] if forfeits else total)
+    return [*(f">{name}" for name in called), *(["forfeit"] if forfeits else [])], rows
 
 
 def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:

@@ -11,7 +11,8 @@ import typer
 from arena import logs
 from arena.cli.context import settings_of
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
-from arena.cli.output import AsJson, console, print_json, say, table
+from arena.cli.output import AsJson, console, print_json, say
+from arena.cli.tables import table
 from arena.errors import SettingsError
 from arena.metrics import WORKER, DatabaseCollector, RefereeCollector, published
 from arena.processes import Supervisor

@@ -8,6 +8,7 @@ from arena.cli.context import storage_of
 from arena.cli.output import AsJson, moment, print_json, say, show
 from arena.models import utc_now
 from arena.services import tokens
+from arena.specs import LONGEST_NAME
 from referee.auth import Scope
 
 app = typer.Typer(
@@ -16,7 +17,9 @@ app = typer.Typer(
     "`arena bot register`.",
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it: 1 to 39 of a-z, 0-9 and -.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help=f"What people call it: 1 to {LONGEST_NAME} of a-z, 0-9 and -.")
+]
 
 
 @app.command()

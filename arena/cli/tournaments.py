@@ -8,8 +8,9 @@ import typer
 
 from arena.cli import pairings
 from arena.cli.context import settings_of, storage_of
-from arena.cli.output import AsJson, console, moment, number, print_json, say, show, table
-from arena.cli.results import crosstable_object, show_crosstable, whole_numbers
+from arena.cli.output import AsJson, console, moment, number, print_json, say, show
+from arena.cli.results import crosstable_object, show_crosstable
+from arena.cli.tables import table
 from arena.cli.watch import follow
 from arena.errors import StateError
 from arena.models import utc_now
@@ -17,6 +18,7 @@ from arena.pairing import FORMATS
 from arena.services import results, tournaments
 from arena.services.results import CROSSED, StandingLine
 from arena.services.tournaments import TournamentStatus
+from arena.services.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import TIE_BREAKS
 from arena.tasks import wake
@@ -153,11 +155,11 @@ def watch(
         bool, typer.Option("--json", help="One JSON object a line, whenever something has changed.")
     ] = False,
 ) -> None:
-    """Follow a tournament to its end: sessions done, rate, time left."""
+    """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""
     with storage_of(ctx) as storage:
         if tournaments.status(storage, name).state == "created":
             raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
-        status = follow(storage, name, console(), as_json=as_json)
+        status = follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
     if not status.ended:
         raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
     if not as_json:
@@ -232,7 +234,7 @@ def show_standings(lines: list[StandingLine], format: str = "round-robin") -> No
     names = [name for key in TIE_BREAKS[format] for name in ([key, "±", "raw"] if key == "points" else [key])]
     rows = [(line.standing.rank, line.name, *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
-    console().print(whole_numbers(table(columns, rows)))
+    console().print(table(columns, rows))
 
 
 _COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.live import Live
 
+from arena.cli.bars import FittedBar
 from arena.cli.output import AsJson, console, print_json, say
 from arena.errors import StorageError
 from arena.verify import Report, check_export, check_links
@@ -98,9 +99,7 @@ def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int
     if not out.is_terminal:
         yield lambda _bytes, _deals: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(12), TextColumn("{task.fields[text]}"))
-    with Progress(*columns, console=out, transient=True) as progress:
-        task = progress.add_task(name, total=size or 1, text="")
+    with Live(console=out, transient=True, vertical_overflow="visible") as live:
         begun = looked = time.monotonic()
 
         def seen(read: int, deals: int) -> None:
@@ -108,7 +107,8 @@ def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int
             now = time.monotonic()
             if now - looked >= EVERY:
                 looked = now
-                progress.update(task, completed=read, text=pace_text(now - begun, read / (size or 1), deals))
+                text = pace_text(now - begun, read / (size or 1), deals)
+                live.update(FittedBar(name, read, size, text))
 
         yield seen
 

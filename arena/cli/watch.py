@@ -8,12 +8,14 @@ from datetime import datetime
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.live import Live
 
+from arena.cli.bars import FittedBar
 from arena.cli.output import print_json_line
-from arena.models import utc_now
-from arena.services import tournaments
+from arena.models import TournamentState, utc_now
+from arena.services import tournaments, waiting
 from arena.services.tournaments import TournamentStatus
+from arena.services.waiting import Ask, Held
 from arena.storage import Storage
 
 POLL_SECONDS = 0.25
@@ -27,7 +29,12 @@ STILL_SECONDS = 8.0
 HELD_UP_SECONDS = 30.0
 """The same where something holds matches up, so that workers wait between their attempts."""
 
+LOOK_SECONDS = 2.0
+"""How often it is looked for what holds the tournament up."""
+
 NOBODY_WORKS = "no worker has come for {:.0f} s: is `arena up` or `arena worker` running?"
+OTHERS_FIRST = "no worker has come for {:.0f} s: those at work play {}"
+GOES_ON = "goes on"
 
 LINES = 10
 """Lines in a log, about, from a tournament's start to its end."""
@@ -64,7 +71,9 @@ def pace_text(status: TournamentStatus, pace: Pace) -> str:
     done, total = status.sessions_done, sessions_in_all(status)
     rounds = f"round {status.round} of {status.rounds or '?'}"
     text = f"{rounds}, {done} of {total} sessions"
-    if pace.rate and done < total:
+    if status.state == TournamentState.PAUSED:
+        text += ", paused"
+    elif pace.rate and done < total:
         text += f", {pace.rate:.1f}/s, {duration((total - done) / pace.rate)} left"
     return text
 
@@ -80,16 +89,17 @@ def duration(seconds: float) -> str:
 
 
 class Notes:
-    """What holds a tournament up, each thing told once."""
+    """What holds a tournament up, each thing told once as long as it lasts."""
 
     def __init__(self) -> None:
-        self._told: set[str] = set()
+        self._told: Sequence[str] = ()
 
-    def new(self, notes: Sequence[str]) -> list[str]:
-        """Those that have not been told yet."""
+    def new(self, status: TournamentStatus, notes: Sequence[str]) -> list[str]:
+        """What was not there before; where nothing is left and the tournament runs, that it goes on."""
         fresh = [note for note in notes if note not in self._told]
-        self._told.update(fresh)
-        return fresh
+        goes_on = self._told and not notes and status.state == TournamentState.RUNNING
+        self._told = notes
+        return [GOES_ON] if goes_on else fresh
 
 
 class Display(Protocol):
@@ -104,25 +114,17 @@ class Bar:
     """A progress bar, with notes above it."""
 
     def __init__(self, out: Console) -> None:
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
-        self._progress = Progress(*columns, console=out)
-        self._task = self._progress.add_task("", text="")
+        self._live = Live(console=out, vertical_overflow="visible")
         self._notes = Notes()
-        self._progress.start()
+        self._live.start()
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
-        for note in self._notes.new(notes):
-            self._progress.console.print(f"{status.name}: {note}", markup=False)
-        self._progress.update(
-            self._task,
-            description=status.name,
-            completed=status.sessions_done,
-            total=sessions_in_all(status) or 1,
-            text=text,
-        )
+        for note in self._notes.new(status, notes):
+            self._live.console.print(f"{status.name}: {note}", markup=False, soft_wrap=True)
+        self._live.update(FittedBar(status.name, status.sessions_done, sessions_in_all(status), text))
 
     def close(self) -> None:
-        self._progress.stop()
+        self._live.stop()
 
 
 class Lines:
@@ -134,7 +136,7 @@ class Lines:
         self._step = -1
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
-        for note in self._notes.new(notes):
+        for note in self._notes.new(status, notes):
             self._out.print(f"{status.name}: {note}", soft_wrap=True)
         step = LINES * status.sessions_done // max(1, sessions_in_all(status))
         if step > self._step:
@@ -162,11 +164,41 @@ class JsonLines:
         pass
 
 
+class Watcher:
+    """Finds out what holds a tournament up, by what was seen since it last moved."""
+
+    def __init__(self, storage: Storage, ask: Ask) -> None:
+        self._storage = storage
+        self._ask = ask
+        self._state: TournamentState | None = None
+        self._looked_at = 0.0
+        self._held = Held()
+        self._moved_at = 0.0
+        self._moved_to: object = None
+
+    def notes(self, status: TournamentStatus, seconds: float, now: datetime) -> list[str]:
+        """A line for each thing that holds it up; ``seconds`` is a clock's time, ``now`` that of leases."""
+        if status.state != self._state or seconds - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = seconds
+            self._held = waiting.held_up(self._storage, status, self._ask, now)
+        self._state, held = status.state, self._held
+        moved_to = (status.sessions_done, held.for_worker, held.tried)
+        if moved_to != self._moved_to or waiting.is_played(status, now):
+            self._moved_at, self._moved_to = seconds, moved_to
+        patience = HELD_UP_SECONDS if held.lines else STILL_SECONDS
+        if not held.for_worker or seconds - self._moved_at <= patience:
+            return list(held.lines)
+        others = waiting.busy_elsewhere(self._storage, status, now)
+        nobody = OTHERS_FIRST.format(patience, ", ".join(others)) if others else NOBODY_WORKS.format(patience)
+        return [*held.lines, nobody]
+
+
 def follow(
     storage: Storage,
     name: str,
     out: Console,
     *,
+    ask: Ask = waiting.nobody_asked,
     tick: Callable[[], None] = lambda: None,
     as_json: bool = False,
     clock: Callable[[], float] = time.monotonic,
@@ -175,23 +207,17 @@ def follow(
 ) -> TournamentStatus:
     """Show a tournament's progress until it has ended or failed; gives how it stands then.
 
-    ``tick`` is called each time before it is looked at; ``clock`` gives seconds, ``now`` the time of leases.
+    ``ask`` asks the referees, where it does not go on; ``tick`` is called each time before it is looked at;
+    ``clock`` gives seconds, ``now`` the time of leases.
     """
     display = _display(out, as_json)
-    pace = Pace()
-    moved_at, moved_to = clock(), -1
+    pace, watcher = Pace(), Watcher(storage, ask)
     try:
         while True:
             tick()
             status, seconds = tournaments.status(storage, name), clock()
             pace.add(seconds, status.sessions_done)
-            at_work = status.leased_until is not None and status.leased_until > now()
-            if status.sessions_done != moved_to or at_work:
-                moved_at, moved_to = seconds, status.sessions_done
-            patience = HELD_UP_SECONDS if status.waiting else STILL_SECONDS
-            still = seconds - moved_at > patience and status.state == "running"
-            notes = [*status.waiting, *([NOBODY_WORKS.format(patience)] if still else [])]
-            display.show(status, pace_text(status, pace), notes)
+            display.show(status, pace_text(status, pace), watcher.notes(status, seconds, now()))
             if status.ended or status.state == "failed":
                 return status
             sleep(POLL_SECONDS)

@@ -1,6 +1,5 @@
 """A league as an organiser asks for it: a validated, frozen value, from one TOML file."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -10,15 +9,13 @@ from pathlib import Path
 from arena.errors import SpecError
 from arena.league.divisions import Level
 from arena.pairing import MOST_ENTRANTS, check_options
-from arena.specs import NAME, TournamentSpec, check_name, make_spec
-from referee.errors import RulesetError
+from arena.specs import LONGEST_NAME, NAME, TournamentSpec, check_name, make_spec, read_ruleset
+from referee.errors import RulesetError, TomlError
 from referee.ruleset import load_ruleset
+from referee.toml import read_toml
 
 QUALIFICATION = "qualification"
 """Name of the level below the divisions, where there is one."""
-
-LONGEST_NAME = 39
-"""Characters in a tournament's name at most."""
 
 MOST_SEASONS = 9_999
 
@@ -107,11 +104,9 @@ def _division_object(division: Division) -> dict[str, object]:
 def load_league(path: Path) -> LeagueSpec:
     """The league in a TOML file; SpecError names the file, the table and the field that is wrong."""
     try:
-        return make_league(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
-    except OSError as error:
-        raise SpecError(str(path), f"cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise SpecError(str(path), f"is no TOML: {' '.join(str(error).split())}") from None
+        return make_league(read_toml(path), path.parent)
+    except TomlError as error:
+        raise SpecError(str(path), error.reason) from None
     except SpecError as error:
         raise SpecError(f"{path}: {error.field}", error.reason) from None
 
@@ -239,13 +234,13 @@ def _tournament_fields(where: str, given: object, folder: Path) -> dict[str, obj
         if key in given:
             raise SpecError(f"{where}.{key}", "the league sets it")
     fields = dict(given)
-    ruleset = fields.get("ruleset")
-    if isinstance(ruleset, str) and ruleset.endswith(".toml"):
-        probe = {"name": "x", "format": "round-robin", "entrants": (), "ruleset": ruleset}
+    if "ruleset" in fields:
         try:
-            fields["ruleset"] = make_spec(probe, folder).ruleset
+            fields["ruleset"] = read_ruleset(fields["ruleset"], folder)
         except RulesetError as error:
             raise SpecError(f"{where}.ruleset", str(error)) from None
+        except SpecError as error:
+            raise SpecError(f"{where}.ruleset", error.reason) from None
     return fields
 
 

@@ -152,27 +152,79 @@ def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rn
         if cost <= least:
             return True
         limit *= cooling
-        draft = _draw(rounds, meetings.classes, rng)
-        change = sum([swap.make(meetings) for swap in draft])
-        if change > 0 and change > limit * rng.random():
-            for swap in reversed(draft):
-                swap.make(meetings)
-        else:
-            cost += change
+        cost += _try(rounds, meetings, limit, rng)
     return cost <= least
 
 
-def _draw(rounds: list[Tables], classes: Classes, rng: Random) -> list[Swap]:
-    tables = rounds[below(rng, len(rounds))]
-    one, two = tables[below(rng, len(tables) - 1)], tables[below(rng, len(tables))]
+def _try(rounds: list[Tables], meetings: Meetings, limit: float, rng: Random) -> int:
+    """Draw a swap and make it unless it costs too much; gives the change of the cost."""
+    random = rng.random
+    tables = rounds[int(random() * len(rounds))]
+    one, two = tables[int(random() * (len(tables) - 1))], tables[int(random() * len(tables))]
     if one is two or not two:
-        return []
-    swap = Swap(tables, one, below(rng, len(one)), two, below(rng, len(two)))
-    playing, out = classes.orbit(one[swap.i]), classes.orbit(two[swap.j])
-    if two is not tables[-1] or playing == out:
-        return [swap]
-    back = _give_back(rounds[below(rng, len(rounds))], classes, playing, out)
-    return [swap, back] if back else []
+        return 0
+    i, j = int(random() * len(one)), int(random() * len(two))
+    if two is tables[-1]:
+        return _try_bye(rounds, Swap(tables, one, i, two, j), meetings, limit, rng)
+    # Most swaps are not taken, so none is made before that is known.
+    if meetings.classes.order == 1:
+        change = _change(one, one[i], two, two[j], meetings)
+        if change <= 0 or change <= limit * random():
+            Swap(tables, one, i, two, j).make(meetings)
+            return change
+    else:
+        change, met = _changed(one, one[i], two, two[j], meetings)
+        if change <= 0 or change <= limit * random():
+            one[i], two[j] = two[j], one[i]
+            meetings.met = met
+            return change
+    return 0
+
+
+def _try_bye(rounds: list[Tables], swap: Swap, meetings: Meetings, limit: float, rng: Random) -> int:
+    """The same for a swap with a bye, for which one is given back."""
+    classes = meetings.classes
+    playing, out = classes.orbit(swap.one[swap.i]), classes.orbit(swap.two[swap.j])
+    draft = [swap]
+    if playing != out:
+        back = _give_back(rounds[below(rng, len(rounds))], classes, playing, out)
+        if back is None:
+            return 0
+        draft.append(back)
+    change = sum([one.make(meetings) for one in draft])
+    if change <= 0 or change <= limit * rng.random():
+        return change
+    for one in reversed(draft):
+        one.make(meetings)
+    return 0
+
+
+def _change(one: Sequence[int], p: int, two: Sequence[int], q: int, meetings: Meetings) -> int:
+    """By how much it changes the cost that p and q change tables, if every pair is a class of its own."""
+    met, of_p, of_q = meetings.met, meetings.classes.of[p], meetings.classes.of[q]
+    joined = sum([met[of_q[x]] - met[of_p[x]] for x in one if x != p])
+    joined += sum([met[of_p[x]] - met[of_q[x]] for x in two if x != q])
+    return 2 * joined + 2 * (len(one) + len(two) - 2)
+
+
+def _changed(
+    one: Sequence[int], p: int, two: Sequence[int], q: int, meetings: Meetings
+) -> tuple[int, list[int]]:
+    """By how much it changes the cost that p and q change tables, and the meetings then."""
+    of, weight, met = meetings.classes.of, meetings.classes.weight, meetings.met[:]
+    change = 0
+    for table, old, new in ((one, p, q), (two, q, p)):
+        of_old, of_new = of[old], of[new]
+        for other in table:
+            if other != old:
+                left = of_old[other]
+                times = met[left] = met[left] - 1
+                change -= weight[left] * (2 * times + 1)
+                joined = of_new[other]
+                times = met[joined]
+                met[joined] = times + 1
+                change += weight[joined] * (2 * times + 1)
+    return change, met
 
 
 def _give_back(tables: Tables, classes: Classes, out: int, playing: int) -> Swap | None:

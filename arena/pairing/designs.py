@@ -47,7 +47,7 @@ def schedule(points: int, size: int) -> Schedule:
     found = constructed(points, size)
     if found is not None:
         return found
-    whole = points if points % size else points - 1
+    whole = even_rounds(points, size)
     if points > LARGE:
         return turned_rounds(points, size, whole, whole, COLD[-1], SWAPS_EACH * points)[1]
     equal = equal_rounds(points, size)
@@ -83,6 +83,16 @@ def constructed(points: int, size: int) -> Schedule | None:
 
 def _numbers(text: str) -> list[int]:
     return [int(number) for number in text.split()]
+
+
+def even_rounds(points: int, size: int) -> int:
+    """The number of rounds after which everyone can have sat out once, and never if all can play."""
+    return points if points % size else points - 1
+
+
+def fewest_rounds(points: int, size: int) -> int:
+    """No schedule that is searched for so many points has fewer rounds."""
+    return min([*equal_rounds(points, size), even_rounds(points, size)])
 
 
 def equal_rounds(points: int, size: int) -> list[int]:

@@ -6,7 +6,7 @@ from random import Random
 from arena.pairing.balance import Classes, Meetings, base_rounds, settle
 from arena.pairing.by_standing import Costs, placed, seat, sitting_out
 from arena.pairing.chance import generator, shuffled
-from arena.pairing.designs import LARGE, Schedule, constructed, meets_equally, schedule
+from arena.pairing.designs import LARGE, Schedule, constructed, fewest_rounds, meets_equally, schedule
 from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
@@ -103,7 +103,7 @@ def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Sched
     if points > LARGE:
         wholes = _wholes(points, size, rounds)
         return [schedule(points, size)] * wholes or [searched(points, size, rounds, rng)]
-    if rounds * (size - 1) < points - 1 and constructed(points, size) is None:
+    if rounds < fewest_rounds(points, size) and constructed(points, size) is None:
         return [searched(points, size, rounds, rng)]  # too few to be whole, and nothing to take a part of
     whole = schedule(points, size)
     times, rest = divmod(rounds, len(whole))

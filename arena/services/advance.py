@@ -122,7 +122,7 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
         paired = tournament.paired
-        if _round(tx, tournament_id, RoundState.OPEN, RoundState.PLANNED):
+        if _opened_or_planned(tx, tournament_id):
             return False  # somebody else paired this one, and the next one follows from its results
         entrants = list_entrants(tx, tournament)
         there = playing(tx, tournament, paired + 1)
@@ -166,6 +166,9 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
         held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
         if held is None or not _goes_on(held):
             return False
+        still_there = set(playing(tx, held, paired + 1))
+        if any(number not in still_there for table in pairing.tables for number in table):
+            return False  # somebody left meanwhile, and was told which round is its last
         round = _plan_round(tx, held, paired + 1, pairing, entrants, now)
         round.state, round.started_at = RoundState.OPEN, now
         held.paired += 1
@@ -231,7 +234,7 @@ def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """End the tournament, all of whose rounds are closed; from here on its seed is public."""
     with storage.write() as tx:
         tournament = _hold(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
-        if tournament is None or _round(tx, tournament_id, RoundState.OPEN, RoundState.PLANNED):
+        if tournament is None or _opened_or_planned(tx, tournament_id):
             return False
         tournament.state, tournament.finished_at = TournamentState.FINISHED, now
         log.info("%s: finished", tournament.name, extra={"tournament": tournament.name})
@@ -276,13 +279,21 @@ def _hold(
     return tx.get_one(Tournament, tournament_id)
 
 
-def _round(tx: Transaction, tournament_id: int, *states: RoundState) -> Round | None:
-    in_state = (Round.tournament_id == tournament_id, col(Round.state).in_(states))
+def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
+    """Whether there is a round that has not ended."""
+    return any(_round(tx, tournament_id, state) for state in (RoundState.OPEN, RoundState.PLANNED))
+
+
+def _round(tx: Transaction, tournament_id: int, state: RoundState) -> Round | None:
+    """The first round in this state."""
+    in_state = (Round.tournament_id == tournament_id, Round.state == state)
     return tx.exec(select(Round).where(*in_state).order_by(col(Round.number)).limit(1)).first()
 
 
 def _finished_round(tx: Transaction, tournament_id: int) -> Round | None:
     """The first of the open rounds that has no unfinished match."""
-    unfinished = select(Match.id).where(Match.round_id == Round.id, Match.state != MatchState.DONE)
+    # Not "other than done": an index leads to what is in one of these states, past all that is done.
+    states = [state for state in MatchState if state != MatchState.DONE]
+    unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))
     opened = select(Round).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
     return tx.exec(opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)).first()

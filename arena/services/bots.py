@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Select, update
 from sqlalchemy import select as select_columns
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
 from arena.errors import SpecError, StateError, TakenError, UnknownError
@@ -19,6 +20,9 @@ from arena.storage import Storage, Transaction, changed
 from arena.tokens import hash_token, new_token
 
 LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
+
+WITHOUT_REPORT = defer(BotVersion.check_report)  # type: ignore[arg-type]  # SQLModel's types hide the column
+"""Option of queries for versions: what the check found is long, and is read only where it is asked for."""
 
 ATTEMPTS = 10
 """How often a number is tried that somebody else may be faster to take."""
@@ -124,9 +128,13 @@ def _infos() -> Select[Any]:
 
 
 def revoke_version(storage: Storage, name: str, now: datetime) -> VersionInfo:
-    """Make a version's token worthless. UnknownError, or StateError if it is so already."""
+    """Make a version's token worthless; ``owner/bot`` alone is its newest version whose token is good.
+
+    UnknownError, or StateError if it is so already.
+    """
     with storage.write() as tx:
-        version = find_versions(tx, [name])[0]
+        versions = find_versions(tx, [name]) if "@" in name else find_all_versions(tx, name)
+        version = max(versions, key=lambda one: (one.revoked_at is None, one.number))
         good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
         if not changed(tx, update(BotVersion).where(*good).values(revoked_at=now)):
             raise StateError(f"the token of {version.name} is revoked already")
@@ -140,7 +148,7 @@ def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
 
 def _find_version(tx: Transaction, name: str) -> BotVersion:
     if "@" in name:
-        found = tx.exec(select(BotVersion).where(BotVersion.name == name)).first()
+        found = tx.exec(select(BotVersion).options(WITHOUT_REPORT).where(BotVersion.name == name)).first()
         if found is None:
             raise UnknownError(f"no bot {name!r}; it has to be registered first")
         return found
@@ -159,6 +167,7 @@ def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
         raise SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
     found = tx.exec(
         select(BotVersion)
+        .options(WITHOUT_REPORT)
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
         .join(Owner, col(Owner.id) == Bot.owner_id)
         .where(Owner.name == owner, Bot.name == bot)

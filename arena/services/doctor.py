@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from kombu.connection import Connection
 from packaging.requirements import Requirement
@@ -27,7 +26,7 @@ from sqlmodel import col, func, select
 from arena.errors import ArenaError
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
-from arena.settings import Settings, load_settings
+from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
 from referee.client import referee_status
 from referee.errors import RefereeError
@@ -46,6 +45,13 @@ DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
 
 LATEST = 200
 """Lines of the bots' log, the latest, that are looked at for clocks."""
+
+
+SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}
+"""The settings that lead to what is checked, by the first words of the checks' names."""
+
+REFUSALS = ("password", "authenticat", "access_refused", 'role "')
+"""Words with which servers refuse whoever they do not know."""
 
 
 class Level(StrEnum):
@@ -115,9 +121,9 @@ def _run_all(checks: dict[str, Check], seconds: float) -> list[Finding]:
         try:
             found[name] = check()
         except (ArenaError, RefereeError) as error:
-            found[name] = [fail(name, str(error), "")]
+            found[name] = [fail(name, str(error), _advice(name, str(error)))]
         except Exception as error:  # whatever a library raises: it is a finding, and the others go on
-            found[name] = [fail(name, _one_line(error), "")]
+            found[name] = [fail(name, f"{type(error).__name__}: {_reason(error)}", _advice(name, str(error)))]
 
     threads = {name: threading.Thread(target=run, args=one, daemon=True) for name, one in _pairs(checks)}
     for thread in threads.values():
@@ -126,7 +132,7 @@ def _run_all(checks: dict[str, Check], seconds: float) -> list[Finding]:
     for name, thread in threads.items():
         thread.join(max(0.0, end - time.monotonic()))
         if thread.is_alive():
-            found[name] = [fail(name, f"no answer in {seconds:g} s", "is it there, and can it be reached?")]
+            found[name] = [fail(name, f"no answer in {seconds:g} s", _advice(name, ""))]
     return [finding for name in checks for finding in found[name]]
 
 
@@ -134,9 +140,27 @@ def _pairs(checks: dict[str, Check]) -> list[tuple[str, tuple[str, Check]]]:
     return [(name, (name, check)) for name, check in checks.items()]
 
 
-def _one_line(error: Exception) -> str:
+def _advice(check: str, found: str) -> str:
+    """What to do about something that a setting leads to and that fails like this."""
+    setting = SETTING_OF.get(check.partition(" ")[0])
+    if setting is None:
+        return ""
+    if found.startswith("setting "):
+        return "correct it"
+    variable = PREFIX + setting.upper()
+    if any(word in found.lower() for word in REFUSALS):
+        return f"correct the user or the password in {variable}"
+    if "not exist" in found or "not found" in found:
+        return f"create it, or correct {variable}"
+    if "not a database" in found:
+        return f"restore a backup, or correct {variable}"
+    return f"is it running, and can it be reached from here? if it is elsewhere, correct {variable}"
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what an error says."""
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return lines[0] if lines else type(error).__name__
 
 
 def _tls(settings: Settings) -> list[Finding]:
@@ -298,14 +322,18 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
 
 
 def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
-    url = urlsplit(settings.broker_url)
     shown = settings.shown()["broker_url"]
-    if url.scheme == "filesystem":
-        return _folder_queue(Path(url.path), shown, settings, clock())
+    if settings.broker_folder is not None:
+        return _folder_queue(settings.broker_folder, shown, settings, clock())
     limit = CHECK_SECONDS / 2
-    made = Connection(settings.broker_url, connect_timeout=limit)  # type: ignore[no-untyped-call]
-    with made as connection:
-        connection.ensure_connection(max_retries=1, interval_start=0, timeout=limit)
+    try:
+        made = Connection(settings.broker_url, connect_timeout=limit)  # type: ignore[no-untyped-call]
+        with made as connection:
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=limit)
+    except ImportError as error:
+        return [fail("broker", f"{shown} needs the Python package {error.name}", "install it here")]
+    except Exception as error:  # each transport has errors of its own
+        return [fail("broker", f"{shown}: {_reason(error)}", _advice("broker", str(error)))]
     return [ok("broker", f"{shown} answers")]
 
 
@@ -336,7 +364,12 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
         )
     except RefereeError as error:
-        return [fail(name, str(error), "is `arena up` or `arena referee` running there?")]
+        if "unauthenticated" in str(error):
+            return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN has to be the same here as there")]
+        advice = (
+            f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"
+        )
+        return [fail(name, str(error), advice)]
     busy = f"{status.streams} bots connected, {status.matches} matches, {status.sessions} sessions"
     if status.draining:
         return [warn(name, f"shutting down; {busy}", "it takes no new match")]

@@ -9,7 +9,7 @@ from sqlmodel import col, func, select
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Entrant, Tournament, TournamentState
 from arena.pairing import MOST_ENTRANTS
-from arena.services.bots import find_versions
+from arena.services.bots import find_all_versions, find_versions
 from arena.services.checks import require_checks
 from arena.services.tournaments import TournamentStatus, find_tournament, status_of
 from arena.storage import Storage, Transaction, changed
@@ -63,19 +63,25 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
 def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
     """Withdraw a bot from a tournament; gives the last round that it plays in (0: none).
 
-    What is paired it still has to play, and it stays in the standings. UnknownError, StateError.
+    ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
+    paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.
     """
     with storage.write() as tx:
         tournament = _held(tx, name, now, LEAVING, "left")
-        [version] = find_versions(tx, [bot])
-        mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
-        entrant = tx.exec(select(Entrant).where(*mine)).first()
-        if entrant is None:
-            raise StateError(f"{version.name} is not in tournament {name}")
-        if entrant.withdrawn_after is not None:
-            raise StateError(f"{version.name} has withdrawn from tournament {name} already")
-        entrant.withdrawn_after = tournament.paired
-        return entrant.withdrawn_after
+        versions = find_versions(tx, [bot]) if "@" in bot else find_all_versions(tx, bot)
+        names = {version.id: version.name for version in versions}
+        mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
+        entered = tx.exec(select(Entrant).where(*mine).order_by(col(Entrant.number))).all()
+        if not entered:
+            raise StateError(f"{bot} is not in tournament {name}")
+        playing = [entrant for entrant in entered if entrant.withdrawn_after is None]
+        if not playing:
+            raise StateError(f"{names[entered[0].version_id]} has withdrawn from tournament {name} already")
+        if len(playing) > 1:
+            which = ", ".join(names[entrant.version_id] for entrant in playing)
+            raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
+        playing[0].withdrawn_after = tournament.paired
+        return tournament.paired
 
 
 def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:

@@ -1,10 +1,11 @@
 """A tournament as one file that proves itself (docs/formats.md, "Exports"; ``arena.verify`` reads it)."""
 
 import json
+import math
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import sha256
 
 from sqlmodel import col, func, select
@@ -21,10 +22,11 @@ from arena.models import (
     Tournament,
 )
 from arena.services.history import EntrantInfo, current_standings, duplicate_points, list_entrants
-from arena.services.records import full_records, shown_rounds
+from arena.services.records import full_records, json_line, sessions_of, shown_rounds
 from arena.services.tournaments import ENDED, find_tournament
 from arena.storage import Storage, Transaction
 from arena.verify.parts import (
+    CONTINUOUS,
     EndPart,
     MatchPart,
     Part,
@@ -63,19 +65,19 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
         def line(kind: type[Part], **content: object) -> str:
             part = make_part(kind, **content)
             parts.update(str(part["digest"]).encode())
-            return _line(part)
+            return json_line(part)
 
         yield line(TournamentPart, **_tournament(tx, tournament, entrants))
-        for round in shown_rounds(tx, tournament):
+        for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
             tables = _tables(tx, round, entrants)
             yield line(RoundPart, **_round(tx, tournament, round, tables))
             for table in tables:
-                sessions = _sessions(tx, table.match)
+                sessions = sessions_of(tx, table.match)
                 yield line(MatchPart, **_match(round, table, sessions))
                 for session in sessions:
                     seats = tuple(table.bots)
                     for record in full_records(tx, tournament, round.number, table.match, session, seats):
-                        yield _line(record)
+                        yield json_line(record)
                     tx.expunge(session)
             if round.state == RoundState.CLOSED:
                 yield line(RoundEndPart, **_round_end(tx, tournament, round, tables))
@@ -127,6 +129,20 @@ def _tournament(
         "started_at": _time(tournament.started_at),
         "finished_at": _time(tournament.finished_at),
     }
+
+
+def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Round]) -> list[Round]:
+    """Rounds in the order of their ratings: the batches of a continuous tournament end in any order."""
+    if tournament.format != CONTINUOUS:
+        return list(rounds)
+    first = (
+        select(Match.round_id, func.min(RatingChange.id))
+        .join(RatingChange, col(RatingChange.match_id) == Match.id)
+        .where(Match.tournament_id == tournament.id)
+        .group_by(col(Match.round_id))
+    )
+    rated = dict(tx.exec(first).all())
+    return sorted(rounds, key=lambda round: (rated.get(round.id, math.inf), round.number))
 
 
 def _round(
@@ -246,15 +262,5 @@ def _tables(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> l
     ]
 
 
-def _sessions(tx: Transaction, match: Match) -> Sequence[Session]:
-    return tx.exec(select(Session).where(Session.match_id == match.id).order_by(col(Session.number))).all()
-
-
 def _time(time: datetime | None) -> str | None:
-    if time is None:
-        return None
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return None if time is None else time.isoformat()

@@ -33,15 +33,15 @@ class EntrantInfo:
 def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
     """The tournament's entrants in the order of seeding."""
     rows = (
-        select(Entrant, BotVersion, Bot.owner_id)
+        select(Entrant, BotVersion.name, Bot.owner_id)
         .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
         .join(Bot, col(Bot.id) == BotVersion.bot_id)
         .where(Entrant.tournament_id == tournament.id)
         .order_by(col(Entrant.number))
     )
     return [
-        EntrantInfo(entrant.number, entrant.id, version.id, version.name, owner_id)
-        for entrant, version, owner_id in tx.exec(rows)
+        EntrantInfo(entrant.number, entrant.id, entrant.version_id, name, owner_id)
+        for entrant, name, owner_id in tx.exec(rows)
     ]
 
 
@@ -97,21 +97,22 @@ def played_deals(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
     """For each round its number and its finished matches' sessions by table, in order."""
-    rounds = select(Round).where(Round.tournament_id == tournament.id).order_by(col(Round.number))
+    of_it = Round.tournament_id == tournament.id
+    rounds = select(Round.id, Round.number).where(of_it).order_by(col(Round.number))
     if round_id is not None:
         rounds = rounds.where(Round.id == round_id)
-    for round in tx.exec(rounds).all():
+    for id_, round in tx.exec(rounds).all():
         sessions = (
             select(Match.table_number, Session.number, Session.seating, Session.deal_points)
             .select_from(Match)
             .join(Session, col(Session.match_id) == Match.id)
-            .where(Match.round_id == round.id, Match.state == MatchState.DONE)
+            .where(Match.round_id == id_, Match.state == MatchState.DONE)
             .order_by(col(Match.table_number), col(Session.number))
         )
         tables: dict[int, list[PlayedSession]] = {}
         for table, number, seating, points in tx.exec(sessions):
             tables.setdefault(table, []).append(PlayedSession(number, seating, points))
-        yield round.number, tables
+        yield round, tables
 
 
 def byes(tx: Transaction, tournament: Tournament) -> list[int]:

@@ -22,7 +22,6 @@ from arena.models import (
     TournamentState,
 )
 from arena.services.bots import find_all_versions
-from arena.services.history import current_standings, list_entrants
 from arena.services.seasons import (
     active_members,
     arrival,
@@ -31,8 +30,8 @@ from arena.services.seasons import (
     in_order,
     latest_season,
     places_of,
+    standing_of,
 )
-from arena.standings import Standing
 from arena.storage import Storage, Transaction, changed
 
 SCHEDULE = ("start", "interval_hours", "seasons")
@@ -300,16 +299,24 @@ def _division(
     after: dict[int, Arrival] | None,
 ) -> DivisionShown:
     tournament = tx.get_one(Tournament, division.tournament_id) if division.tournament_id else None
-    standing = _standing(tx, tournament) if tournament else {}
+    standing = standing_of(tx, division)
+    named = (
+        select(SeasonPlace.id, BotVersion.name, LeagueMember.name)
+        .join(BotVersion, col(BotVersion.id) == SeasonPlace.version_id)
+        .join(LeagueMember, col(LeagueMember.id) == SeasonPlace.member_id)
+        .where(SeasonPlace.division_id == division.id)
+    )
+    names = {place: (version, member) for place, version, member in tx.exec(named)}
     lines = []
-    for rank, place in enumerate(in_order(tx, division, places), start=1):
+    for rank, place in enumerate(in_order(tx, division, places, standing), start=1):
         line = standing.get(place.version_id)
+        version, member = names[place.id]
         arrives = None if after is None else after.get(place.member_id)
         lines.append(
             PlaceLine(
                 rank=rank,
-                name=tx.get_one(BotVersion, place.version_id).name,
-                member=tx.get_one(LeagueMember, place.member_id).name,
+                name=version,
+                member=member,
                 score=line.score if line else None,
                 points=line.points if line else None,
                 came=place.arrival,
@@ -322,10 +329,3 @@ def _division(
         state=tournament.state if tournament else None,
         lines=tuple(lines),
     )
-
-
-def _standing(tx: Transaction, tournament: Tournament) -> dict[int, Standing]:
-    """The standings by bot version."""
-    entrants = list_entrants(tx, tournament)
-    version_of = {entrant.number: entrant.version_id for entrant in entrants}
-    return {version_of[line.entrant]: line for line in current_standings(tx, tournament, entrants)}

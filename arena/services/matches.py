@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, or_, update
+from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena import metrics
@@ -42,6 +42,15 @@ RETRY_SECONDS = (1, 2, 4, 8, 15)
 
 RENEWALS = 10
 """A lease is renewed so often while it would last, as long as the referee shows signs of life."""
+
+ADD_TO_SEAT = (
+    update(Seat)
+    .where(col(Seat.match_id) == bindparam("match"), col(Seat.position) == bindparam("at"))
+    .values(
+        points=col(Seat.points) + bindparam("more_points"), faults=col(Seat.faults) + bindparam("more_faults")
+    )
+)
+"""Adds to a seat what it made of a session."""
 
 log = logging.getLogger("arena.matches")
 
@@ -215,35 +224,42 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
     Raises LeaseLost, and stores nothing, if the match is no longer this attempt's.
     """
     [seating] = [session.seating for session in claimed.spec.sessions if session.number == result.number]
+    row = _session_row(claimed, seating, result, now)  # before the transaction, which others wait for
+    seats = [
+        {"at": position, "more_points": points, "more_faults": faults}
+        for position, points, faults in zip(seating, result.points, result.faults, strict=True)
+    ]
     with storage.write() as tx:
-        _hold(tx, claimed)
-        match = tx.get_one(Match, claimed.match_id)
-        match.sessions_done += 1
-        match.deals_done += len(result.records)
-        match.failures, match.problem = 0, None
-        match.lease_until = now + claimed.lease
-        tx.add(_session_row(claimed, seating, result, now))
-        for seat in tx.exec(select(Seat).where(Seat.match_id == match.id)):
-            place = seating.index(seat.position)
-            seat.points += result.points[place]
-            seat.faults += result.faults[place]
-        if match.sessions_done == claimed.sessions:
-            match.state, match.finished_at = MatchState.DONE, now
-            match.lease_owner = match.lease_until = None
+        _hold(
+            tx,
+            claimed,
+            sessions_done=Match.sessions_done + 1,
+            deals_done=Match.deals_done + len(result.records),
+            failures=0,
+            problem=None,
+            lease_until=now + claimed.lease,
+        )
+        tx.connection().execute(insert(Session), row)
+        tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
+        all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
+        done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
+        changed(tx, update(Match).where(*all_stored).values(done))
 
 
-def _session_row(claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime) -> Session:
-    return Session(
-        match_id=claimed.match_id,
-        number=result.number,
-        seating=list(seating),
-        points=list(result.points),
-        faults=list(result.faults),
-        forfeit=result.forfeit,
-        deal_points=[json.loads(record)["points"] for record in result.records],
-        records=zlib.compress("\n".join(result.records).encode()),
-        finished_at=now,
-    )
+def _session_row(
+    claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
+) -> dict[str, object]:
+    return {
+        "match_id": claimed.match_id,
+        "number": result.number,
+        "seating": list(seating),
+        "points": list(result.points),
+        "faults": list(result.faults),
+        "forfeit": result.forfeit,
+        "deal_points": [json.loads(record)["points"] for record in result.records],
+        "records": zlib.compress("\n".join(result.records).encode()),
+        "finished_at": now,
+    }
 
 
 def renew(storage: Storage, claimed: Claim, now: datetime) -> None:

@@ -36,7 +36,10 @@ AHEAD = 2_000
 """Tables of a round-robin that are planned at a time, at most: a large one is planned part by part."""
 
 RECENT = 3
-"""Matches of each entrant that are too recent to be repeated in a continuous tournament."""
+"""Matches of each entrant that are too recent to be repeated in a continuous tournament.
+
+Those of its latest batches, that is, as many as it has entrants: what lies further back is not even read.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,8 @@ def next_batch(
 ) -> Pairing:
     """The next tables of a continuous tournament, of entrants that are ``free``."""
     size = tournament.table_size
-    before = [pairing for _, pairing in paired_rounds(tx, tournament)]
+    latest = paired_rounds(tx, tournament, after=tournament.paired - len(entrants))
+    before = [pairing for _, pairing in latest]
     tables = [table for pairing in before for table in pairing.tables]
     rated = _ratings(tx, tournament, entrants)
     matches = {number: sum(number in table for table in tables[-len(entrants) :]) for number in free}
@@ -146,15 +150,17 @@ def playing(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
     return list(tx.exec(there.order_by(col(Entrant.number))))
 
 
-def paired_rounds(tx: Transaction, tournament: Tournament) -> list[tuple[Round, Pairing]]:
-    """All rounds paired so far with their pairings, in order."""
-    rounds = select(Round).where(Round.tournament_id == tournament.id).order_by(col(Round.number))
+def paired_rounds(tx: Transaction, tournament: Tournament, after: int = 0) -> list[tuple[Round, Pairing]]:
+    """The rounds paired so far with their pairings, in order: all, or those after number ``after``."""
+    wanted = (Round.tournament_id == tournament.id, col(Round.number) > after)
+    rounds = select(Round).where(*wanted).order_by(col(Round.number))
     seats = (
         select(Match.round_id, Match.table_number, Entrant.number)
-        .select_from(Seat)
-        .join(Match, col(Match.id) == Seat.match_id)
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Seat, col(Seat.match_id) == Match.id)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .where(Match.tournament_id == tournament.id)
+        .where(*wanted)
         .order_by(col(Match.round_id), col(Match.table_number), col(Seat.position))
     )
     tables: dict[int, list[tuple[int, ...]]] = {}

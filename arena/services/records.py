@@ -1,4 +1,4 @@
-"""Deal records of a tournament: matches to look at, and the proof that the seeds were kept to."""
+"""Deal records of a tournament, and its matches to look at."""
 
 import json
 import zlib
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.errors import StateError, UnknownError
+from arena.errors import UnknownError
 from arena.models import (
     BotVersion,
     Entrant,
@@ -22,10 +22,7 @@ from arena.models import (
 )
 from arena.services.tournaments import find_tournament
 from arena.storage import Storage, Transaction
-from referee.errors import RecordError
 from referee.record import full_record
-from referee.replay import Replayer
-from referee.shuffle import commitment, deal_seed, session_seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +60,6 @@ class MatchView:
     sessions: tuple[SessionView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """Whether a tournament's deals follow from its seed."""
-
-    deals: int
-    """Deals that were checked."""
-    problem: str | None
-    """The first thing that is wrong; None: nothing."""
-
-
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
     """A match by tournament, round and table. UnknownError."""
     with storage.read() as tx:
@@ -95,7 +82,7 @@ def match_view(storage: Storage, tournament: str, round: int, table: int) -> Mat
             points=points if match.finished_at is not None and match.state == "done" else None,
             sessions=tuple(
                 _session_view(session, names, tuple(full_records(tx, row, round, match, session, names)))
-                for session in _sessions(tx, match)
+                for session in sessions_of(tx, match)
             ),
         )
 
@@ -111,54 +98,14 @@ def export_records(storage: Storage, name: str) -> Iterator[str]:
         for round in shown_rounds(tx, tournament):
             for match in _matches(tx, round):
                 names, _ = _seats(tx, match)
-                for session in _sessions(tx, match):
+                for session in sessions_of(tx, match):
                     for record in full_records(tx, tournament, round.number, match, session, names):
-                        yield _line(record)
+                        yield json_line(record)
                     tx.expunge(session)
 
 
-def verify_deals(storage: Storage, name: str) -> Verification:
-    """Deals every hand of a tournament again from its revealed seed, and replays every action.
-
-    UnknownError; StateError while the seed is not revealed.
-    """
-    with storage.read() as tx:
-        tournament = find_tournament(tx, name)
-        if tournament.finished_at is None:
-            raise StateError(f"tournament {name!r} has not ended, so its seed is not revealed yet")
-        seed = bytes.fromhex(tournament.seed)
-        if commitment(seed) != tournament.commitment:
-            return Verification(0, "the revealed seed is not the one that was committed to")
-        deals = 0
-        for round in shown_rounds(tx, tournament):
-            for match in _matches(tx, round):
-                names, _ = _seats(tx, match)
-                for session in _sessions(tx, match):
-                    replayer = Replayer()
-                    for record in full_records(tx, tournament, round.number, match, session, names):
-                        problem = _problem(replayer, seed, record, tournament.duplicate)
-                        if problem is not None:
-                            places = ("round", "table", "session", "deal")
-                            where = " ".join(f"{part} {record[part]}" for part in places)
-                            return Verification(deals, f"{where}: {problem}")
-                        deals += 1
-                    tx.expunge(session)
-        return Verification(deals, None)
-
-
-def _problem(replayer: Replayer, seed: bytes, record: Mapping[str, object], duplicate: bool) -> str | None:
-    round, table, session, deal = (int(str(record[part])) for part in ("round", "table", "session", "deal"))
-    expected = deal_seed(session_seed(seed, round, None if duplicate else table, session), deal)
-    if record["seed"] != expected.hex():
-        return "the deal's seed does not follow from the tournament's"
-    try:
-        replayer.check(record)
-    except RecordError as error:
-        return str(error)
-    return None
-
-
-def _line(value: object) -> str:
+def json_line(value: object) -> str:
+    """A value as JSON without blanks."""
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -186,7 +133,8 @@ def _seats(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tuple[int, .
     return tuple(name for name, _ in rows), tuple(points for _, points in rows)
 
 
-def _sessions(tx: Transaction, match: Match) -> list[Session]:
+def sessions_of(tx: Transaction, match: Match) -> list[Session]:
+    """The finished sessions of a match, by number."""
     return list(tx.exec(select(Session).where(Session.match_id == match.id).order_by(col(Session.number))))
 
 

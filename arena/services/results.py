@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlmodel import col, func, select
+from sqlmodel import col, select
 
 from arena.duplicate import deal_scores
 from arena.errors import UnknownError
@@ -58,21 +58,6 @@ class Crosstable:
     """Lines of the standings before the first name."""
     entrants: int = 0
     """Lines of the standings in all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The ratings under one ruleset and table size."""
-
-    ruleset: str
-    """Name and version, as ``hong-kong@1``."""
-    hash: str
-    """Of the ruleset's content."""
-    table_size: int
-    bots: int
-    """Bot versions rated."""
-    matches: int
-    """Matches that the ratings come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,64 +190,45 @@ def _deals(tx: Transaction, tournament: Tournament, place: Mapping[int, int]) ->
                 yield {at: points[seat] for seat, at in who}
 
 
-def pools(storage: Storage) -> list[Pool]:
-    """All pools, by ruleset and table size."""
-    with storage.read() as tx:
-        return [pool for _, pool in _pools(tx)]
-
-
-def leaderboard(
-    storage: Storage, pool: str | None = None, limit: int = 100, offset: int = 0
-) -> list[LeaderboardLine]:
+def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> list[LeaderboardLine]:
     """The best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
 
     Without ``pool``, or where several have that name, one pool after another. UnknownError if there is none.
     """
     with storage.read() as tx:
-        chosen = [(id_, found) for id_, found in _pools(tx) if pool is None or _is_called(found, pool)]
+        chosen = [one for one in _pools(tx) if pool is None or _is_called(one[0], pool)]
         if pool is not None and not chosen:
             raise UnknownError(f"no ratings under {pool!r}")
-        return [line for id_, found in chosen for line in _lines(tx, id_, found, limit, offset)]
+        return [line for ruleset, size in chosen for line in _lines(tx, ruleset, size, limit)]
 
 
-def _is_called(pool: Pool, name: str) -> bool:
-    return name in (pool.ruleset, pool.ruleset.partition("@")[0]) or (
-        len(name) > 3 and pool.hash.startswith(name)
-    )
+def _is_called(ruleset: StoredRuleset, name: str) -> bool:
+    return name in (ruleset.label, ruleset.name) or (len(name) > 3 and ruleset.hash.startswith(name))
 
 
-def _pools(tx: Transaction) -> list[tuple[int, Pool]]:
-    rows = (
-        select(Rating.ruleset_id, Rating.table_size, func.count(), func.sum(Rating.matches))
-        .where(Rating.matches > 0)
-        .group_by(col(Rating.ruleset_id), col(Rating.table_size))
-    )
-    found = []
-    for ruleset_id, size, count, matches in tx.exec(rows).all():
-        ruleset = tx.get_one(StoredRuleset, ruleset_id)
-        found.append((ruleset_id, Pool(ruleset.label, ruleset.hash, size, count, matches // size)))
-    return sorted(found, key=lambda one: (one[1].ruleset, one[1].table_size, one[0]))
+def _pools(tx: Transaction) -> list[tuple[StoredRuleset, int]]:
+    """The rulesets and table sizes under which there are ratings."""
+    rated = select(Rating.ruleset_id, Rating.table_size).where(Rating.matches > 0).distinct()
+    found = [(tx.get_one(StoredRuleset, ruleset_id), size) for ruleset_id, size in tx.exec(rated).all()]
+    return sorted(found, key=lambda one: (one[0].label, one[1], one[0].id))
 
 
-def _lines(
-    tx: Transaction, ruleset_id: int, pool: Pool, limit: int, offset: int
-) -> Iterator[LeaderboardLine]:
+def _lines(tx: Transaction, ruleset: StoredRuleset, size: int, limit: int) -> Iterator[LeaderboardLine]:
     best = (
         select(Rating, BotVersion.name)
         .join(BotVersion, col(BotVersion.id) == Rating.version_id)
-        .where(Rating.ruleset_id == ruleset_id, Rating.table_size == pool.table_size, Rating.matches > 0)
+        .where(Rating.ruleset_id == ruleset.id, Rating.table_size == size, Rating.matches > 0)
         .order_by(col(Rating.value).desc(), col(Rating.version_id))
         .limit(limit)
-        .offset(offset)
     )
-    for rank, (rating, name) in enumerate(tx.exec(best), start=offset + 1):
+    for rank, (rating, name) in enumerate(tx.exec(best), start=1):
         yield LeaderboardLine(
-            ruleset=pool.ruleset,
-            table_size=pool.table_size,
+            ruleset=ruleset.label,
+            table_size=size,
             rank=rank,
             name=name,
             rating=rating.value,
-            plus_minus=uncertainty(rating.matches, pool.table_size),
+            plus_minus=uncertainty(rating.matches, size),
             matches=rating.matches,
             deals=rating.deals,
         )

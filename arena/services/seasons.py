@@ -30,6 +30,7 @@ from arena.models import (
 from arena.services.bots import find_all_versions
 from arena.services.history import current_standings, list_entrants
 from arena.services.tournaments import ENDED, create_in, start_in
+from arena.standings import Standing
 from arena.storage import Storage, Transaction, changed
 from referee.errors import RefereeError
 from referee.ruleset import load_ruleset
@@ -200,16 +201,31 @@ def _members(tx: Transaction, places: Sequence[SeasonPlace]) -> Sequence[LeagueM
     return tx.exec(select(LeagueMember).where(col(LeagueMember.id).in_(ids))).all()
 
 
-def in_order(tx: Transaction, division: SeasonDivision, places: Sequence[SeasonPlace]) -> list[SeasonPlace]:
-    """A division's places, best first: as they were settled, else by the standings of now, else as seeded."""
+def in_order(
+    tx: Transaction,
+    division: SeasonDivision,
+    places: Sequence[SeasonPlace],
+    standing: Mapping[int, Standing] | None = None,
+) -> list[SeasonPlace]:
+    """A division's places, best first: as they were settled, else by the standings of now, else as seeded.
+
+    ``standing`` is what ``standing_of`` gives, where that is there already.
+    """
     if division.tournament_id is None or any(place.final is not None for place in places):
         return sorted(places, key=lambda place: (place.final or 0, place.number))
+    now = standing_of(tx, division) if standing is None else standing
+    rank = {version_id: at for at, version_id in enumerate(now)}
+    return sorted(places, key=lambda place: (rank[place.version_id], place.number))
+
+
+def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing]:
+    """A division's standings of now by bot version, best first; empty while it has no tournament."""
+    if division.tournament_id is None:
+        return {}
     tournament = tx.get_one(Tournament, division.tournament_id)
     entrants = list_entrants(tx, tournament)
     version_of = {entrant.number: entrant.version_id for entrant in entrants}
-    standing = [version_of[line.entrant] for line in current_standings(tx, tournament, entrants)]
-    rank = {version_id: at for at, version_id in enumerate(standing)}
-    return sorted(places, key=lambda place: (rank[place.version_id], place.number))
+    return {version_of[line.entrant]: line for line in current_standings(tx, tournament, entrants)}
 
 
 def latest_season(tx: Transaction, league: League) -> Season | None:

@@ -23,11 +23,12 @@ from arena.models import (
     TournamentState,
 )
 from arena.pairing import check_options
-from arena.services.bots import find_versions
+from arena.services.bots import WITHOUT_REPORT, find_versions
 from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction, changed
 from referee.ruleset import Ruleset, load_ruleset
+from referee.ruleset.limits import most_deals, most_points
 from referee.shuffle import commitment
 
 PROBLEMS_SHOWN = 20
@@ -85,6 +86,10 @@ class TournamentStatus:
         return self.state in ENDED
 
 
+MOST_MATCH_POINTS = 2**31 - 1
+"""What a seat's points in a match may come to, up or down: the database has 32 bits for them."""
+
+
 def create(
     storage: Storage, spec: TournamentSpec, now: datetime, seed: bytes | None = None
 ) -> TournamentStatus:
@@ -106,6 +111,7 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
     ruleset = load_ruleset(spec.ruleset)
     if spec.duplicate:
         spec = replace(spec, deals=session_deals(ruleset, spec.deals))
+    _check_points(spec, ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
     versions = find_versions(tx, spec.entrants)
@@ -120,6 +126,16 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
     )
     tx.flush()
     return tournament
+
+
+def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
+    deals = spec.sessions * most_deals(ruleset, spec.deals or 0)
+    most = deals * most_points(ruleset)
+    if most > MOST_MATCH_POINTS:
+        told = (
+            f"a match of {deals} deals could come to {most} points, and its totals hold {MOST_MATCH_POINTS}"
+        )
+        raise SpecError("sessions", told)
 
 
 def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:
@@ -249,7 +265,7 @@ def _run(tx: Transaction, tournament: Tournament, states: Sequence[TournamentSta
 def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
     entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     of_it = entered.where(Entrant.tournament_id == tournament.id)
-    return tx.exec(of_it.order_by(col(Entrant.number))).all()
+    return tx.exec(of_it.options(WITHOUT_REPORT).order_by(col(Entrant.number))).all()
 
 
 def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:

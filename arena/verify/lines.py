@@ -1,13 +1,22 @@
-"""The lines of an export, one after the other, with what they are."""
+"""The lines of an export, one after the other: what they are, and whether they are as they should be."""
 
+import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from arena.verify.parts import Part, PartError, check_digest, kind_of, read_part
 
 P = TypeVar("P", bound=Part)
+
+CLOSE = 1e-6
+"""Scores and ratings this near each other are the same: another machine may round its powers otherwise."""
+
+
+def is_close(one: float, other: float) -> bool:
+    """Whether two scores or ratings are the same."""
+    return abs(one - other) <= CLOSE
 
 
 class Difference(Exception):
@@ -34,6 +43,7 @@ class Lines:
         """``seen`` is told the number of bytes read so far, after each line."""
         self._lines = self._read(texts, seen)
         self._next = next(self._lines, None)
+        self._digests = hashlib.sha256()
         self.number = 0
         """Of the line that was taken last."""
 
@@ -59,21 +69,38 @@ class Lines:
             self.number = self._next.number
             raise self.wrong("something follows the end of the export")
 
-    def check_digest(self, part: Part, given: dict[str, object]) -> None:
-        """The part's own digest must be right. Difference."""
+    def close(self, part: Part) -> None:
+        """The part that was taken last is right but for its own digest, which is checked now. Difference."""
         try:
-            check_digest(part, given)
+            check_digest(part, self._given)
         except PartError as error:
             raise self.wrong(error) from None
+        self._digests.update(part.digest.encode())
+
+    @property
+    def parts(self) -> str:
+        """SHA-256 of the digests of all parts that were closed, one after the other."""
+        return self._digests.hexdigest()
+
+    def same(self, name: str, given: object, expected: object) -> None:
+        """The field of the line that was taken last must be this. Difference."""
+        if given != expected or type(given) is not type(expected):
+            raise self.wrong(f"{name}: is {_shown(given)}, should be {_shown(expected)}")
+
+    def near(self, name: str, given: float, expected: float) -> None:
+        """The score or rating in the line that was taken last must be this. Difference."""
+        if not is_close(given, expected):
+            raise self.wrong(f"{name}: is {given!r}, should be {expected!r}")
+
+    def near_all(self, name: str, given: Sequence[float], expected: Sequence[float]) -> None:
+        """The scores or ratings in the line that was taken last must be these. Difference."""
+        self.same(f"{name}: how many", len(given), len(expected))
+        for place, (one, right) in enumerate(zip(given, expected, strict=True)):
+            self.near(f"{name}.{place}", one, right)
 
     def wrong(self, reason: object) -> Difference:
         """A difference in the line that was taken last."""
         return Difference(f"line {self.number}: {reason}")
-
-    @property
-    def given(self) -> dict[str, object]:
-        """The line that was taken last, as it stands in the file."""
-        return self._given
 
     def _take(self, kind: type[Part] | None) -> Line:
         line, wanted = self._next, _name(kind)
@@ -103,3 +130,8 @@ class Lines:
 
 def _name(kind: type[Part] | None) -> str:
     return "a deal record" if kind is None else f"the part {kind.PART!r}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}…"

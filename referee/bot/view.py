@@ -9,15 +9,10 @@ from referee.dealing import landmarks
 from referee.memo import Memo
 from referee.numbers import CardNumbers, Numbers, card_numbers
 from referee.options import Position, allowed
-from referee.plays import Rules, compile_ruleset
-from referee.ruleset import Ruleset, load_ruleset
+from referee.plays import Rules
+from referee.rulebook import rules_of
+from referee.ruleset import Ruleset
 from referee.v1 import play_pb2
-
-
-@lru_cache(maxsize=64)
-def _rules(ruleset: str) -> Rules:
-    """The compiled rules of a ruleset's JSON object."""
-    return compile_ruleset(load_ruleset(json.loads(ruleset)))
 
 
 class Play:
@@ -163,7 +158,7 @@ class SessionView:
     def __init__(self, started: play_pb2.SessionStarted) -> None:
         self.session_id = started.session_id
         self.tournament = started.tournament
-        self.rules = _rules(started.ruleset)
+        self.rules = rules_of(json.loads(started.ruleset))
         self.seats = tuple(started.seats)
         self.seat = started.seat
         self.deals = started.deals

@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from referee.check.game import Game, RulesetObject
 from referee.check.outcome import Absent, Failed, Lost, Silent
 from referee.check.process import BotProcess
+from referee.check.session import BotSession, RulesetObject
 from referee.check.stream import MAX_MESSAGE_BYTES, Line, Switchboard
+from referee.protocol import PROTOCOL_VERSION
 from referee.v1 import play_pb2
 
 PATIENCE = 5.0
@@ -19,7 +20,6 @@ QUIET_SECONDS = 0.3
 """How long nothing must come where nothing is due."""
 MOST_SESSIONS = 64
 """Sessions at once, where the bot does not ask for fewer."""
-PROTOCOL_VERSION = 1
 
 Deliver: TypeAlias = Callable[[play_pb2.PlayResponse], Awaitable[None]]
 
@@ -47,7 +47,7 @@ class Desk:
         """The latest hello."""
         self.scenario = ""
         """The code of the present scenario; its deals follow from it."""
-        self.games: list[Game] = []
+        self.sessions: list[BotSession] = []
         """Sessions of the present scenario."""
         self.strays: list[str] = []
         """What came in the present scenario that answers no open turn."""
@@ -234,66 +234,66 @@ class Desk:
         """How many sessions the bot will play at once here."""
         return min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
 
-    def game(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> Game:
-        """A new session, which must still be opened; ``more`` is that of ``Game``."""
+    def session(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> BotSession:
+        """A new session, which must still be opened; ``more`` is that of ``BotSession``."""
         if not handle:
             self._handles += 1
             handle = self._handles
-        game = Game(
+        session = BotSession(
             handle,
             ruleset,
             seat,
             lists=self.hello.list_legal_plays,
             bot=self.bot,
-            **{"seed": f"{self.scenario} {len(self.games)}", **more},
+            **{"seed": f"{self.scenario} {len(self.sessions)}", **more},
         )
-        self.games.append(game)
-        return game
+        self.sessions.append(session)
+        return session
 
     async def play(
-        self, games: Sequence[Game], *, deliver: Deliver | None = None, turns: int | None = None
+        self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
         """Opens sessions and plays them to their end, or stops each after so many turns of the bot."""
         deliver = deliver or self.deliver
         limit = self.sessions_at_once
-        for start in range(0, len(games), limit):
-            batch = games[start : start + limit]
+        for start in range(0, len(sessions), limit):
+            batch = sessions[start : start + limit]
             response = play_pb2.PlayResponse()
-            for game in batch:
-                game.open(response)
+            for session in batch:
+                session.open(response)
             await deliver(response)
             await self.go_on(batch, deliver=deliver, turns=turns)
 
     async def go_on(
-        self, games: Sequence[Game], *, deliver: Deliver | None = None, turns: int | None = None
+        self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
         """Plays open sessions to their end, or stops each after so many turns of the bot."""
         deliver = deliver or self.deliver
-        while owing := [game for game in games if game.turn is not None]:
+        while owing := [session for session in sessions if session.turn is not None]:
             request = await self.hear(due(owing))
             response = play_pb2.PlayResponse()
-            for game, move in self.answers(games, request, response):
-                game.take(move)
-                if turns is not None and game.answered >= turns:
-                    game.void(response)
+            for session, move in self.answers(sessions, request, response):
+                session.take(move)
+                if turns is not None and session.answered >= turns:
+                    session.void(response)
                 else:
-                    game.go_on(response)
+                    session.go_on(response)
             if response.events:
                 await deliver(response)
 
-    def open(self, games: Sequence[Game]) -> None:
+    def open(self, sessions: Sequence[BotSession]) -> None:
         """Opens sessions up to the bot's first turns, all in one message."""
         response = play_pb2.PlayResponse()
-        for game in games:
-            game.open(response)
+        for session in sessions:
+            session.open(response)
         self.send(response)
 
     def answers(
-        self, games: Sequence[Game], request: play_pb2.PlayRequest, out: play_pb2.PlayResponse
-    ) -> Iterator[tuple[Game, play_pb2.Move]]:
+        self, sessions: Sequence[BotSession], request: play_pb2.PlayRequest, out: play_pb2.PlayResponse
+    ) -> Iterator[tuple[BotSession, play_pb2.Move]]:
         """The moves of a message that answer open turns; for another one there is a notice to the bot."""
         for move in request.moves:
-            found = [game for game in games if game.owes(move)]
+            found = [session for session in sessions if session.owes(move)]
             if found:
                 self.answered += 1
                 self.last_answer = time.monotonic()
@@ -307,10 +307,10 @@ class Desk:
     async def tidy(self) -> None:
         """After a scenario: stops what is open, and begins anew with a bot that does not listen any more."""
         response = play_pb2.PlayResponse()
-        for game in self.games:
-            if not game.over:
-                game.void(response)
-        self.games, self.strays = [], []
+        for session in self.sessions:
+            if not session.over:
+                session.void(response)
+        self.sessions, self.strays = [], []
         if isinstance(self.failure, (Silent, Lost, Absent, TimeoutError)):
             await self.break_off()
             if self.process is not None:
@@ -330,10 +330,10 @@ def notice(
     return event
 
 
-def due(games: Sequence[Game]) -> str:
+def due(sessions: Sequence[BotSession]) -> str:
     """What is expected while sessions wait for the bot."""
-    first = f"an answer {games[0].position()}"
-    return first if len(games) == 1 else f"{first}, and {len(games) - 1} more answers"
+    first = f"an answer {sessions[0].position()}"
+    return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
 
 
 def shown(request: play_pb2.PlayRequest) -> str:

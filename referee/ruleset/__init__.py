@@ -1,6 +1,6 @@
 """Rulesets: variants of Big Two as checked, frozen values."""
 
-from referee.ruleset.conflicts import pack_size
+from referee.ruleset.limits import pack_size
 from referee.ruleset.load import DEFAULT, load_ruleset, load_ruleset_file, preset_names
 from referee.ruleset.model import Bonuses, Bracket, Ruleset, SessionEnd
 

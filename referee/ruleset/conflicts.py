@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from referee.errors import RulesetError
 from referee.ruleset.fields import FIVE_CARD_KINDS
+from referee.ruleset.limits import pack_size, refuse_excess
 from referee.ruleset.model import Ruleset
 
 _SEQUENCE_KINDS = {"straight", "straight_flush", "straight_flush_plus_two"}
@@ -18,11 +19,6 @@ def refuse_conflicts(ruleset: Ruleset) -> None:
 def _refuse(bad: bool, field: str, reason: str) -> None:
     if bad:
         raise RulesetError(field, reason)
-
-
-def pack_size(ruleset: Ruleset) -> int:
-    """Return the number of cards in all packs."""
-    return len(ruleset.ranks) * 4 * ruleset.decks
 
 
 def _hands(ruleset: Ruleset) -> None:
@@ -107,4 +103,13 @@ def _places(ruleset: Ruleset) -> None:
     _refuse(given != wanted, "place_points", reason)
 
 
-_CHECKS: tuple[Callable[[Ruleset], None], ...] = (_hands, _dealing, _kinds, _order, _bombs, _end, _places)
+_CHECKS: tuple[Callable[[Ruleset], None], ...] = (
+    _hands,
+    _dealing,
+    _kinds,
+    _order,
+    _bombs,
+    _end,
+    _places,
+    refuse_excess,
+)

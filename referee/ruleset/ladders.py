@@ -48,15 +48,6 @@ def ladder(name: str, ranks: Sequence[str]) -> Ladder:
     return tuple(level for word in _LADDERS[name].split() for level in _levels(word, cycle(ranks)))
 
 
-def ladder_name(levels: Ladder, ranks: Sequence[str]) -> str | None:
-    """Return the name of the ladder that ``levels`` are, or None."""
-    written = [sorted(level) for level in levels]
-    for name in LADDER_NAMES:
-        if [sorted(level) for level in ladder(name, ranks)] == written:
-            return name
-    return None
-
-
 def _levels(word: str, order: tuple[str, ...]) -> list[tuple[str, ...]]:
     if "-" in word:
         first, last = (_FIRST[end] % len(order) for end in word.split("-"))

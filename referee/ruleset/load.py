@@ -6,11 +6,12 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from referee.errors import RulesetError
+from referee.errors import RulesetError, TomlError
 from referee.ruleset.conflicts import refuse_conflicts
 from referee.ruleset.fields import read_ruleset
 from referee.ruleset.model import Ruleset
 from referee.ruleset.values import choice, shown
+from referee.toml import read_toml
 
 DEFAULT = "chinese"
 """The preset that supplies what an object does not give, unless it extends another."""
@@ -41,14 +42,13 @@ def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
 
 
 def load_ruleset_file(path: Path) -> Ruleset:
-    """Return the ruleset of a TOML file; RulesetError names the file where it cannot be read."""
+    """Return the ruleset of a TOML file; RulesetError names the file, and the field that is wrong."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RulesetError(str(path), f"cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise RulesetError(str(path), f"is no TOML: {' '.join(str(error).split())}") from error
-    return load_ruleset(given)
+        return load_ruleset(read_toml(path))
+    except TomlError as error:
+        raise RulesetError(str(path), error.reason) from None
+    except RulesetError as error:
+        raise RulesetError(f"{path}: {error.field}", error.reason) from None
 
 
 def _resolve(given: Mapping[str, object]) -> Ruleset:

@@ -10,7 +10,7 @@ from reprlib import Repr
 from referee.errors import RulesetError
 
 LARGEST = 1_000_000
-"""The largest number, up or down, that a ruleset may hold: scores of any session then fit 64 bits."""
+"""The largest number, up or down, that a ruleset may hold; what they may come to is less (``limits``)."""
 
 _SHORT = Repr()
 _SHORT.maxstring = 60

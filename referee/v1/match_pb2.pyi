@@ -431,6 +431,45 @@ class WatchAction(_message.Message):
 Global___WatchAction: _TypeAlias = WatchAction  # noqa: Y015
 
 @_typing.final
+class HoldMatchRequest(_message.Message):
+    """HoldMatchRequest asks a referee to begin no further session of a match."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATCH_ID_FIELD_NUMBER: _builtins.int
+    match_id: _builtins.str
+    """match_id is the match; one that is not running fails with NOT_FOUND."""
+    def __init__(
+        self,
+        *,
+        match_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["match_id", b"match_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HoldMatchRequest: _TypeAlias = HoldMatchRequest  # noqa: Y015
+
+@_typing.final
+class HoldMatchResponse(_message.Message):
+    """HoldMatchResponse says that no further session will begin."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HoldMatchResponse: _TypeAlias = HoldMatchResponse  # noqa: Y015
+
+@_typing.final
 class StatusRequest(_message.Message):
     """StatusRequest asks a referee how busy it is."""
 

@@ -27,7 +27,7 @@ from referee.v1 import match_pb2 as referee_dot_v1_dot_match__pb2
 from referee.v1 import play_pb2 as referee_dot_v1_dot_play__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18referee/v1/referee.proto\x12\nreferee.v1\x1a\x14referee/v1/log.proto\x1a\x16referee/v1/match.proto\x1a\x15referee/v1/play.proto2\xec\x02\n\x0eRefereeService\x12=\n\x04Play\x12\x17.referee.v1.PlayRequest\x1a\x18.referee.v1.PlayResponse(\x01\x30\x01\x12G\n\x08RunMatch\x12\x1b.referee.v1.RunMatchRequest\x1a\x1c.referee.v1.RunMatchResponse0\x01\x12M\n\nWatchMatch\x12\x1d.referee.v1.WatchMatchRequest\x1a\x1e.referee.v1.WatchMatchResponse0\x01\x12?\n\x06Status\x12\x19.referee.v1.StatusRequest\x1a\x1a.referee.v1.StatusResponse\x12\x42\n\x07ReadLog\x12\x1a.referee.v1.ReadLogRequest\x1a\x1b.referee.v1.ReadLogResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18referee/v1/referee.proto\x12\nreferee.v1\x1a\x14referee/v1/log.proto\x1a\x16referee/v1/match.proto\x1a\x15referee/v1/play.proto2\xb6\x03\n\x0eRefereeService\x12=\n\x04Play\x12\x17.referee.v1.PlayRequest\x1a\x18.referee.v1.PlayResponse(\x01\x30\x01\x12G\n\x08RunMatch\x12\x1b.referee.v1.RunMatchRequest\x1a\x1c.referee.v1.RunMatchResponse0\x01\x12H\n\tHoldMatch\x12\x1c.referee.v1.HoldMatchRequest\x1a\x1d.referee.v1.HoldMatchResponse\x12M\n\nWatchMatch\x12\x1d.referee.v1.WatchMatchRequest\x1a\x1e.referee.v1.WatchMatchResponse0\x01\x12?\n\x06Status\x12\x19.referee.v1.StatusRequest\x1a\x1a.referee.v1.StatusResponse\x12\x42\n\x07ReadLog\x12\x1a.referee.v1.ReadLogRequest\x1a\x1b.referee.v1.ReadLogResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,5 +35,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'referee.v1.referee_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_REFEREESERVICE']._serialized_start=110
-  _globals['_REFEREESERVICE']._serialized_end=474
+  _globals['_REFEREESERVICE']._serialized_end=548
 # @@protoc_insertion_point(module_scope)

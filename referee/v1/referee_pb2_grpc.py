@@ -47,6 +47,11 @@ class RefereeServiceStub:
                 request_serializer=referee_dot_v1_dot_match__pb2.RunMatchRequest.SerializeToString,
                 response_deserializer=referee_dot_v1_dot_match__pb2.RunMatchResponse.FromString,
                 _registered_method=True)
+        self.HoldMatch = channel.unary_unary(
+                '/referee.v1.RefereeService/HoldMatch',
+                request_serializer=referee_dot_v1_dot_match__pb2.HoldMatchRequest.SerializeToString,
+                response_deserializer=referee_dot_v1_dot_match__pb2.HoldMatchResponse.FromString,
+                _registered_method=True)
         self.WatchMatch = channel.unary_stream(
                 '/referee.v1.RefereeService/WatchMatch',
                 request_serializer=referee_dot_v1_dot_match__pb2.WatchMatchRequest.SerializeToString,
@@ -89,6 +94,15 @@ class RefereeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def HoldMatch(self, request, context):
+        """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+        ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+        match that is not running here.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchMatch(self, request, context):
         """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
         UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
@@ -125,6 +139,11 @@ def add_RefereeServiceServicer_to_server(servicer, server):
                     servicer.RunMatch,
                     request_deserializer=referee_dot_v1_dot_match__pb2.RunMatchRequest.FromString,
                     response_serializer=referee_dot_v1_dot_match__pb2.RunMatchResponse.SerializeToString,
+            ),
+            'HoldMatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.HoldMatch,
+                    request_deserializer=referee_dot_v1_dot_match__pb2.HoldMatchRequest.FromString,
+                    response_serializer=referee_dot_v1_dot_match__pb2.HoldMatchResponse.SerializeToString,
             ),
             'WatchMatch': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchMatch,
@@ -197,6 +216,33 @@ class RefereeService:
             '/referee.v1.RefereeService/RunMatch',
             referee_dot_v1_dot_match__pb2.RunMatchRequest.SerializeToString,
             referee_dot_v1_dot_match__pb2.RunMatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def HoldMatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/referee.v1.RefereeService/HoldMatch',
+            referee_dot_v1_dot_match__pb2.HoldMatchRequest.SerializeToString,
+            referee_dot_v1_dot_match__pb2.HoldMatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -48,6 +48,11 @@ class RefereeServiceStub:
     INVALID_ARGUMENT for a match that cannot be run, UNAVAILABLE when the referee is shutting down, ABORTED when
     another call took the match over.
     """
+    HoldMatch: _grpc.UnaryUnaryMultiCallable[_match_pb2.HoldMatchRequest, _match_pb2.HoldMatchResponse]
+    """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+    ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+    match that is not running here.
+    """
     WatchMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]
     """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
     UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
@@ -78,6 +83,11 @@ class RefereeServiceAsyncStub(RefereeServiceStub):
     "authorization: Bearer …". Ending the call stops the match. It fails with UNAUTHENTICATED for a wrong token,
     INVALID_ARGUMENT for a match that cannot be run, UNAVAILABLE when the referee is shutting down, ABORTED when
     another call took the match over.
+    """
+    HoldMatch: _aio.UnaryUnaryMultiCallable[_match_pb2.HoldMatchRequest, _match_pb2.HoldMatchResponse]  # type: ignore[assignment]
+    """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+    ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+    match that is not running here.
     """
     WatchMatch: _aio.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]  # type: ignore[assignment]
     """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
@@ -118,6 +128,17 @@ class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
         "authorization: Bearer …". Ending the call stops the match. It fails with UNAUTHENTICATED for a wrong token,
         INVALID_ARGUMENT for a match that cannot be run, UNAVAILABLE when the referee is shutting down, ABORTED when
         another call took the match over.
+        """
+
+    @_abc_1.abstractmethod
+    def HoldMatch(
+        self,
+        request: _match_pb2.HoldMatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_match_pb2.HoldMatchResponse, _abc.Awaitable[_match_pb2.HoldMatchResponse]]:
+        """HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+        ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+        match that is not running here.
         """
 
     @_abc_1.abstractmethod

@@ -13,6 +13,9 @@ from arena.pairing import History, Pairing
 FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
 """Random fields that properties are tried on; ``ARENA_TEST_FIELDS=1000`` tries a thousand of them."""
 
+ROUND_ROBINS = max(FIELDS, 60)
+"""As many for round-robins, which are quickly made."""
+
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:
     """How often each two of the entrants sat at one table; pairs that never met count 0."""
@@ -33,6 +36,24 @@ def byes(pairings: Sequence[Pairing], entrants: Sequence[int]) -> list[int]:
     """How often each entrant sat out."""
     out = Counter(entrant for one in pairings for entrant in one.byes)
     return [out[entrant] for entrant in entrants]
+
+
+def around(total: int, among: int) -> tuple[int, int]:
+    """The whole numbers next to the mean of ``total`` things among so many."""
+    return total // among, -(-total // among)
+
+
+def least_uneven(total: int, cells: int) -> float:
+    """The least sum of squared deviations from the mean, when so many are spread over cells."""
+    more = total % cells
+    return more * (cells - more) / cells
+
+
+def uneven_by_lot(entrants: int, size: int, rounds: int) -> float:
+    """The sum of squared deviations of all pairs' meetings to be expected when rounds are drawn by lot."""
+    seated = entrants // size * size
+    chance = seated * (size - 1) / (entrants * (entrants - 1))
+    return entrants * (entrants - 1) / 2 * rounds * chance * (1 - chance)
 
 
 def assert_whole(pairing: Pairing, entrants: Sequence[int], size: int) -> None:

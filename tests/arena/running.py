@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,10 +17,9 @@ from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
+from tests.arena.waiting import DEADLINE, wait_for
 
 SAMPLE_BOTS = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
-DEADLINE = 120.0
-"""Seconds after which a test gives up on what it waits for."""
 
 Process = subprocess.Popen[str]
 
@@ -45,12 +43,20 @@ class RunningArena:
         tournaments.start(self.storage, name, now)
         wake(self.settings, status.id)
 
+    def status(self, name: str) -> TournamentStatus:
+        """How the tournament stands."""
+        return tournaments.status(self.storage, name)
+
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
         """Waits until the tournament is so; fails with how it stands if that takes too long."""
-        end = time.monotonic() + DEADLINE
-        while not condition(status := tournaments.status(self.storage, name)):
-            assert time.monotonic() < end, f"gave up waiting: {status}"
-            time.sleep(0.02)
+        status = self.status(name)
+
+        def reached() -> bool:
+            nonlocal status
+            status = self.status(name)
+            return condition(status)
+
+        wait_for(reached, told=lambda: status)
         return status
 
 

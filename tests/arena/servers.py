@@ -6,6 +6,7 @@ Each is a child of the test's process and is stopped at the end of its block.
 import os
 import pwd
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -14,8 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import pytest
 
@@ -53,10 +55,43 @@ def free_port() -> int:
         return port
 
 
-class Postgres(NamedTuple):
+class Server:
+    """A server program that runs, and that a test may end and start again."""
+
+    def __init__(self, supervisor: Supervisor, name: str, ready: Callable[[], bool]) -> None:
+        self._supervisor = supervisor
+        self._name = name
+        self._ready = ready
+
+    def wait(self) -> None:
+        """Waits until it answers, starting it again if it has ended."""
+        _wait_until(self._supervisor, self._ready)
+
+    def end(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Ends it, by default without a warning, and waits until it has; ``wait`` starts it again."""
+        self._supervisor.check()
+        pid = self._supervisor.pid(self._name)
+        assert pid is not None
+        os.kill(pid, number)
+        end = time.monotonic() + DEADLINE
+        while self._supervisor.pid(self._name) == pid:
+            assert time.monotonic() < end, f"{self._name} does not end"
+            time.sleep(0.05)
+            self._supervisor.check()
+
+    def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
+        """Ends it and starts it again after so many seconds."""
+        self.end(number)
+        time.sleep(seconds)
+        self.wait()
+
+
+@dataclass(frozen=True)
+class Postgres:
     """A PostgreSQL server."""
 
     port: int
+    server: Server
 
     def url(self, database: str = "arena", port: int | None = None) -> str:
         """What the arena's setting has to be; ``port`` is that of a proxy before it."""
@@ -73,6 +108,29 @@ class Postgres(NamedTuple):
         return self.run(
             "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--dbname", "postgres", "--command", statement
         )
+
+    def kill_process(self) -> None:
+        """Kills one of its processes without a warning: it ends all connections, and recovers."""
+        killed = self._checkpointer()
+        os.kill(int(killed), signal.SIGKILL)
+        end = time.monotonic() + DEADLINE
+        while self._checkpointer() in ("", killed):
+            assert time.monotonic() < end, "PostgreSQL does not recover"
+            time.sleep(0.05)
+
+    def _checkpointer(self) -> str:
+        """The process that writes checkpoints; nothing while there is no connection."""
+        with suppress(subprocess.CalledProcessError):
+            return self.sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").strip()
+        return ""
+
+    def lock(self, user: str, password: str) -> str:
+        """Makes an administrator who needs a password; gives what the arena's setting has to be."""
+        self.sql(f"CREATE ROLE {user} SUPERUSER LOGIN PASSWORD '{password}'")
+        rules = Path(self.sql("SHOW hba_file").strip())
+        rules.write_text(f"host all {user} {LOOPBACK}/32 scram-sha-256\n{rules.read_text()}")
+        self.sql("SELECT pg_reload_conf()")
+        return self.url().replace("//arena@", f"//{user}:{password}@")
 
     def create(self, database: str) -> str:
         """Creates an empty database and gives its URL."""
@@ -107,7 +165,7 @@ def postgres(*, durable: bool = False) -> Iterator[Postgres]:
             timeout=DEADLINE,
             cwd=folder,
         )
-        one = Postgres(free_port())
+        port = free_port()
         options = {
             "listen_addresses": LOOPBACK,
             "unix_socket_directories": "",
@@ -115,10 +173,10 @@ def postgres(*, durable: bool = False) -> Iterator[Postgres]:
             "deadlock_timeout": "200ms",
         }
         settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-        supervisor.start("postgres", [*as_user, server, "-D", str(data), "-p", str(one.port), *settings])
-        _wait_until(
-            supervisor, lambda: _succeeds([program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(one.port)])
-        )
+        supervisor.start("postgres", [*as_user, server, "-D", str(data), "-p", str(port), *settings])
+        asks = [program("pg_isready"), "-q", "-h", LOOPBACK, "-p", str(port)]
+        one = Postgres(port, Server(supervisor, "postgres", lambda: _succeeds(asks)))
+        one.server.wait()
         one.create("arena")
         yield one
 
@@ -126,19 +184,34 @@ def postgres(*, durable: bool = False) -> Iterator[Postgres]:
 @contextmanager
 def redis() -> Iterator[int]:
     """A Redis server that keeps nothing on disk; gives its port."""
+    with redis_server() as (port, _):
+        yield port
+
+
+@contextmanager
+def redis_server() -> Iterator[tuple[int, Server]]:
+    """As ``redis``, with the server itself."""
     server = program("redis-server")
     port = free_port()
     with _folder("redis") as folder, Supervisor(folder / "log") as supervisor:
         options = {"port": port, "bind": LOOPBACK, "dir": folder, "save": "", "appendonly": "no"}
         arguments = [part for name, value in options.items() for part in (f"--{name}", str(value))]
         supervisor.start("redis", [server, *arguments])
-        _wait_until(supervisor, lambda: _answers(port, b"PING\r\n", b"+PONG"))
-        yield port
+        running = Server(supervisor, "redis", lambda: _answers(port, b"PING\r\n", b"+PONG"))
+        running.wait()
+        yield port, running
 
 
 @contextmanager
 def rabbitmq() -> Iterator[int]:
     """A RabbitMQ node of its own, with a port mapper of its own; gives its AMQP port."""
+    with rabbitmq_server() as (port, _):
+        yield port
+
+
+@contextmanager
+def rabbitmq_server() -> Iterator[tuple[int, Server]]:
+    """As ``rabbitmq``, with the server itself."""
     server, epmd = program("rabbitmq-server"), program("epmd")
     port, mapper = free_port(), free_port()
     with _folder("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
@@ -165,8 +238,9 @@ def rabbitmq() -> Iterator[int]:
         supervisor.start("epmd", [epmd, "-address", LOOPBACK, "-port", str(mapper)])
         _wait_until(supervisor, lambda: _answers(mapper, b"\x00\x01n", b""))
         supervisor.start("rabbitmq", [*as_user, server], environment)
-        _wait_until(supervisor, lambda: _answers(port, b"AMQP\x00\x00\x09\x01", b"\x01"))
-        yield port
+        running = Server(supervisor, "rabbitmq", lambda: _answers(port, b"AMQP\x00\x00\x09\x01", b"\x01"))
+        running.wait()
+        yield port, running
         supervisor.stop("rabbitmq")  # before its port mapper
 
 

@@ -143,6 +143,12 @@ class Cluster:
         with self.storage.read() as tx:
             return tx.exec(noted).one()
 
+    def failed_tasks(self) -> list[str]:
+        """Lines of the workers' logs that tell of a task that failed with a traceback."""
+        logs = self.settings.logs.glob("worker*.log")
+        lines = [line for log in logs for line in log.read_text().splitlines()]
+        return [line for line in lines if "raised unexpected" in line]
+
     def kill(self, name: str) -> None:
         """Kills a process at once and without a warning, as soon as there is one."""
         self.wait(lambda: self._supervisor.pid(name) is not None)

@@ -215,6 +215,7 @@ def test_swiss_when_explained_then_every_later_table_has_its_reason(world: World
     world.finish(cup.id)
     first, *later = pairings(world.storage, "cup", explained=True).rounds
     assert first.reasons == ()
+    assert [len(row.pairing.tables) for row in later] == [2, 2]
     for row in later:
         assert [reason.entrants for reason in row.reasons] == list(row.pairing.tables)
         assert all(

@@ -2,7 +2,6 @@
 
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from arena.cli.system import place_of
 from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.ports import free_address, taken_address
 
 
 @pytest.fixture
@@ -145,8 +145,7 @@ def test_a_database_from_a_newer_version_is_left_alone(arena: Arena, settings: S
 
 
 def test_referee_on_a_port_that_is_taken_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with taken_address() as address:
         assert_one_line(arena("referee", "--listen", address), 1, address)
         monkeypatch.setenv("ARENA_LISTEN", address)
         assert_one_line(arena("up"), 1, address)
@@ -274,8 +273,7 @@ def test_output_into_a_closed_pipe_is_quiet(settings: Settings) -> None:
 def test_up_runs_until_ctrl_c_and_stops_all_it_started(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    address = free_address()
     monkeypatch.setenv("ARENA_LISTEN", address)
     with arena_process("--data", settings.data, "up") as process:
         assert process.stdout is not None
@@ -286,7 +284,9 @@ def test_up_runs_until_ctrl_c_and_stops_all_it_started(
     assert err == ""
     assert address in lines[0]
     assert rest.endswith("stopped\n")
-    for pid in re.findall(r"process (\d+)", "".join(lines)):
+    processes = re.findall(r"process (\d+)", "".join(lines))
+    assert len(processes) == 3
+    for pid in processes:
         assert not Path(f"/proc/{pid}").exists()
 
 
@@ -298,6 +298,15 @@ def test_only_arena_when_a_folder_is_taken_then_a_second_is_refused(tmp_path: Pa
     ):
         pass
     with only_arena(tmp_path):
+        pass
+
+
+def test_only_arena_when_it_cannot_lock_then_one_line_says_so(tmp_path: Path) -> None:
+    (tmp_path / "up.lock").mkdir()
+    with (
+        pytest.raises(SettingsError, match=r"setting data: cannot lock .*up.lock: Is a directory"),
+        only_arena(tmp_path),
+    ):
         pass
 
 

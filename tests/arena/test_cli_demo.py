@@ -91,8 +91,11 @@ def test_demo_runs_three_tournaments_and_verifies_every_deal(tmp_path: Path) -> 
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.count("deals follow from it") == 3
-    for pid in re.findall(r"process (\d+)", done.stdout):
-        assert not Path(f"/proc/{pid}").exists()
-    for board in done.stdout.split("tables of 4")[1:]:
+    pids = re.findall(r"process (\d+)", done.stdout)
+    assert len(pids) == len(BOTS)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    boards = done.stdout.split("tables of 4")[1:]
+    assert boards
+    for board in boards:
         ranked = re.findall(r"(\S+/\S+)@1", board)[: len(BOTS)]
         assert {"ann/random", "cy/random"} == set(ranked[-2:])

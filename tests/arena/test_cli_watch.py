@@ -1,10 +1,14 @@
 """Following a tournament: rate, time left, and what a log gets to see."""
 
+import asyncio
 import io
 import json
-from collections.abc import Callable
+import re
+import socket
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from itertools import pairwise
+from itertools import count, pairwise
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -12,14 +16,27 @@ from sqlalchemy import update
 
 from arena.cli.watch import Pace, duration, follow
 from arena.models import Tournament, TournamentState
-from arena.services import tournaments
-from arena.services.matches import claim, hand_back
+from arena.services import bots, tournaments
+from arena.services.matches import Claim, claim, hand_back
+from arena.services.waiting import Answer, Ask, asker, nobody_asked
+from arena.settings import load_settings
 from arena.storage import changed
+from referee.client import RefereeStatus
+from referee.match import BotPlace
 from tests.arena.world import LEASE, World
+from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
 
 
 def log() -> Console:
     return Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+
+
+def terminal() -> Console:
+    return Console(file=io.StringIO(), width=100, force_terminal=True, markup=False, highlight=False)
+
+
+on_both = pytest.mark.parametrize("make_out", [log, terminal], ids=["log", "terminal"])
+"""What is told is told in a log and on a terminal."""
 
 
 def text_of(out: Console) -> str:
@@ -162,3 +179,280 @@ def test_follow_of_a_failed_tournament_returns(world: World) -> None:
             changed(tx, update(Tournament).values(state=TournamentState.FAILED, problem="why"))
 
     assert follow(world.storage, "cup", log(), tick=fail).problem == "why"
+
+
+Step = Callable[[], object]
+
+
+def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_asked) -> list[str]:
+    """Follow ``cup`` while something happens before each look, two seconds apart; gives what was told of it.
+
+    After the last step the tournament is cancelled.
+    """
+    doing: Iterator[Step] = iter([*steps, lambda: tournaments.cancel(world.storage, "cup", world.clock())])
+
+    def tick() -> None:
+        world.clock.move(2)
+        next(doing)()
+
+    seconds = count(0, 2)
+    follow(
+        world.storage,
+        "cup",
+        out,
+        ask=ask,
+        tick=tick,
+        clock=lambda: next(seconds),
+        now=world.clock,
+        sleep=lambda _: None,
+    )
+    told = [line.rstrip() for line in text_of(out).splitlines() if "cup: " in line]
+    notes = [line[line.index("cup: ") + 5 :] for line in told]
+    return [note for note in notes if not re.match(r"round \d+ of ", note)]
+
+
+def nothing() -> None:
+    """A step in which nothing happens."""
+
+
+def take(world: World) -> Claim:
+    """A worker takes the first match that was handed out."""
+    taken = claim(world.storage, world.messages.pop(0), world.clock(), LEASE)
+    assert taken is not None
+    return taken
+
+
+def says(connected: Callable[[int], bool] = lambda _: True, *, draining: bool = False) -> Ask:
+    """A referee that says this of itself and of the bot versions."""
+
+    def ask(version_ids: Sequence[int]) -> list[Answer]:
+        places = tuple(BotPlace(connected(one), 8 if connected(one) else 0, 0) for one in version_ids)
+        return [Answer("a.example:8710", RefereeStatus(draining, 0, 0, 0, 0, places))]
+
+    return ask
+
+
+@on_both
+def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    cup = world.tournament(4)
+    world.advance(cup.id)
+    out = make_out()
+    pause = [lambda: tournaments.pause(world.storage, "cup", world.clock()), *[nothing] * 20]
+    resume = [lambda: tournaments.resume(world.storage, "cup", world.clock()), nothing]
+    told = watch(world, out, [nothing, *pause, *resume, *pause])
+    paused = "paused; go on with: arena tournament resume cup"
+    assert told[:3] == [paused, "goes on", paused]
+    assert "no worker" not in text_of(out)
+
+
+def test_follow_in_a_pause_shows_no_rate(world: World) -> None:
+    world.advance(world.tournament(4).id)
+    tournaments.pause(world.storage, "cup", world.clock())
+    out = log()
+    watch(world, out, [nothing])
+    assert "cup: round 1 of 1, 0 of 3 sessions, paused\n" in text_of(out)
+
+
+@on_both
+def test_follow_when_a_match_is_played_in_a_pause_then_it_is_told_to_come_to_its_end(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    world.advance(world.tournament(4).id)
+    taken = take(world)
+    tournaments.pause(world.storage, "cup", world.clock())
+    end = [lambda: hand_back(world.storage, taken, world.clock()), nothing, nothing]
+    told = watch(world, make_out(), [nothing, nothing, *end])
+    assert told[:2] == [
+        "paused; the sessions that are being played go on to their end",
+        "paused; go on with: arena tournament resume cup",
+    ]
+
+
+@on_both
+async def test_follow_when_a_bot_is_not_connected_then_the_match_that_waits_for_it_is_told(
+    world: World, tmp_path: Path, make_out: Callable[[], Console]
+) -> None:
+    world.advance(world.tournament(4).id)
+    take(world)
+    out, loop = make_out(), asyncio.get_running_loop()
+    async with referee() as address:
+        settings = load_settings({"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [address]})
+        last = WireBot(address, 4)
+
+        def connect() -> None:
+            asyncio.run_coroutine_threadsafe(last.connect(), loop).result(DEADLINE)
+
+        async with WireBot(address, 1), WireBot(address, 2), WireBot(address, 3), asyncio.timeout(DEADLINE):
+            steps = [nothing, nothing, nothing, connect, nothing]
+            told = await asyncio.to_thread(watch, world, out, steps, asker(settings))
+            await last.close()
+    line = "round 1 table 1 waits for owner-3/bot-3@1, which is not connected"
+    assert told[:2] == [line, "goes on"]
+    assert text_of(out).count(line) == 1
+
+
+def test_follow_when_other_bots_go_then_the_change_is_told_and_those_revoked_are_named_so(
+    world: World,
+) -> None:
+    world.advance(world.tournament(4).id)
+    take(world)
+    bots.revoke_version(world.storage, "owner-1/bot-1@1", world.clock())
+    here = {3, 4}
+    told = watch(
+        world, log(), [nothing, nothing, lambda: here.remove(3), nothing], says(lambda one: one in here)
+    )
+    revoked = "owner-1/bot-1@1 (its token is revoked)"
+    assert told[:2] == [
+        f"round 1 table 1 waits for owner-0/bot-0@1 and {revoked}, which are not connected",
+        f"round 1 table 1 waits for owner-0/bot-0@1, {revoked} and owner-2/bot-2@1, which are not connected",
+    ]
+
+
+@on_both
+def test_follow_when_no_referee_answers_then_that_is_told_once_for_all_matches(
+    world: World, tmp_path: Path, make_out: Callable[[], Console]
+) -> None:
+    world.advance(world.tournament(8, rounds=1).id)
+    for _ in range(2):
+        hand_back(world.storage, take(world), world.clock(), "referee 127.0.0.1:1: unavailable: …")
+    out = make_out()
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+        values = {"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [address]}
+        told = watch(world, out, [nothing, nothing], asker(load_settings(values)))
+    assert told[:1] == [
+        f"no referee takes matches: {address} cannot be reached from here; "
+        "is `arena up` or `arena referee` running?"
+    ]
+    assert "table" not in text_of(out)
+
+
+@on_both
+def test_follow_when_the_referee_is_drained_then_that_is_told(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    world.advance(world.tournament(4).id)
+    hand_back(world.storage, take(world), world.clock(), "referee a.example:8710: shutting down")
+    told = watch(world, make_out(), [nothing, nothing], says(draining=True))
+    assert told[:1] == ["no referee takes matches: a.example:8710 is shutting down"]
+
+
+async def test_follow_when_the_referee_refuses_the_token_then_that_is_told(
+    world: World, tmp_path: Path
+) -> None:
+    world.advance(world.tournament(4).id)
+    hand_back(world.storage, take(world), world.clock(), "referee: unauthenticated")
+    async with referee() as address:
+        values = {"data": tmp_path, "worker_token": "another", "referees": [address]}
+        ask = asker(load_settings(values))
+        told = await asyncio.to_thread(watch, world, log(), [nothing, nothing], ask)
+    assert f"{address} does not take the workers' token" in told[0]
+
+
+def test_follow_when_a_referee_takes_matches_again_then_the_next_attempt_is_waited_for(world: World) -> None:
+    world.advance(world.tournament(4).id)
+    hand_back(world.storage, take(world), world.clock(), "referee a.example:8710: unavailable")
+    match_id = world.match_ids()[0]
+
+    def try_again() -> None:
+        world.clock.move(20)
+        assert claim(world.storage, match_id, world.clock(), LEASE) is not None
+
+    told = watch(world, log(), [nothing, nothing, try_again, nothing], says())
+    assert told[:2] == [
+        "round 1 table 1: referee a.example:8710: unavailable; it is tried again",
+        "goes on",
+    ]
+
+
+@on_both
+def test_follow_when_workers_are_at_work_elsewhere_then_that_is_told(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    names = world.register(4)
+    for name in ("spring", "cup"):
+        world.tournament_of(names, name=name)
+    world.advance(1)
+    take(world)
+    out = make_out()
+    told = watch(world, out, [nothing] * 6)
+    assert told[0] == "no worker has come for 8 s: those at work play spring"
+
+
+@on_both
+def test_follow_when_a_worker_comes_at_last_then_it_is_told_that_it_goes_on(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    world.advance(world.tournament(4).id)
+    told = watch(world, make_out(), [*[nothing] * 8, lambda: take(world), nothing])
+    nobody = "no worker has come for 8 s: is `arena up` or `arena worker` running?"
+    assert told[:2] == [nobody, "goes on"]
+
+
+def test_follow_when_attempts_fail_again_and_again_then_no_worker_is_missed(world: World) -> None:
+    world.advance(world.tournament(4).id)
+
+    def fail() -> None:
+        world.clock.move(20)
+        world.advance(1)
+        if world.messages:
+            hand_back(world.storage, take(world), world.clock(), "referee a.example:8710: unavailable")
+
+    out = log()
+    watch(world, out, [*[nothing] * 3, fail] * 12)
+    assert "no worker" not in text_of(out)
+
+
+@on_both
+def test_follow_of_a_continuous_tournament_when_bots_are_missing_then_they_are_named(
+    world: World, make_out: Callable[[], Console]
+) -> None:
+    world.tournament(10, format="continuous")
+    here = {1, 2, 3}
+    out = make_out()
+    told = watch(
+        world,
+        out,
+        [*[nothing] * 20, lambda: here.add(4), *[nothing] * 6],
+        says(lambda one: one in here),
+    )
+    names = ", ".join(f"owner-{number % 4}/bot-{number}@1" for number in range(3, 8))
+    assert told[:3] == [
+        "a table takes 4 bots, and 3 of the 10 are connected; "
+        f"it waits for {names} and 2 others, which are not connected",
+        "goes on",
+        "no worker has come for 8 s: is `arena up` or `arena worker` running?",
+    ]
+
+
+def test_follow_of_a_continuous_tournament_when_no_referee_answers_then_that_is_told(world: World) -> None:
+    world.tournament(4, format="continuous")
+    told = watch(
+        world, log(), [nothing, nothing], lambda _: [Answer("a:1", None, "referee a:1: unavailable: x")]
+    )
+    assert told[0].startswith("no referee takes matches: a:1 cannot be reached from here; ")
+
+
+def test_follow_where_the_workers_token_is_not_known_asks_nobody_and_draws_none(tmp_path: Path) -> None:
+    assert asker(load_settings({"data": tmp_path / "arena"})) is nobody_asked
+    assert not (tmp_path / "arena").exists()
+
+
+def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.advance(world.tournament(4).id)
+    tournaments.pause(world.storage, "cup", world.clock())
+    looks = count()
+
+    def tick() -> None:
+        if next(looks) == 2:
+            tournaments.cancel(world.storage, "cup", world.clock())
+
+    follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["state"], one["notes"]) for one in told] == [
+        ("paused", ["paused; go on with: arena tournament resume cup"]),
+        ("cancelled", []),
+    ]

@@ -1,20 +1,18 @@
 """Which bots of a continuous tournament are there, as the referees say."""
 
 import asyncio
-import socket
 from pathlib import Path
 
 from arena.settings import load_settings
 from arena.tasks import connected_bots
+from tests.arena.ports import deaf_address
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
 
 async def test_connected_when_several_referees_are_asked_then_bots_of_any_of_them_are_there(
     tmp_path: Path,
 ) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
-        nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+    with deaf_address() as nobody:
         async with referee() as first, referee() as second:
             values = {"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [nobody, first, second]}
             connected = connected_bots(load_settings(values))

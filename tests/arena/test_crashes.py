@@ -21,7 +21,7 @@ class CrashingStorage(Storage):
     """A database whose user is killed at chosen commits, just before or just after them."""
 
     def __init__(self, storage: Storage, dies: Callable[[], str]) -> None:
-        self._engine, self._writer = storage._engine, storage._writer
+        vars(self).update(vars(storage))  # the same database
         self._dies = dies
 
     @contextmanager

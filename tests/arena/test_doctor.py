@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from arena import migrations
 from arena.cli.local import only_arena
 from arena.models import utc_now
 from arena.processes import Supervisor
@@ -78,7 +79,7 @@ def test_findings_when_the_arena_is_well_then_only_the_missing_referee_fails(
     assert "is `arena up` or `arena referee` running there?" in found["referee"].advice
     assert found["lock"].found == "`arena up` runs in this folder"
     assert found["queue"].found.startswith("1 messages wait")
-    assert "0003" in found["migrations"].found
+    assert migrations.HEAD in found["migrations"].found
 
 
 def test_findings_when_a_referee_runs_then_it_says_how_busy_it_is(settings: Settings, world: World) -> None:

@@ -15,7 +15,7 @@ from arena.errors import SpecError
 from arena.ratings import apply_match
 from arena.services import results
 from arena.services.rating import rebuild
-from arena.services.records import export_records, verify_deals
+from arena.services.records import export_records
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.world import World
@@ -167,7 +167,6 @@ def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:
 
 
 def test_duplicate_tournament_is_verified(duplicate: World) -> None:
-    assert verify_deals(duplicate.storage, "cup").problem is None
     report = check(lines_of(duplicate))
     assert (report.problem, report.deals) == (None, 24)
 

@@ -3,7 +3,6 @@
 import asyncio
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
@@ -35,6 +34,7 @@ from referee.journal import Entry, EntryKind, LogEntry, LogQuery
 from referee.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
+from tests.arena.waiting import wait_for
 
 NOW = Clock()()
 DEADLINE = 30.0
@@ -103,13 +103,6 @@ def running_referee(storage: Storage, settings: Settings) -> Iterator[str]:
 
 def notice(version: int, text: str, session: str = "") -> Entry:
     return Entry(version, EntryKind.NOTICE, "stale", text, session)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.01)
 
 
 def rows(storage: Storage) -> int:

@@ -15,7 +15,7 @@ class Interrupted(Storage):
     """A database in which something happens just before the first transaction that writes."""
 
     def __init__(self, storage: Storage, happens: Callable[[], object]) -> None:
-        self._engine, self._writer = storage._engine, storage._writer
+        vars(self).update(vars(storage))  # the same database
         self._happens = [happens]
 
     @contextmanager
@@ -94,3 +94,18 @@ def test_bot_when_it_withdraws_while_a_round_is_paired_then_that_round_is_withou
     world.finish(cup.id)
     assert told == [0]
     assert seated(world, 1) == set(names[1:])
+
+
+def test_bot_when_it_withdraws_while_a_batch_is_seated_then_that_batch_is_without_it(world: World) -> None:
+    names = world.register(8)
+    cup = world.tournament_of(names, format="continuous", rounds=1)
+    told = []
+    leaving = Interrupted(
+        world.storage,
+        lambda: told.append(entrants.withdraw(world.storage, "cup", names[0], world.clock())),
+    )
+    world.advance(cup.id, storage=leaving)
+    world.finish(cup.id)
+    assert told == [0]
+    assert len(seated(world, 1)) == 4
+    assert names[0] not in seated(world, 1)

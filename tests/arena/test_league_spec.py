@@ -99,6 +99,7 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ('"swiss"', '"swis"', "tournament.format", "'swis' is none of"),
         ('"chinese"', '"chines"', "tournament.ruleset", "chines"),
         ('"chinese"', '"none.toml"', "tournament.ruleset", "none.toml"),
+        ('"chinese"', '"~nobody-here/x.toml"', "tournament.ruleset", "there is no such home folder"),
         ("rounds = 3", "", "tournament.rounds", "a Swiss tournament needs a number of rounds"),
         ("rounds = 3", 'rounds = 3\nname = "x"', "tournament.name", "the league sets it"),
         ("rounds = 5", "rounds = 0", "qualification.tournament.rounds", "0 is no whole number"),

@@ -1,11 +1,8 @@
 """Metrics: what is counted, what the database says, and how it is published."""
 
 import asyncio
-import socket
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +24,9 @@ from referee.journal import Entry, EntryKind
 from referee.metrics import Histogram, Meter, TimedContext
 from referee.server import ServerOptions
 from tests.arena.fakes import play_at_once
-from tests.arena.running import DEADLINE, running_arena
+from tests.arena.ports import free_port, taken_address
+from tests.arena.running import running_arena
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import LEASE, World
 from tests.referee.support import ListJournal, WireBot, referee
 
@@ -57,19 +56,6 @@ def collected(*collectors: Any) -> Numbers:
     return {(one.name, frozenset(one.labels.items())): one.value for one in samples}
 
 
-def free_ports(count: int) -> int:
-    """The first of so many ports in a row on which nobody listens now."""
-    while True:
-        with ExitStack() as stack:
-            first: int = stack.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1]
-            try:
-                for port in range(first + 1, first + count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
-            except (OSError, OverflowError):
-                continue
-            return first
-
-
 # A whole arena
 
 
@@ -82,7 +68,7 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
         "a/lowest": "lowest.py",
         "a/random": "random_bot.py",
     }
-    first = free_ports(3)
+    first = free_port(3)
     listen = f"127.0.0.1:{first}"
     with running_arena(tmp_path / "arena", bots, metrics_listen=listen) as arena:
         # A decision may take no time, beyond what is credited for the network: some turns run out.
@@ -94,12 +80,10 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
             sessions = tx.exec(select(Session)).all()
         faults = sum(sum(session.faults) for session in sessions)
         deals = sum(len(session.deal_points) for session in sessions)
+        wait_for(  # the beat remembers for some seconds
+            lambda: number(scrape(f"127.0.0.1:{first + 2}"), "arena_tournaments", state="finished") == 1
+        )
         referee_, worker, beat = (scrape(f"127.0.0.1:{first + place}") for place in range(3))
-        end = time.monotonic() + DEADLINE
-        while number(beat, "arena_tournaments", state="finished") != 1:  # it remembers for some seconds
-            assert time.monotonic() < end
-            time.sleep(0.2)
-            beat = scrape(f"127.0.0.1:{first + 2}")
 
     assert faults > 0
     assert total(referee_, "referee_faults_total") == faults
@@ -318,8 +302,7 @@ def test_publishing_when_nothing_is_set_then_nothing_listens(settings: Settings)
 
 
 def test_publishing_when_the_port_is_taken_then_one_line_names_the_setting(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with taken_address() as address:
         settings = load_settings({"data": tmp_path, "metrics_listen": address})
         with (
             pytest.raises(SettingsError, match=rf"^setting metrics_listen: cannot listen on {address}: Addr"),

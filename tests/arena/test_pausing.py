@@ -8,9 +8,9 @@ from arena.errors import StateError, UnknownError
 from arena.models import MatchState
 from arena.services import entrants, matches, tournaments
 from arena.services.matches import Run
-from arena.services.pausing import Pausing
-from referee.errors import MatchRefused
-from referee.match import MatchSpec, Progress, SessionResult
+from arena.services.pausing import Pausing, never_held
+from referee.errors import MatchRefused, RefereeUnavailable
+from referee.match import MatchSpec, Progress, SessionResult, SessionSpec
 from tests.arena.fakes import play_at_once, session_result
 from tests.arena.world import LEASE, World, results
 
@@ -27,7 +27,7 @@ def resume(world: World) -> None:
 
 def play(world: World, match_id: int, run: Run) -> bool:
     """What a worker does with a message, pauses included."""
-    match = Pausing(world.storage, match_id, run)
+    match = Pausing(world.storage, match_id, run, getattr(run, "hold", never_held))
     return matches.play(
         world.storage, match_id, match.run, clock=world.clock, lease=LEASE, stopping=match.stopping
     )
@@ -40,17 +40,31 @@ class Referee:
         self.at_once = at_once
         self.before = {int(key.removeprefix("s")): happens for key, happens in before.items()}
         self.asked: list[int] = []
+        self.held = False
         self.left = False
 
     def __call__(self, route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         self.asked = [session.number for session in spec.sessions]
+        waiting = list(spec.sessions)
+        tables: list[SessionSpec] = []
+        done = 0
         try:
-            for done, session in enumerate(spec.sessions):
+            while True:
                 self.before.get(done, lambda: None)()
-                yield Progress(0, min(self.at_once, len(spec.sessions) - done), ())
-                yield session_result(spec, session)
+                while waiting and len(tables) < self.at_once and not self.held:
+                    tables.append(waiting.pop(0))
+                yield Progress(0, len(tables), ())
+                if not tables:
+                    return
+                yield session_result(spec, tables.pop(0))
+                done += 1
         finally:
             self.left = True
+
+    def hold(self, match_id: str) -> None:
+        """Begins no other session."""
+        assert match_id == "cup/1/1"
+        self.held = True
 
 
 @pytest.fixture
@@ -100,11 +114,13 @@ def test_pause_when_resumed_then_the_results_are_those_of_an_undisturbed_run(
     assert results(world.storage) == results(calm.storage)
 
 
-def test_pause_when_resumed_before_the_sessions_have_ended_then_the_match_goes_on(
+def test_pause_when_resumed_before_the_sessions_have_ended_then_the_match_is_handed_out_again(
     world: World, match_id: int
 ) -> None:
     play(world, match_id, Referee(s1=lambda: pause(world), s2=lambda: resume(world)))
-    assert (world.status().state, world.status().sessions_done) == ("running", 6)
+    assert (world.status().state, world.status().sessions_done) == ("running", 3)
+    world.finish(1)
+    assert (world.status().state, world.status().sessions_done) == ("finished", 6)
 
 
 def test_pause_when_nothing_is_played_yet_then_the_match_is_given_back_at_once(
@@ -115,17 +131,32 @@ def test_pause_when_nothing_is_played_yet_then_the_match_is_given_back_at_once(
     assert world.match_ids(MatchState.WAITING) == [match_id]
 
 
-def test_pause_when_a_session_is_void_then_it_is_not_waited_for(world: World, match_id: int) -> None:
+def test_pause_when_the_referee_does_not_hear_of_it_then_it_is_told_again(
+    world: World, match_id: int
+) -> None:
+    class Deaf(Referee):
+        told = 0
+
+        def hold(self, match_id: str) -> None:
+            self.told += 1
+            if self.told < 2:
+                raise RefereeUnavailable("no answer")
+            super().hold(match_id)
+
+    referee = Deaf(s1=lambda: pause(world))
+    play(world, match_id, referee)
+    assert (referee.told, world.status().sessions_done, world.status().waiting) == (2, 4, ())
+
+
+def test_pause_when_the_referee_cannot_be_told_then_it_begins_after_the_match(
+    world: World, match_id: int
+) -> None:
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         pause(world)
-        yield Progress(0, 3, ())
-        yield session_result(spec, spec.sessions[0])
-        yield Progress(0, 1, (), 1)
-        yield session_result(spec, spec.sessions[1])
-        raise AssertionError("the match should have been given back")
+        yield from play_at_once(route, spec)
 
     play(world, match_id, run)
-    assert world.status().sessions_done == 2
+    assert (world.status().state, world.status().sessions_done) == ("paused", 6)
 
 
 def test_pause_when_the_last_session_of_a_round_ends_then_the_next_round_waits(world: World) -> None:

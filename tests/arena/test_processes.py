@@ -4,16 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from arena.errors import ProcessFailed
 from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor
-
-DEADLINE = 30.0
+from tests.arena.waiting import wait_for
 
 WAITS = "import time; print('up', flush=True); time.sleep(1000)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
@@ -31,13 +29,6 @@ class Seconds:
 
 def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.01)
 
 
 def is_gone(pid: int) -> bool:

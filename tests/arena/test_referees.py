@@ -3,23 +3,26 @@
 import asyncio
 import re
 import signal
-import socket
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from arena import tasks
+from arena.services.exports import export_lines
 from arena.services.journal import read_log
-from arena.services.records import export_records, verify_deals
+from arena.services.records import export_records
 from arena.services.results import leaderboard, standings
 from arena.tasks import choose_referee, preference
-from referee.client import BotPlace, RefereeStatus
+from arena.verify import check_export
+from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
-from tests.arena.running import DEADLINE, RunningArena, running_arena
+from referee.match import BotPlace
+from tests.arena.ports import deaf_address, free_address
+from tests.arena.running import RunningArena, running_arena
 from tests.arena.test_settings import TLS
+from tests.arena.waiting import wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee
 
 HERE = BotPlace(connected=True, max_sessions=4, sessions=0)
@@ -78,9 +81,7 @@ async def choose(addresses: Sequence[str], route: int) -> str:
 
 
 async def test_choice_when_asked_over_the_wire_then_it_is_where_the_bots_are() -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
-        nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+    with deaf_address() as nobody:
         async with referee() as first, referee() as second:
             addresses = [nobody, first, second]
             assert [await choose(addresses, route) for route in (1, 2)] == [first, second]
@@ -112,25 +113,6 @@ CUP = {
 SEED = bytes(range(32))
 
 
-def free_pair() -> str:
-    """An address of this machine on which nobody listens now, and neither on the next port."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as first:
-            port: int = first.getsockname()[1]
-            try:
-                socket.create_server(("127.0.0.1", port + 1)).close()
-            except (OSError, OverflowError):
-                continue
-            return f"127.0.0.1:{port}"
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.02)
-
-
 def played_by(arena: RunningArena, name: str) -> set[str]:
     """Matches that a local referee was given."""
     log = (arena.settings.logs / f"{name}.log").read_text()
@@ -139,7 +121,7 @@ def played_by(arena: RunningArena, name: str) -> set[str]:
 
 def play(folder: Path, *, stop_one: bool) -> object:
     """Plays the cup on two referees, one of which is told to stop in the middle; gives all that counts."""
-    address = free_pair()
+    address = free_address(2)
     settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 0.3}
     with running_arena(folder, BOTS, **settings) as arena:
         arena.start_tournament("cup", SEED, **CUP)
@@ -148,7 +130,8 @@ def play(folder: Path, *, stop_one: bool) -> object:
             arena.kill("referee1", signal.SIGTERM)
         cup = arena.wait("cup", lambda status: status.ended)
         assert (cup.state, cup.sessions_done) == ("finished", 64)
-        assert verify_deals(arena.storage, "cup").problem is None
+        report = check_export(line.encode() for line in export_lines(arena.storage, "cup"))
+        assert (report.problem, report.deals) == (None, 640)
         assert played_by(arena, "referee1")
         assert played_by(arena, "referee2")
         if stop_one:
@@ -179,7 +162,7 @@ def test_tournament_when_everything_uses_tls_then_it_is_played(
         "tls_client_key": TLS / "worker.key",
     }
     four = dict(list(BOTS.items())[:4])
-    settings = {"listen": free_pair(), "referees": "", "local_referees": 2}
+    settings = {"listen": free_address(2), "referees": "", "local_referees": 2}
     with running_arena(tmp_path, four, **settings, **tls) as arena:
         small = {"entrants": list(four), "rounds": 1, "sessions": 2, "deals": 2}
         arena.start_tournament("cup", SEED, **(CUP | small))

@@ -8,6 +8,8 @@ import pytest
 
 from arena.errors import SettingsError
 from arena.settings import Settings, load_settings
+from arena.storage import open_storage
+from arena.tasks import wake
 from referee.channel import ClientTls, ServerTls
 
 
@@ -64,6 +66,9 @@ def test_referees_when_separated_by_commas_then_they_are_several(monkeypatch: py
         ("LISTEN", "0.0.0.0:8710", "setting referees: 0.0.0.0:8710 is no address; set referees to what bots"),
         ("LOCAL_REFEREES", "0", "setting local_referees: Input should be greater than or equal to 1"),
         ("LOCAL_REFEREES", "65", "setting local_referees: Input should be less than or equal to 64"),
+        ("LOCAL_REFEREES", "9" * 5000, "setting local_referees: Unable to parse input string"),
+        ("DATA", "~nobody-here/arena", "setting data: ~nobody-here/arena: there is no such home folder"),
+        ("TLS_CERTIFICATE", "~nobody-here/r.pem", "setting tls_certificate: ~nobody-here/r.pem: there is no"),
         ("DRAIN_SECONDS", "-1", "setting drain_seconds: Input should be greater than or equal to 0"),
         ("SPECTATORS", "nobody", "setting spectators: Input should be 'anyone' or 'token'"),
         ("TLS_CERTIFICATE", "r.pem", "setting tls_key: not set, and tls_certificate is of no use without it"),
@@ -73,6 +78,16 @@ def test_referees_when_separated_by_commas_then_they_are_several(monkeypatch: py
         ("DATABASE_URL", "my.db", "setting database_url: not a database URL"),
         ("DATABASE_URL", "sqlite://", "setting database_url: SQLite needs a file"),
         ("BROKER_URL", "rabbit://host", "setting broker_url: not a broker URL"),
+        (
+            "BROKER_URL",
+            "filesystem://folder",
+            "setting broker_url: filesystem://folder is not filesystem:///f",
+        ),
+        (
+            "BROKER_URL",
+            "filesystem:///a#b",
+            "setting broker_url: filesystem:///a#b is not filesystem:///folder",
+        ),
         ("CONFIG", "/nowhere/arena.toml", "setting ARENA_CONFIG: no file /nowhere/arena.toml"),
     ],
 )
@@ -90,13 +105,20 @@ def test_setting_when_it_is_wrong_then_one_line_names_it(
     ("content", "message"),
     [
         ("worker_thread = 3", "setting worker_thread: no such setting"),
-        ("worker_threads = ", "setting ARENA_CONFIG: the settings file is not TOML"),
+        ("worker_threads = ", "setting ARENA_CONFIG: .*arena.toml: is no TOML: "),
+        (b"# \xff", "setting ARENA_CONFIG: .*arena.toml: is no TOML: 'utf-8' codec"),
+        ("listen = " + 9999 * "[", "setting ARENA_CONFIG: .*arena.toml: is no TOML: "),
+        ('tls_ca = "~nobody-here/ca.pem"', "setting tls_ca: ~nobody-here/ca.pem: there is no such home"),
+        ('tls_ca = "ca\\u0000.pem"', r"setting tls_ca: '.*ca\\x00.pem' is no path"),
     ],
 )
-def test_file_when_it_is_wrong_then_one_line_says_so(tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "arena.toml").write_text(content)
-    with pytest.raises(SettingsError, match=message):
+def test_file_when_it_is_wrong_then_one_line_says_so(
+    tmp_path: Path, content: str | bytes, message: str
+) -> None:
+    (tmp_path / "arena.toml").write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(SettingsError, match=message) as caught:
         load_settings({"data": tmp_path})
+    assert "\n" not in str(caught.value)
 
 
 def test_data_when_it_cannot_be_written_then_one_line_names_it(tmp_path: Path) -> None:
@@ -110,6 +132,36 @@ def test_worker_secret_when_not_set_then_it_is_drawn_once_and_kept_for_the_owner
     assert first.worker_secret() == second.worker_secret()
     assert len(first.worker_secret()) > 40
     assert stat.S_IMODE((tmp_path / "worker-token").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, r"setting data: cannot keep the worker token in .*worker-token: Is a directory"),
+        (b"\xff", r"setting data: .*worker-token holds no worker token; delete it for a new one"),
+    ],
+)
+def test_worker_secret_when_its_file_cannot_be_read_then_one_line_names_it(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    file = tmp_path / "worker-token"
+    if content is None:
+        file.mkdir()
+    else:
+        file.write_bytes(content)
+    with pytest.raises(SettingsError, match=message):
+        load_settings({"data": tmp_path}).worker_secret()
+
+
+@pytest.mark.parametrize("name", ["a#b", "a?b", "a%b", "a%20b", "a b"])
+def test_data_when_its_name_has_marks_of_a_url_then_everything_is_in_it(tmp_path: Path, name: str) -> None:
+    settings = load_settings({"data": tmp_path / name})
+    with open_storage(settings.prepare()):
+        wake(settings, 1)
+    assert settings.broker_folder == tmp_path / name / "broker"
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name / "arena.db").exists()
+    assert len(list((tmp_path / name / "broker" / "queue").glob("*.msg"))) == 1
 
 
 def test_worker_secret_when_set_then_nothing_is_written(tmp_path: Path) -> None:

@@ -49,7 +49,6 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         ({"name": "The Cup"}, "name: 'The Cup' is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
         ({"name": 7}, "name: 7 is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
         ({"format": "cup"}, "format: 'cup' is none of round-robin, swiss, gauntlet, knockout, continuous"),
-        ({"rounds": None}, "rounds: a Swiss tournament needs a number of rounds"),
         ({"rounds": 0}, "rounds: 0 is no whole number from 1 to 10000"),
         ({"sessions": True}, "sessions: True is no whole number from 1 to 10000"),
         ({"deals": "ten"}, "deals: 'ten' is no whole number from 1 to 1000"),
@@ -105,7 +104,14 @@ def test_file_when_its_ruleset_file_is_missing_or_wrong_then_that_is_said(tmp_pa
     with pytest.raises(RulesetError, match=r"house.toml: cannot be read"):
         load_spec(tmp_path / "cup.toml")
     (tmp_path / "house.toml").write_text('name = "house"\nhand_sizes = 12')
-    with pytest.raises(RulesetError, match="hand_sizes"):
+    with pytest.raises(RulesetError, match=r"/house.toml: hand_sizes: is no field of a ruleset; did"):
+        load_spec(tmp_path / "cup.toml")
+
+
+def test_file_when_its_ruleset_is_in_the_home_of_nobody_then_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(FILE.replace("house.toml", "~nobody-here/house.toml"))
+    message = r"cup.toml: ruleset: ~nobody-here/house.toml: there is no such home folder$"
+    with pytest.raises(SpecError, match=message):
         load_spec(tmp_path / "cup.toml")
 
 
@@ -114,6 +120,7 @@ def test_file_when_its_ruleset_file_is_missing_or_wrong_then_that_is_said(tmp_pa
     [
         (b"name = ", "is no TOML"),
         (b"\xff", "is no TOML"),
+        (b"name = " + 9999 * b"[", "is no TOML"),
         (b'name = "cup"', "cup.toml: format: missing"),
     ],
 )

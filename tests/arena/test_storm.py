@@ -4,7 +4,8 @@ The results are those of an undisturbed run, and no fault of a bot comes of it.
 """
 
 import secrets
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -64,12 +65,23 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
+def deaths(random: Random, postgres: Postgres) -> list[Event]:
+    """The database itself dies, whole and in part, and is started again."""
+    ends: dict[str, Callable[[], object]] = {
+        "PostgreSQL is killed": postgres.server.restart,
+        "PostgreSQL is shut down at once": partial(postgres.server.restart, signal.SIGQUIT),
+        "a process of PostgreSQL is killed": postgres.kill_process,
+    }
+    return [at_random(random, name, happen, first=ROUND) for name, happen in ends.items()]
+
+
 def survive(running: Cluster, random: Random, calm: Outcome, others: Sequence[Event]) -> None:
     """Plays the cup through 24 kills and these other events, and compares it with the calm run."""
     running.start_bots()
     events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
     assert differences(weather(running, random, events), calm) == []
     assert running.faults() == 0
+    assert running.failed_tasks() == []
     assert running.killed >= 20
 
 
@@ -92,7 +104,11 @@ def test_storm_when_everything_is_embedded_then_the_results_are_those_of_a_calm_
 def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm_run(
     calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
-    with servers.redis() as redis, Proxy(postgres.port) as database, Proxy(redis) as broker:
+    with (
+        servers.redis_server() as (redis, server),
+        Proxy(postgres.port) as database,
+        Proxy(redis) as broker,
+    ):
         settings: dict[str, Any] = {
             "database_url": postgres.url(port=database.port),
             "broker_url": f"redis://{LOOPBACK}:{broker.port}/0",
@@ -107,6 +123,8 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
                 cuts(random, "the broker", broker),
                 cuts(random, "the database", database),
                 at_random(random, "all use of the database is ended", end_all, first=ROUND),
+                *deaths(random, postgres),
+                at_random(random, "Redis is killed, with all that it had", server.restart, first=ROUND),
             ]
             survive(running, random, calm, others)
 
@@ -114,7 +132,11 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
 def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
     calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
-    with servers.rabbitmq() as rabbitmq, Proxy(postgres.port) as database, Proxy(rabbitmq) as broker:
+    with (
+        servers.rabbitmq_server() as (rabbitmq, server),
+        Proxy(postgres.port) as database,
+        Proxy(rabbitmq) as broker,
+    ):
         settings: dict[str, Any] = {
             "database_url": postgres.url(port=database.port),
             "broker_url": f"amqp://guest:guest@{LOOPBACK}:{broker.port}//",
@@ -124,5 +146,7 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
                 at_random(random, "the broker is emptied", running.empty_broker),
                 cuts(random, "the broker", broker),
                 cuts(random, "the database", database),
+                *deaths(random, postgres),
+                at_random(random, "RabbitMQ is killed", server.restart, first=ROUND),
             ]
             survive(running, random, calm, others)

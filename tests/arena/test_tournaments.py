@@ -92,3 +92,12 @@ def test_round_robin_when_it_is_given_rounds_then_it_has_as_many(world: World) -
     cup = world.tournament(8, rounds=2)
     world.finish(cup.id)
     assert (world.status().rounds, world.status().matches_done) == (2, 4)
+
+
+def test_tournament_when_the_points_of_a_match_could_be_too_many_then_that_is_said(world: World) -> None:
+    names = world.register(4)
+    costly = {"name": "costly", "multipliers": [{"from": 1, "times": 30_000}]}
+    told = "sessions: a match of 2000 deals could come to 3120000000 points, and its totals hold 2147483647"
+    with pytest.raises(SpecError, match=f"^{told}$"):
+        world.tournament_of(names, ruleset=costly, sessions=2, deals=1000)
+    assert world.tournament_of(names, ruleset=costly, sessions=1, deals=1000).state == "running"

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,9 +17,8 @@ from arena.settings import Settings, load_settings
 from arena.storage import open_storage
 from arena.tasks import make_app, wake
 from tests.arena.fakes import Clock
+from tests.arena.waiting import wait_for
 from tests.arena.world import World, results
-
-DEADLINE = 60.0
 
 
 @pytest.fixture
@@ -43,11 +41,7 @@ def run(supervisor: Supervisor, *kinds: str) -> None:
 
 
 def wait(supervisor: Supervisor, condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        supervisor.check()
-        time.sleep(0.02)
+    wait_for(condition, meanwhile=supervisor.check)
 
 
 def kill(supervisor: Supervisor, name: str, number: signal.Signals) -> None:

@@ -14,7 +14,7 @@ import grpc
 
 from referee.dealing import landmarks
 from referee.numbers import card_numbers
-from referee.options import Turn, allowed
+from referee.options import Position, allowed
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import play_pb2, referee_pb2_grpc
@@ -155,7 +155,7 @@ class Seat:
         rules, plays = self.rules, self.rules.list_plays(self.hand)
         if turn.kind == play_pb2.TURN_KIND_EXCHANGE:
             return [code for code in plays if rules.count(code & rules.full) == 1]
-        position = Turn(
+        position = Position(
             rules.code(self.cards.mask(turn.to_beat)) if turn.to_beat else 0,
             self.cards.mask([turn.must_include]) if turn.must_include else 0,
             landmarks(rules).top if turn.top_card_banned else 0,

@@ -31,6 +31,11 @@ def settings(**values: int) -> bytes:
     return frame(SETTINGS, 0, 0, b"".join(struct.pack(">HI", numbers[name], v) for name, v in values.items()))
 
 
+def window(more: int) -> bytes:
+    """Lets the other side send so many more bytes on the connection."""
+    return frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", more))
+
+
 def headers(stream: int, call: str = "Play", **more: str) -> bytes:
     """The headers that open a gRPC call, none of them compressed."""
     fields = {

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -10,15 +10,17 @@ from typing import Any, Self
 import grpc
 
 from referee.auth import BotIdentity, Scope
+from referee.bot import Play, Turn
 from referee.bot.client import BotClient
 from referee.channel import ClientTls, async_channel
-from referee.client import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec, run_match
+from referee.client import run_match
 from referee.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.match import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec
 from referee.record import full_record
 from referee.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.server import ServerOptions, serve
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 
 WORKER_TOKEN = "worker-token"
 SPECTATOR_TOKEN = "spectator-token"
@@ -117,6 +119,11 @@ async def sdk_bots(
             client.leave()
         async with asyncio.timeout(DEADLINE):
             await asyncio.gather(*tasks)
+
+
+def lowest(turn: Turn) -> Play | None:
+    """A bot of the SDK: the first legal play, and a pass where there is none."""
+    return turn.legal[0] if turn.legal else None
 
 
 class WireBot:
@@ -276,6 +283,24 @@ async def play_match(
 
     async with asyncio.timeout(3 * DEADLINE):
         return sorted(await asyncio.to_thread(run), key=lambda result: result.number)
+
+
+@asynccontextmanager
+async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[[int], Awaitable[None]]]:
+    """Looks on at a match that runs; gives what waits until so many more actions were seen."""
+    async with async_channel(address, None, (("grpc.use_local_subchannel_pool", 1),)) as channel:
+        call = referee_pb2_grpc.RefereeServiceStub(channel).WatchMatch(
+            match_pb2.WatchMatchRequest(match_id=match_id)
+        )
+
+        async def played(actions: int) -> None:
+            async with asyncio.timeout(DEADLINE):
+                while actions > 0:
+                    response = await call.read()
+                    assert isinstance(response, match_pb2.WatchMatchResponse), "the match is over"
+                    actions -= sum(update.HasField("action") for update in response.updates)
+
+        yield played
 
 
 def check_records(spec: MatchSpec, result: SessionResult) -> None:

@@ -2,42 +2,68 @@
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine
+from typing import Any
 
+import pytest
 import uvloop
 
 from referee.hall import Hall
 from referee.stream import Alarm
+from tests.referee.support import DEADLINE
+
+LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.run]
 
 
 class Waiting(Hall):
-    """A hall that wants to be called at given times, and notes when it was."""
+    """A hall that wants to be called at given times, and notes for which of them it was."""
 
     def __init__(self, *times: float) -> None:
         super().__init__()
         self.times = list(times)
-        self.ticks = 0
+        self.called_for: list[float] = []
+        self.done = asyncio.Event()
 
     def next_tick(self) -> float | None:
         return min(self.times, default=None)
 
     def tick(self, now: float) -> None:
-        self.ticks += 1
+        self.called_for += sorted(when for when in self.times if when <= now)
         self.times = [when for when in self.times if when > now]
+        if not self.times:
+            self.done.set()
 
 
-async def ring() -> int:
-    now = time.monotonic()
-    hall = Waiting(now + 0.05, now - 1, now, now + 0.0004)
-    alarm = Alarm(hall)
-    for _ in range(3):
+async def rings_for(hall: Waiting) -> list[float]:
+    """The times that the hall was called for, once it was called for all of them."""
+    async with asyncio.timeout(DEADLINE):
+        await hall.done.wait()
+    return hall.called_for
+
+
+@pytest.mark.parametrize("run", LOOPS)
+def test_alarm_when_set_once_then_it_rings_for_times_past_and_times_to_come(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def check() -> None:
+        now = time.monotonic()
+        hall = Waiting(now + 0.05, now - 1, now, now + 0.0004)
+        Alarm(hall).set()
+        assert await rings_for(hall) == [now - 1, now, now + 0.0004, now + 0.05]
+
+    run(check())
+
+
+@pytest.mark.parametrize("run", LOOPS)
+def test_alarm_when_something_earlier_is_due_then_it_rings_for_that_first(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def check() -> None:
+        hall = Waiting(time.monotonic() + 10 * DEADLINE)
+        alarm = Alarm(hall)
         alarm.set()
-    async with asyncio.timeout(20):
-        while hall.times:
-            await asyncio.sleep(0.005)
-            alarm.set()
-    return hall.ticks
+        hall.times = [sooner := time.monotonic() + 0.05]
+        alarm.set()
+        assert await rings_for(hall) == [sooner]
 
-
-def test_alarm_when_times_are_past_or_next_to_now_then_it_rings_on_both_loops() -> None:
-    assert uvloop.run(ring()) >= 2
-    assert asyncio.run(ring()) >= 2
+    run(check())

@@ -12,6 +12,7 @@ from referee.errors import PlayError
 from referee.plays import Rules, compile_ruleset
 from referee.random_play import play_randomly
 from referee.ruleset import Ruleset
+from referee.ruleset.limits import MOST_POINTS, most_points
 from referee.session import Session
 from tests.referee.slow_deal import SlowDeal
 from tests.referee.slow_rules import Cards, read
@@ -120,6 +121,21 @@ def test_random_session_of_any_ruleset_ends_and_conserves_the_cards(ruleset: Rul
             played = Counter(card for action in deal.actions for card in rules.cards(action.cards))
             left = Counter(card for hand in deal.left for card in rules.cards(hand))
             assert played + left == held + drawn
+        session.close_deal()
+
+
+@settings(deadline=None)
+@given(rulesets(), st.integers(0, 2**32), st.booleans())
+def test_points_of_any_ruleset_stay_within_what_it_is_said_to_come_to_at_most(
+    ruleset: Ruleset, seed: int, forfeit: bool
+) -> None:
+    session, rng = random_session(ruleset, seed)
+    while not session.over:
+        deal = session.next_deal()
+        if forfeit and not deal.over:
+            deal.forfeit(rng.randrange(ruleset.players))
+        play_randomly(deal, rng)
+        assert max(map(abs, deal.points)) <= most_points(ruleset) <= MOST_POINTS
         session.close_deal()
 
 

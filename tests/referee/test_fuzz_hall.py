@@ -247,7 +247,7 @@ class AnyHall(RuleBasedStateMachine):
         assert hall._tables == tables, "a closed table is kept"
         assert max(Counter(waiting).values(), default=0) <= MOST_ALARMS, "alarms pile up"
         for bot in self.bots.values():
-            assert hall.standing(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
+            assert hall.place_of(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
 
     def check(self, table: Table) -> None:
         deal, rules = table._deal, table.info.rules

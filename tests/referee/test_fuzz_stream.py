@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.bot import Play, Turn
-from referee.client import Limits
 from referee.journal import EntryKind
+from referee.match import Limits
 from referee.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2
 from referee.wire import match_request
@@ -22,6 +21,7 @@ from tests.referee.support import (
     ListJournal,
     WireBot,
     check_records,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -130,10 +130,6 @@ def server() -> Iterator[Server]:
 
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 many = settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 @many

@@ -93,7 +93,7 @@ def test_sessions_when_a_bot_takes_few_then_the_others_wait_for_room() -> None:
     assert (len(match.tables), len(match.waiting)) == (2, 3)
     results = lobby.play_out(match, *bots)
     assert [result.number for result in results] == [1, 2, 3, 4, 5]
-    assert lobby.hall.standing(4).sessions == 0
+    assert lobby.hall.place_of(4).sessions == 0
 
 
 def test_room_when_a_match_is_closed_then_the_waiting_one_gets_it() -> None:
@@ -249,6 +249,35 @@ def test_match_when_it_cannot_be_run_then_a_running_one_of_its_name_goes_on(
     with pytest.raises(error):
         lobby.open(replace(match_spec(), **change))  # type: ignore[arg-type]
     assert len(lobby.play_out(running, *bots)) == 1
+
+
+def test_hold_when_sessions_are_open_then_they_finish_and_no_other_begins() -> None:
+    lobby = Lobby()
+    bots = four(lobby, 2)
+    match = lobby.open(match_spec(sessions=5, limits=replace(LIMITS, decision_ms=60_000)))
+    other = lobby.open(match_spec(match_id="other", limits=replace(LIMITS, decision_ms=60_000)))
+    lobby.hall.hold(match)
+    assert len(lobby.play_out(match, *bots)) == 2
+    assert (match.done, match.ended, [len(started(bot)) for bot in bots]) == (True, "", [3] * 4)
+    assert len(lobby.play_out(other, *bots)) == 1
+
+
+def test_hold_when_an_open_session_is_void_then_it_is_not_played_again() -> None:
+    lobby = Lobby()
+    four(lobby)
+    match = lobby.open(match_spec(limits=LIMITS))
+    lobby.hall.hold(match)
+    lobby.advance(UNSENT)
+    assert (match.done, match.ended, match.results) == (True, "", [])
+
+
+def test_hold_when_bots_are_waited_for_then_the_match_ends_at_once() -> None:
+    lobby = Lobby()
+    match = lobby.open(match_spec(limits=LIMITS))
+    lobby.hall.hold(match)
+    assert match.done
+    lobby.advance(LIMITS.join_ms / 1000 + 1)
+    assert (match.results, lobby.hall.sessions) == ([], 0)
 
 
 def test_drain_when_sessions_are_open_then_they_finish_and_nothing_new_starts() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.cards import LECTIO_RANKS
+from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.ruleset import load_ruleset
 from referee.ruleset.fields import FIELD_NAMES
@@ -62,6 +62,27 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str, str]] = [
     (LAST | {"guard": "liable"}, "guard", "last_holder"),
     (LAST | {"settle": "places", "place_points": [5, 3]}, "place_points", "must have 4 numbers"),
     ({"place_points": [1]}, "place_points", "must have 0 numbers"),
+    (
+        {"card_points": dict.fromkeys(STANDARD_RANKS, 20000)},
+        "card_points",
+        "a score holds 2147483 a deal",
+    ),
+    ({"multipliers": [{"from": 1, "times": 50_000}]}, "multipliers", "2600000 points"),
+    ({"multipliers": [{"from": 1, "points": -600_000}]}, "multipliers", "a score holds"),
+    ({"settle": "pairwise", "multipliers": [{"from": 1, "times": 12_500}]}, "multipliers", "2600000"),
+    ({"double_per_two_left": True, "multipliers": [{"from": 1, "times": 3_000}]}, "multipliers", "2496000"),
+    ({"bonuses": BONUSES | {"quads": 150_000}}, "bonuses", "a score holds"),
+    ({"bonuses": BONUSES | {"final_times": -30_000}}, "bonuses", "a score holds"),
+    (
+        {
+            "bonuses": BONUSES | {"four_twos": 20_000},
+            "leftover": "stock",
+            "draw_on_pass": "one",
+            "restock": True,
+        },
+        "bonuses",
+        "a score holds",
+    ),
 ]
 
 
@@ -73,6 +94,19 @@ def test_contradiction_is_refused_with_field_and_reason(
         load_ruleset(fields)
     assert caught.value.field == field
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"card_points": dict.fromkeys(STANDARD_RANKS, 10000)},
+        {"multipliers": [{"from": 1, "times": 40_000}]},
+        {"bonuses": BONUSES | {"four_twos": 100_000}},
+        LAST | {"settle": "places", "place_points": [1_000_000, 0, 0, -1_000_000]},
+    ],
+)
+def test_large_points_that_still_fit_a_score_are_no_contradiction(fields: dict[str, Any]) -> None:
+    load_ruleset(fields)
 
 
 BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [

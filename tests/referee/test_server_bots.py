@@ -5,14 +5,17 @@ import asyncio
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits
+from referee.match import Limits
 from referee.v1 import play_pb2, referee_pb2_grpc
-from tests.referee.support import DEADLINE, WireBot, match_spec, play_match, referee, sdk_bots
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
+from tests.referee.support import (
+    DEADLINE,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 
 async def refusal(address: str, request: play_pb2.PlayRequest) -> tuple[grpc.StatusCode, str]:

@@ -6,15 +6,19 @@ from typing import Any
 import pytest
 
 from referee.bot import Play, Turn
-from referee.client import Limits
+from referee.match import Limits
 from referee.v1 import play_pb2
-from tests.referee.support import DEADLINE, WireBot, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import (
+    DEADLINE,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 LIMITS = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=80)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 class Ponging(WireBot):

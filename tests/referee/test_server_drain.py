@@ -5,9 +5,9 @@ import signal
 
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits, SessionResult, referee_status
+from referee.client import referee_status
 from referee.errors import RefereeUnavailable
+from referee.match import Limits, SessionResult
 from referee.server import ServerOptions
 from referee.v1 import play_pb2
 from tests.referee.processes import referee_process
@@ -16,6 +16,7 @@ from tests.referee.support import (
     WORKER_TOKEN,
     WireBot,
     check_records,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -24,10 +25,6 @@ from tests.referee.support import (
 
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
 OPTIONS = ServerOptions(drain_seconds=DEADLINE)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 async def until_draining(address: str) -> None:

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits, SessionResult
 from referee.journal import EntryKind
+from referee.match import Limits, SessionResult
 from referee.server import ServerOptions
 from referee.v1 import play_pb2
 from tests.referee.processes import bot_process, referee_process
@@ -20,17 +19,15 @@ from tests.referee.support import (
     ListJournal,
     WireBot,
     check_records,
+    lowest,
     match_spec,
     play_match,
     referee,
     sdk_bots,
+    watching,
 )
 
 LIMITS = Limits(decision_ms=2300, join_ms=20_000, faults=2)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 @asynccontextmanager
@@ -162,11 +159,12 @@ async def test_referee_process_when_it_is_stopped_for_longer_than_the_limit_then
         spec = match_spec(limits=limits, sessions=4, deals=2)
         running = asyncio.create_task(play_match(address, spec, started))
         await started.wait()
-        for _ in range(2):
-            await asyncio.sleep(0.3)
-            process.signal(signal.SIGSTOP)
-            await asyncio.sleep(2)
-            process.signal(signal.SIGCONT)
+        async with watching(address) as played:
+            for _ in range(2):
+                await played(20)
+                process.signal(signal.SIGSTOP)
+                await asyncio.sleep(2)  # the pause itself
+                process.signal(signal.SIGCONT)
         assert not running.done()
         results = await running
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 4

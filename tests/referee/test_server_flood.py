@@ -7,9 +7,8 @@ import grpc
 import pytest
 
 from referee import hall
-from referee.bot import Play, Turn
-from referee.client import Limits
 from referee.journal import EntryKind
+from referee.match import Limits
 from referee.server import ServerOptions
 from referee.v1 import play_pb2, referee_pb2_grpc
 from tests.referee import hostile
@@ -17,6 +16,7 @@ from tests.referee.support import (
     ListJournal,
     WireBot,
     check_records,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -33,10 +33,6 @@ FLOODS = {
 
 STATUS = b"grpc-status\x018"
 """How RESOURCE_EXHAUSTED stands in a call's trailers."""
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 @pytest.mark.parametrize("name", FLOODS)

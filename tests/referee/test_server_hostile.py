@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits, SessionResult
 from referee.journal import EntryKind
+from referee.match import Limits, SessionResult
 from referee.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 from tests.referee import hostile
@@ -21,6 +20,7 @@ from tests.referee.support import (
     WORKER_TOKEN,
     ListJournal,
     WireBot,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -28,10 +28,6 @@ from tests.referee.support import (
 )
 
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 def no_traceback(caplog: pytest.LogCaptureFixture) -> bool:

@@ -6,13 +6,18 @@ import json
 import pytest
 
 from referee.bot import Play, Turn
-from referee.client import Limits, Progress, run_match
+from referee.client import hold_match, run_match
 from referee.errors import MatchRefused, RefereeUnavailable
-from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, play_match, referee, sdk_bots
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
+from referee.match import Limits, Progress, SessionResult
+from tests.referee.support import (
+    WORKER_TOKEN,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 
 async def test_match_when_all_bots_play_then_every_session_has_its_records() -> None:
@@ -51,6 +56,39 @@ async def test_match_when_a_bot_takes_one_session_at_a_time_then_they_run_one_af
         results = await play_match(address, match_spec(sessions=4, deals=1))
     assert len(results) == 4
     assert len(open_sessions) == 4
+
+
+async def test_match_when_held_then_it_ends_well_and_every_session_that_began_is_whole() -> None:
+    open_sessions: set[str] = set()
+
+    class Counting:
+        def choose(self, turn: Turn) -> Play | None:
+            open_sessions.add(turn.session)
+            return lowest(turn)
+
+    def run(address: str) -> list[SessionResult]:
+        results = []
+        for update in run_match(address, WORKER_TOKEN, match_spec(sessions=100, deals=30)):
+            if isinstance(update, SessionResult):
+                results.append(update)
+            elif update.sessions_open:
+                hold_match(address, WORKER_TOKEN, "m")
+        return results
+
+    async with (
+        referee() as address,
+        sdk_bots(address, {1: lowest, 2: lowest, 3: lowest}),
+        sdk_bots(address, {4: Counting}, max_sessions=1),
+    ):
+        results = await asyncio.to_thread(run, address)
+    assert 1 <= len(results) == len(open_sessions) < 100
+
+
+async def test_hold_when_no_such_match_runs_then_nothing_happens_and_a_wrong_token_is_refused() -> None:
+    async with referee() as address:
+        await asyncio.to_thread(hold_match, address, WORKER_TOKEN, "nobody's")
+        with pytest.raises(RefereeUnavailable, match="unauthenticated"):
+            await asyncio.to_thread(hold_match, address, "wrong", "m")
 
 
 async def test_match_when_a_bot_is_absent_then_it_forfeits_after_the_wait() -> None:

@@ -3,14 +3,14 @@
 import asyncio
 import random
 import signal
+import time
 from typing import Any
 
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits
 from referee.journal import EntryKind
+from referee.match import Limits
 from referee.server import ServerOptions
 from referee.v1 import play_pb2
 from tests.referee.processes import bot_process
@@ -18,18 +18,16 @@ from tests.referee.support import (
     DEADLINE,
     ListJournal,
     WireBot,
+    lowest,
     match_spec,
     play_match,
     referee,
     sdk_bots,
+    watching,
 )
 from tests.referee.test_server_rulesets import Checking
 
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 class _First(random.Random):
@@ -92,10 +90,9 @@ async def test_bot_process_when_it_is_killed_and_started_again_then_all_goes_as_
         started = asyncio.Event()
         async with bot_process(address, 4, 0.02) as first:
             running = asyncio.create_task(play_match(address, spec, started))
-            async with asyncio.timeout(DEADLINE):
-                while len(journal.of(4, EntryKind.CONNECTED)) < 2:
-                    await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)
+            await started.wait()
+            async with watching(address) as played:
+                await played(20)
             first.signal(signal.SIGKILL)
             async with asyncio.timeout(DEADLINE):
                 while not journal.of(4, EntryKind.LOST):
@@ -107,16 +104,17 @@ async def test_bot_process_when_it_is_killed_and_started_again_then_all_goes_as_
 
 
 async def test_clock_when_the_bot_is_away_then_it_runs_on() -> None:
-    limits = Limits(decision_ms=3000, join_ms=20_000, faults=1000)
-    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 5), lowest)):
         async with WireBot(address, 4) as bot:
-            running = asyncio.create_task(play_match(address, match_spec(limits=limits, deals=1)))
+            running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS, deals=1)))
             first = await bot.next("turn")
-        await asyncio.sleep(0.3)
+            left_at = time.monotonic()
+        await play_match(address, match_spec((1, 2, 3, 5), match_id="meanwhile"))
+        away_ms = (time.monotonic() - left_at) * 1000
         async with WireBot(address, 4) as again:
             second = await again.next("turn")
         assert second.sequence == first.sequence
-        assert second.decision_ms <= first.decision_ms - 300
+        assert second.decision_ms <= first.decision_ms - int(away_ms)
         async with sdk_bots(address, {4: lowest}):
             (result,) = await running
     assert result.faults == (0, 0, 0, 0)

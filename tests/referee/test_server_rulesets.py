@@ -9,7 +9,7 @@ import pytest
 
 from referee import twin
 from referee.bot.view import SessionView, legal_codes
-from referee.client import Limits
+from referee.match import Limits
 from referee.record import full_record
 from referee.replay import Replayer
 from referee.ruleset import load_ruleset

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,11 +10,23 @@ from contextlib import asynccontextmanager
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import Limits, referee_status
+from referee.broadcast import BACKLOG
+from referee.client import referee_status
+from referee.match import Limits
 from referee.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
-from tests.referee.hostile import PREFACE, headers, message, settings, socket
+from tests.referee.hostile import (
+    DATA,
+    END_STREAM,
+    HEADERS,
+    PREFACE,
+    Socket,
+    headers,
+    message,
+    settings,
+    socket,
+    window,
+)
 from tests.referee.processes import referee_process
 from tests.referee.support import (
     DEADLINE,
@@ -21,6 +34,7 @@ from tests.referee.support import (
     SPECTATOR_TOKEN,
     WORKER_TOKEN,
     WireBot,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -30,10 +44,6 @@ from tests.referee.test_broadcast import check_sequence
 
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
 CROWD = 2000
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 async def watch(address: str, token: str = "") -> list[match_pb2.WatchUpdate]:
@@ -110,30 +120,41 @@ async def test_watch_when_a_token_is_asked_for_then_others_are_refused(token: st
 
 
 async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_missed() -> None:
-    async with referee() as address, grpc.aio.insecure_channel(address) as channel:
+    async with referee() as address, socket(address) as connection:
         async with held_match(address, sessions=40, deals=3) as running:
-            call = referee_pb2_grpc.RefereeServiceStub(channel).WatchMatch(
-                match_pb2.WatchMatchRequest(match_id="m")
-            )
-            async with asyncio.timeout(DEADLINE):
-                first = await call.read()
-            assert isinstance(first, match_pb2.WatchMatchResponse)
-            assert first.updates[0].HasField("session_started")
+            request = match_pb2.WatchMatchRequest(match_id="m").SerializeToString()
+            await connection.send(PREFACE + settings(initial_window_size=0))
+            await connection.send(headers(1, "WatchMatch") + message(1, request, end=True))
+            await until_watched(address, 1)
         results = await running
         assert isinstance(results, list)
+        assert len(results) == 40
         actions = sum(len(json.loads(record)["actions"]) for result in results for record in result.records)
-        notices: list[play_pb2.Notice] = []
-        seen = 0
-        async with asyncio.timeout(DEADLINE):
-            while isinstance(response := await call.read(), match_pb2.WatchMatchResponse):
-                notices += [update.notice for update in response.updates if update.HasField("notice")]
-                seen += len(response.updates)
-    assert len(results) == 40
-    if seen - len(notices) < actions:
-        assert notices
-    for notice in notices:
-        assert notice.code == play_pb2.NOTICE_CODE_LEFT_OUT
-        assert "updates were left out: read too slowly" in notice.text
+        await connection.send(window(1 << 24) + settings(initial_window_size=1 << 24))
+        updates = await _all_updates(connection)
+    notices = [update.notice for update in updates if update.HasField("notice")]
+    assert {notice.code for notice in notices} == {play_pb2.NOTICE_CODE_LEFT_OUT}
+    told = [re.fullmatch(r"(\d+) updates were left out: read too slowly", notice.text) for notice in notices]
+    left_out = sum(int(found[1]) for found in told if found)
+    assert left_out > 0
+    assert len(updates) - len(notices) + left_out > actions > BACKLOG
+
+
+async def _all_updates(connection: Socket) -> list[match_pb2.WatchUpdate]:
+    """What the one call of a connection brings until its end."""
+    data = b""
+    async with asyncio.timeout(DEADLINE):
+        async for kind, flags, payload in connection.frames():
+            if kind == DATA:
+                data += payload
+            if kind == HEADERS and flags & END_STREAM:
+                break
+    updates: list[match_pb2.WatchUpdate] = []
+    while data:
+        length = int.from_bytes(data[1:5], "big")
+        updates += match_pb2.WatchMatchResponse.FromString(data[5 : 5 + length]).updates
+        data = data[5 + length :]
+    return updates
 
 
 async def test_watch_when_thousands_do_not_read_then_the_results_are_the_same(

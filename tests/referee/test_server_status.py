@@ -5,10 +5,10 @@ import asyncio
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
-from referee.client import BotPlace, Limits, referee_status
+from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.journal import EntryKind
+from referee.match import BotPlace, Limits
 from referee.server import ServerOptions
 from tests.referee.support import (
     ORGANISER_TOKEN,
@@ -17,6 +17,7 @@ from tests.referee.support import (
     ListJournal,
     Tokens,
     WireBot,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -24,10 +25,6 @@ from tests.referee.support import (
 )
 
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 @pytest.mark.parametrize("token", [WORKER_TOKEN, ORGANISER_TOKEN])

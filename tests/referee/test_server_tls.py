@@ -8,16 +8,17 @@ from typing import NamedTuple
 import grpc
 import pytest
 
-from referee.bot import Play, Turn
 from referee.channel import ClientTls, ServerTls, async_channel
-from referee.client import Limits, referee_status
+from referee.client import referee_status
 from referee.errors import ListenError, RefereeUnavailable
+from referee.match import Limits
 from referee.server import ServerOptions
 from referee.v1 import play_pb2, referee_pb2_grpc
 from tests.referee.support import (
     DEADLINE,
     WORKER_TOKEN,
     WireBot,
+    lowest,
     match_spec,
     play_match,
     referee,
@@ -90,10 +91,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("tls")
     ours, others = Authority(folder / "ours"), Authority(folder / "others")
     return World(ours, others, ours.sign("referee"), ours.sign("client"), others.sign("stranger"))
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
 
 
 def options(world: World, *, ask: bool = False) -> ServerOptions:

@@ -8,14 +8,17 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from referee.bot import Play, Turn
 from referee.errors import ListenError
 from referee.v1 import match_pb2, referee_pb2_grpc
-from tests.referee.support import DEADLINE, WireBot, match_spec, play_match, referee, sdk_bots
-
-
-def lowest(turn: Turn) -> Play | None:
-    return turn.legal[0] if turn.legal else None
+from tests.referee.support import (
+    DEADLINE,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
 
 
 async def test_watch_when_a_match_runs_then_hands_are_hidden_until_the_deal_is_over() -> None:

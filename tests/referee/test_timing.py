@@ -17,7 +17,9 @@ from benchmarks.spying import (
     partition,
     posterior,
 )
-from benchmarks.timing import QUICK, Guess, Played, Setting, estimate, leak, play, surprise, worth
+from benchmarks.timing.figures import estimate, leak, surprise, worth
+from benchmarks.timing.run import play
+from benchmarks.timing.setting import QUICK, Guess, Played, Setting
 from referee.deal import Deal
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.arena.cli import assert_one_line, make_arena
-from tests.arena.running import DEADLINE, running_arena
-from tests.arena.test_referees import free_pair
+from tests.arena.ports import free_address
+from tests.arena.running import running_arena
+from tests.arena.waiting import DEADLINE
 from tests.sample_bots.toolchain import SAMPLES, run_in
 
 ARENA = (sys.executable, "-m", "arena")
@@ -73,7 +74,7 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
 ) -> None:
     file, deals, whole = (tmp_path / name for name in ("languages.toml", "deals.jsonl", "whole.jsonl"))
     file.write_text(TOURNAMENT)
-    address = free_pair()
+    address = free_address(2)
     two_referees = {"listen": address, "referees": "", "local_referees": 2}
     with running_arena(tmp_path / "data", {}, **two_referees) as running, ExitStack() as bots:
         for variable, text in running.settings.environment().items():

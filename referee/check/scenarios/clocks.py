@@ -4,10 +4,10 @@ import time
 from dataclasses import replace
 
 from referee.check.desk import Desk
-from referee.check.game import LIMITS
 from referee.check.outcome import Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
+from referee.check.session import LIMITS
 
 group = Group()
 
@@ -16,7 +16,7 @@ BANK = replace(LIMITS, bank_ms=3000, increment_ms=100, credit_ms=80)
 
 @group("CLOCK-01", "Plays with a bank", "Sessions and turns with bank_ms, increment_ms and credit_ms.")
 async def bank(desk: Desk) -> None:
-    await desk.play([desk.game(small(), 0, limits=BANK), desk.game("lectio", 1, limits=BANK)], turns=6)
+    await desk.play([desk.session(small(), 0, limits=BANK), desk.session("lectio", 1, limits=BANK)], turns=6)
 
 
 @group(
@@ -25,9 +25,9 @@ async def bank(desk: Desk) -> None:
     "decision_ms is 500; a later answer is a warning, as the network counts too.",
 )
 async def short(desk: Desk) -> None:
-    game = desk.game(small(), 0, hands=FOUR, limits=replace(LIMITS, decision_ms=500))
+    session = desk.session(small(), 0, hands=FOUR, limits=replace(LIMITS, decision_ms=500))
     began = time.monotonic()
-    await desk.play([game], turns=1)
+    await desk.play([session], turns=1)
     taken = (desk.last_answer - began) * 1000
     if taken > 500:
         raise Warned(

@@ -7,11 +7,11 @@ import grpc
 
 from referee.check.alter import add_unknown_fields
 from referee.check.desk import Desk, due, notice
-from referee.check.game import Game, eager, quiet
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.tables import FOUR, small
+from referee.check.session import BotSession, eager, quiet
 from referee.check.stream import Line
 from referee.v1 import play_pb2
 
@@ -23,20 +23,20 @@ LONG_SECONDS = 1.0
 """A wait of this length is long enough."""
 
 
-async def resume(desk: Desk, games: list[Game]) -> None:
+async def resume(desk: Desk, sessions: list[BotSession]) -> None:
     """Tells the bot of its open sessions."""
     response = play_pb2.PlayResponse()
-    for game in games:
-        game.resume(response)
+    for session in sessions:
+        session.resume(response)
     desk.send(response)
 
 
-async def answer(desk: Desk, game: Game, out: play_pb2.PlayResponse) -> None:
+async def answer(desk: Desk, session: BotSession, out: play_pb2.PlayResponse) -> None:
     """Takes the bot's answer to the open turn of its only session."""
-    while game.turn is not None:
-        request = await desk.hear(due([game]))
-        for _, move in desk.answers([game], request, out):
-            game.take(move)
+    while session.turn is not None:
+        request = await desk.hear(due([session]))
+        for _, move in desk.answers([session], request, out):
+            session.take(move)
 
 
 @group(
@@ -64,7 +64,7 @@ async def future_welcome(desk: Desk) -> None:
     welcome = desk.welcome()
     add_unknown_fields(welcome)
     desk.send(welcome)
-    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+    await desk.play([desk.session(small(), 0, hands=FOUR)], turns=1)
 
 
 @group(
@@ -89,13 +89,13 @@ async def busy_welcome(desk: Desk) -> None:
     after=("CONN-01",),
 )
 async def owing(desk: Desk) -> None:
-    games = [desk.game(small(6), 0), desk.game(small(6, name="check-resumed"), 1)]
-    desk.open(games)
+    sessions = [desk.session(small(6), 0), desk.session(small(6, name="check-resumed"), 1)]
+    desk.open(sessions)
     for _ in range(2):
         await desk.break_off()
         await desk.come_back()
-        await resume(desk, games)
-    await desk.go_on(games)
+        await resume(desk, sessions)
+    await desk.go_on(sessions)
 
 
 @group(
@@ -106,19 +106,19 @@ async def owing(desk: Desk) -> None:
     after=("CONN-01",),
 )
 async def mid_deal(desk: Desk) -> None:
-    game = desk.game(small(7), 0, others=quiet)
-    desk.open([game])
+    session = desk.session(small(7), 0, others=quiet)
+    desk.open([session])
     for _ in range(3):
         out = play_pb2.PlayResponse()
-        await answer(desk, game, out)
+        await answer(desk, session, out)
         await desk.break_off()
-        game.go_on(out)
-        if game.over:
+        session.go_on(out)
+        if session.over:
             break
         await desk.come_back()
-        await resume(desk, [game])
+        await resume(desk, [session])
     await desk.ready()
-    await desk.go_on([game])
+    await desk.go_on([session])
 
 
 @group(
@@ -129,17 +129,17 @@ async def mid_deal(desk: Desk) -> None:
     after=("CONN-01",),
 )
 async def next_deal(desk: Desk) -> None:
-    game = desk.game(small(), 0, deals=2, hands={1: FOUR[1], 2: FOUR[1]}, others=eager)
-    desk.open([game])
+    session = desk.session(small(), 0, deals=2, hands={1: FOUR[1], 2: FOUR[1]}, others=eager)
+    desk.open([session])
     await desk.break_off()
-    while game.turn is not None and game.deal.number == 1:
-        deal = game.deal
+    while session.turn is not None and session.deal.number == 1:
+        deal = session.deal
         deal.act(0, deal.default(0))
-        game.turn = None
-        game.go_on(play_pb2.PlayResponse())
+        session.turn = None
+        session.go_on(play_pb2.PlayResponse())
     await desk.come_back()
-    await resume(desk, [game])
-    await desk.go_on([game])
+    await resume(desk, [session])
+    await desk.go_on([session])
 
 
 @group(
@@ -150,12 +150,12 @@ async def next_deal(desk: Desk) -> None:
     after=("CONN-01",),
 )
 async def ended(desk: Desk) -> None:
-    game = desk.game(small(), 0, hands=FOUR)
-    desk.open([game])
+    session = desk.session(small(), 0, hands=FOUR)
+    desk.open([session])
     await desk.break_off()
-    game.void(play_pb2.PlayResponse())
+    session.void(play_pb2.PlayResponse())
     await desk.come_back()
-    await desk.play([desk.game("lectio", 3, handle=game.handle, seed="new")], turns=3)
+    await desk.play([desk.session("lectio", 3, handle=session.handle, seed="new")], turns=3)
 
 
 @group(
@@ -166,11 +166,11 @@ async def ended(desk: Desk) -> None:
     after=("CONN-01",),
 )
 async def old_answers(desk: Desk) -> None:
-    games = [desk.game("chinese", number % 4) for number in range(min(16, desk.sessions_at_once))]
-    desk.open(games)
+    sessions = [desk.session("chinese", number % 4) for number in range(min(16, desk.sessions_at_once))]
+    desk.open(sessions)
     await desk.break_off()
-    for game in games:
-        game.void(play_pb2.PlayResponse())
+    for session in sessions:
+        session.void(play_pb2.PlayResponse())
     await desk.come_back()
     await desk.nothing(0.5, why="as no session is open on the new stream")
 
@@ -222,7 +222,7 @@ async def outage(desk: Desk) -> None:
     await asyncio.sleep(1)
     await desk.board.listen(address)
     await desk.come_back()
-    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+    await desk.play([desk.session(small(), 0, hands=FOUR)], turns=1)
 
 
 @group(

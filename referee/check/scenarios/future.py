@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from referee.check.alter import add_unknown_fields, unknown_event, unpacked
 from referee.check.desk import Deliver, Desk, notice
-from referee.check.game import eager, quiet
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
 from referee.check.scenarios.sessions import play_with_faults
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.check.session import eager, quiet
 from referee.v1 import cards_pb2, play_pb2
 
 group = Group()
@@ -43,7 +43,7 @@ async def unknown_events(desk: Desk) -> None:
         mixed = [event for known in response.events for event in (unknown_event(), known)]
         desk.send(alone, play_pb2.PlayResponse(events=[*mixed, unknown_event()]), alone)
 
-    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=deliver)
+    await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=deliver)
 
 
 @group(
@@ -53,7 +53,7 @@ async def unknown_events(desk: Desk) -> None:
 )
 async def unknown_fields(desk: Desk) -> None:
     deliver = altered(desk, add_unknown_fields)
-    await desk.play([desk.game(small(), 0, deals=2), desk.game("lectio", 1)], deliver=deliver)
+    await desk.play([desk.session(small(), 0, deals=2), desk.session("lectio", 1)], deliver=deliver)
 
 
 @group(
@@ -62,21 +62,21 @@ async def unknown_fields(desk: Desk) -> None:
     "A turn of unknown kind with can_pass, after a play.",
 )
 async def unknown_turn_pass(desk: Desk) -> None:
-    game = desk.game(small(), 1, hands=FOLLOWING, others=eager)
+    session = desk.session(small(), 1, hands=FOLLOWING, others=eager)
     response = play_pb2.PlayResponse()
-    game.open(response)
+    session.open(response)
     later_kinds(response)
     desk.send(response)
-    while game.turn is not None:
-        request = await desk.hear(f"a pass {game.position()}, at a turn of kind {LATER}")
-        for _, move in desk.answers([game], request, response):
+    while session.turn is not None:
+        request = await desk.hear(f"a pass {session.position()}, at a turn of kind {LATER}")
+        for _, move in desk.answers([session], request, response):
             if not move.passes or move.cards:
                 cards = [cards_pb2.Card.Name(card).removeprefix("CARD_") for card in move.cards]
                 raise Failed(
-                    f"expected a pass {game.position()}, at a turn of kind {LATER} with can_pass; "
+                    f"expected a pass {session.position()}, at a turn of kind {LATER} with can_pass; "
                     f"the bot answered {' '.join(cards) or 'no cards'}"
                 )
-            game.take(move)
+            session.take(move)
 
 
 @group(
@@ -85,8 +85,8 @@ async def unknown_turn_pass(desk: Desk) -> None:
     "A turn of unknown kind without can_pass: any legal play.",
 )
 async def unknown_turn_play(desk: Desk) -> None:
-    game = desk.game(small(), 0, hands=FOUR, others=quiet)
-    await desk.play([game], deliver=altered(desk, later_kinds))
+    session = desk.session(small(), 0, hands=FOUR, others=quiet)
+    await desk.play([session], deliver=altered(desk, later_kinds))
 
 
 @group(
@@ -102,8 +102,8 @@ async def unknown_actions(desk: Desk) -> None:
             elif event.HasField("deal_ended"):
                 event.deal_ended.actions.add(seat=2).kind = LATER  # type: ignore[assignment]
 
-    games = [desk.game(small(), 0, deals=2), desk.game(small(), 1)]
-    await desk.play(games, deliver=altered(desk, later))
+    sessions = [desk.session(small(), 0, deals=2), desk.session(small(), 1)]
+    await desk.play(sessions, deliver=altered(desk, later))
 
 
 @group(
@@ -120,14 +120,14 @@ async def unknown_ends(desk: Desk) -> None:
                 event.session_ended.reason = LATER  # type: ignore[assignment]
         response.events.append(notice(LATER))
 
-    await desk.play([desk.game(small(), 0, deals=2)], deliver=altered(desk, later))
-    await desk.play([desk.game(small(), 1)])
+    await desk.play([desk.session(small(), 0, deals=2)], deliver=altered(desk, later))
+    await desk.play([desk.session(small(), 1)])
 
 
 @group("FUTURE-07", "Takes unknown faults", "Faults of a kind that is not known yet; the session goes on.")
 async def unknown_faults(desk: Desk) -> None:
     later: list[play_pb2.FaultKind.ValueType] = [LATER, LATER]  # type: ignore[list-item]
-    await play_with_faults(desk, [desk.game(small(6), seat) for seat in (0, 1)], later)
+    await play_with_faults(desk, [desk.session(small(6), seat) for seat in (0, 1)], later)
 
 
 @group("FUTURE-08", "Reads unpacked lists", "Lists of cards are encoded one by one, as some encoders do.")
@@ -135,7 +135,7 @@ async def unpacked_lists(desk: Desk) -> None:
     async def deliver(response: play_pb2.PlayResponse) -> None:
         desk.send(unpacked(response))
 
-    await desk.play([desk.game(small(), 0, deals=2), desk.game("lectio", 1)], deliver=deliver)
+    await desk.play([desk.session(small(), 0, deals=2), desk.session("lectio", 1)], deliver=deliver)
 
 
 @group(
@@ -151,4 +151,4 @@ async def unknown_rules(desk: Desk) -> None:
                 ruleset = event.session_started.ruleset
                 event.session_started.ruleset = ruleset[:-1] + ', "of_the_future": {"anything": true}}'
 
-    await desk.play([desk.game(small(), 0), desk.game("lectio", 1)], deliver=altered(desk, later))
+    await desk.play([desk.session(small(), 0), desk.session("lectio", 1)], deliver=altered(desk, later))

@@ -60,7 +60,7 @@ async def referees(desk: Desk) -> None:
 async def goodbye(desk: Desk) -> None:
     process = process_of(desk)
     # Its answer shows that it has read the welcome; before, it need not say goodbye.
-    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+    await desk.play([desk.session(small(), 0, hands=FOUR)], turns=1)
     assert desk.line is not None
     process.signal(signal.SIGTERM)
     try:

@@ -16,11 +16,11 @@ group = Group()
 )
 async def once(desk: Desk) -> None:
     rules = small(6)
-    games = [desk.game(rules, number % 4) for number in range(min(6, desk.sessions_at_once))]
-    await desk.play(games)
+    sessions = [desk.session(rules, number % 4) for number in range(min(6, desk.sessions_at_once))]
+    await desk.play(sessions)
     await asyncio.sleep(QUIET_SECONDS)
     for request in desk.take_late():
-        list(desk.answers(games, request, play_pb2.PlayResponse()))
+        list(desk.answers(sessions, request, play_pb2.PlayResponse()))
         if not request.moves:
             raise Failed(f"expected no message, as every turn was answered; got {shown(request)}")
     if desk.strays:
@@ -34,7 +34,7 @@ async def one_by_one(desk: Desk) -> None:
             desk.send(play_pb2.PlayResponse(events=[event]))
             await asyncio.sleep(0.01)
 
-    await desk.play([desk.game(small(), 0), desk.game(small(6), 1, deals=2)], deliver=slowly)
+    await desk.play([desk.session(small(), 0), desk.session(small(6), 1, deals=2)], deliver=slowly)
 
 
 @group("MSG-03", "Takes hundreds of events at once", "One message of more than 400 events, turns among them.")
@@ -51,8 +51,8 @@ async def hundreds(desk: Desk) -> None:
         ]
         desk.send(play_pb2.PlayResponse(events=events))
 
-    games = [desk.game(small(), number % 4) for number in range(min(32, desk.sessions_at_once))]
-    await desk.play(games, deliver=padded, turns=1)
+    sessions = [desk.session(small(), number % 4) for number in range(min(32, desk.sessions_at_once))]
+    await desk.play(sessions, deliver=padded, turns=1)
 
 
 @group("MSG-04", "Takes a message of 1 MiB", "A turn stands at the end of a message of almost 1 MiB.")
@@ -61,7 +61,7 @@ async def large(desk: Desk) -> None:
         filler = [notice(play_pb2.NOTICE_CODE_UNEXPECTED, "x" * 10_000) for _ in range(100)]
         desk.send(play_pb2.PlayResponse(events=[*filler, *response.events]))
 
-    await desk.play([desk.game(small(), 0, hands=FOUR)], deliver=padded, turns=1)
+    await desk.play([desk.session(small(), 0, hands=FOUR)], deliver=padded, turns=1)
 
 
 @group(
@@ -77,7 +77,7 @@ async def slow(desk: Desk) -> None:
             await asyncio.sleep(0.02)
         await asyncio.sleep(0.1)
 
-    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=late)
+    await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=late)
 
 
 @group(
@@ -93,7 +93,7 @@ async def notices(desk: Desk) -> None:
         around = [notice(code, session=session) for code in codes for session in (0, 123_456)]
         desk.send(play_pb2.PlayResponse(events=[*around, *response.events, *around]))
 
-    await desk.play([desk.game(small(), 0), desk.game(small(), 1)], deliver=noted)
+    await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=noted)
 
 
 @group(
@@ -102,7 +102,7 @@ async def notices(desk: Desk) -> None:
     "A turn followed by nothing, and one followed by other sessions' events.",
 )
 async def no_wait(desk: Desk) -> None:
-    alone, ended = desk.game(small(), 0, hands=FOUR), desk.game(small(), 0, hands=FOUR)
+    alone, ended = desk.session(small(), 0, hands=FOUR), desk.session(small(), 0, hands=FOUR)
 
     async def with_an_end(response: play_pb2.PlayResponse) -> None:
         if not ended.over:
@@ -123,4 +123,4 @@ async def empty(desk: Desk) -> None:
         nothing = play_pb2.PlayResponse()
         desk.send(nothing, play_pb2.PlayResponse(events=[play_pb2.Event()]), response, nothing)
 
-    await desk.play([desk.game(small(), 0)], deliver=among_nothing)
+    await desk.play([desk.session(small(), 0)], deliver=among_nothing)

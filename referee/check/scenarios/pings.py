@@ -3,10 +3,10 @@
 import time
 
 from referee.check.desk import Desk, due, shown
-from referee.check.game import Game
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
+from referee.check.session import BotSession
 from referee.v1 import play_pb2
 
 group = Group()
@@ -30,15 +30,15 @@ async def pongs(desk: Desk, ids: list[int]) -> None:
             raise Failed(f"expected a pong with id {number}; got {shown(request)}")
 
 
-async def answer_all(desk: Desk, games: list[Game]) -> list[int]:
+async def answer_all(desk: Desk, sessions: list[BotSession]) -> list[int]:
     """Waits until the open turns of sessions are answered; gives the ids of the pongs that came with them."""
     ids = []
-    while owing := [game for game in games if game.turn is not None]:
+    while owing := [session for session in sessions if session.turn is not None]:
         request = await desk.hear(due(owing))
         if request.HasField("pong"):
             ids.append(request.pong.id)
-        for game, move in desk.answers(games, request, play_pb2.PlayResponse()):
-            game.take(move)
+        for session, move in desk.answers(sessions, request, play_pb2.PlayResponse()):
+            session.take(move)
     return ids
 
 
@@ -92,12 +92,12 @@ async def any_id(desk: Desk) -> None:
     after=("PING-01",),
 )
 async def beside_turns(desk: Desk) -> None:
-    games = [desk.game(small(), 0, hands=FOUR) for _ in range(3)]
+    sessions = [desk.session(small(), 0, hands=FOUR) for _ in range(3)]
     response = ping(51)
-    for game in games:
-        game.open(response)
+    for session in sessions:
+        session.open(response)
     desk.send(response)
-    ids = await answer_all(desk, games)
+    ids = await answer_all(desk, sessions)
     if not ids:
         await pongs(desk, [51])
     elif ids != [51]:
@@ -111,19 +111,19 @@ async def beside_turns(desk: Desk) -> None:
     after=("PING-01",),
 )
 async def while_playing(desk: Desk) -> None:
-    games = [desk.game(small(6), seat) for seat in range(2)]
+    sessions = [desk.session(small(6), seat) for seat in range(2)]
     ids = list(range(600, 604))
     heard = []
     response = play_pb2.PlayResponse()
-    for game in games:
-        game.open(response)
+    for session in sessions:
+        session.open(response)
     for number in ids:
         response.ping.id = number
         desk.send(response)
-        heard += await answer_all(desk, games)
+        heard += await answer_all(desk, sessions)
         response = play_pb2.PlayResponse()
-        for game in games:
-            game.go_on(response)
+        for session in sessions:
+            session.go_on(response)
     await pongs(desk, ids[len(heard) :])
     if heard != ids[: len(heard)]:
         raise Failed(f"expected pongs with the ids {ids}; got {heard}")
@@ -136,17 +136,17 @@ async def while_playing(desk: Desk) -> None:
     after=("PING-01",),
 )
 async def while_thinking(desk: Desk) -> None:
-    games = [desk.game("chinese", number % 4) for number in range(min(32, desk.sessions_at_once))]
-    desk.open(games)
+    sessions = [desk.session("chinese", number % 4) for number in range(min(32, desk.sessions_at_once))]
+    desk.open(sessions)
     desk.send(ping(71))
     began = time.monotonic()
     request = play_pb2.PlayRequest()
     while not request.HasField("pong"):
         request = await desk.hear("a pong with id 71")
-        for game, move in desk.answers(games, request, play_pb2.PlayResponse()):
-            game.take(move)
+        for session, move in desk.answers(sessions, request, play_pb2.PlayResponse()):
+            session.take(move)
     taken = time.monotonic() - began
-    await answer_all(desk, games)
+    await answer_all(desk, sessions)
     if taken > LATE_SECONDS:
         raise Warned(
             f"expected a pong within {LATE_SECONDS:g} s though turns wait; it took {taken:.1f} s: a bot that "

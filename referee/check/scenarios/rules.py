@@ -1,9 +1,9 @@
 """Whole deals under rulesets of every sort."""
 
 from referee.check.desk import Desk
-from referee.check.game import eager, quiet
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import small
+from referee.check.session import eager, quiet
 from referee.ruleset import preset_names
 
 group = Group()
@@ -38,7 +38,7 @@ HOUSE: dict[str, object] = {
     "Thirteen cards, from the first lead until somebody goes out, in four seats.",
 )
 async def whole_deal(desk: Desk) -> None:
-    await desk.play([desk.game("chinese", seat) for seat in range(4)])
+    await desk.play([desk.session("chinese", seat) for seat in range(4)])
 
 
 @group(
@@ -47,27 +47,27 @@ async def whole_deal(desk: Desk) -> None:
 async def two_packs(desk: Desk) -> None:
     rules = {**small(), "name": "check-two-packs", "decks": 2, "players": 3}
     copies = {1: ["3D 3D 4C 4C 5S", "6D 6D 7H 7H 8S", None]}
-    games = [desk.game("only-a-game-8", seat) for seat in (0, 5)]
-    games += [desk.game(rules, seat, hands=copies, others=quiet) for seat in (0, 1)]
-    await desk.play(games)
+    sessions = [desk.session("only-a-game-8", seat) for seat in (0, 5)]
+    sessions += [desk.session(rules, seat, hands=copies, others=quiet) for seat in (0, 1)]
+    await desk.play(sessions)
 
 
 @group("RULES-03", "Plays with the 60 tiles", "Five players, ranks up to 15, cards 53 to 60.")
 async def tiles(desk: Desk) -> None:
-    await desk.play([desk.game("lectio", seat) for seat in (0, 3)])
+    await desk.play([desk.session("lectio", seat) for seat in (0, 3)])
 
 
 @group("RULES-04", "Plays with two to eight players", "Seven sessions at once, one of each size of table.")
 async def sizes(desk: Desk) -> None:
     rules = [small(6, name=f"check-table-{players}", players=players) for players in range(2, 9)]
-    await desk.play([desk.game(ruleset, 1) for ruleset in rules])
+    await desk.play([desk.session(ruleset, 1) for ruleset in rules])
 
 
 @group("RULES-05", "Plays in every direction", "Clockwise, anticlockwise, and alternating from deal to deal.")
 async def directions(desk: Desk) -> None:
     kinds = ("clockwise", "anticlockwise", "alternating")
     rules = [small(6, name=f"check-{kind}", direction=kind) for kind in kinds]
-    await desk.play([desk.game(ruleset, 2, deals=2) for ruleset in rules])
+    await desk.play([desk.session(ruleset, 2, deals=2) for ruleset in rules])
 
 
 @group(
@@ -76,7 +76,7 @@ async def directions(desk: Desk) -> None:
     "The holder of the lowest card takes the card left over, which all see.",
 )
 async def leftover(desk: Desk) -> None:
-    await desk.play([desk.game("chinese-3", seat, seed="leftover") for seat in (0, 1, 2)])
+    await desk.play([desk.session("chinese-3", seat, seed="leftover") for seat in (0, 1, 2)])
 
 
 @group(
@@ -86,12 +86,12 @@ async def leftover(desk: Desk) -> None:
 )
 async def last_holder(desk: Desk) -> None:
     rules = small(6, name="check-last-holder", deal_ends="last_holder")
-    await desk.play([desk.game(rules, seat, others=eager, deals=2) for seat in (0, 2)])
+    await desk.play([desk.session(rules, seat, others=eager, deals=2) for seat in (0, 2)])
 
 
 @group("RULES-08", "Plays every preset", "A session of each preset, all at once, four decisions in each.")
 async def presets(desk: Desk) -> None:
-    await desk.play([desk.game(name, 1) for name in preset_names()], turns=4)
+    await desk.play([desk.session(name, 1) for name in preset_names()], turns=4)
 
 
 @group(
@@ -100,4 +100,4 @@ async def presets(desk: Desk) -> None:
     "A ruleset of its own name: other suits, ladder, kinds, bombs and duties.",
 )
 async def house(desk: Desk) -> None:
-    await desk.play([desk.game(HOUSE, seat, deals=2) for seat in (0, 3)])
+    await desk.play([desk.session(HOUSE, seat, deals=2) for seat in (0, 3)])

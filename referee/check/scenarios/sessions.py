@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from referee.check.desk import Desk, due, notice
-from referee.check.game import LIMITS, Game, RulesetObject, eager, quiet, scripted
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.check.session import LIMITS, BotSession, RulesetObject, eager, quiet, scripted
 from referee.v1 import play_pb2
 
 group = Group()
@@ -13,7 +13,7 @@ group = Group()
 
 @group("SESS-01", "Plays many deals", "A session of ten deals, with running scores.")
 async def many_deals(desk: Desk) -> None:
-    await desk.play([desk.game(small(), 1, deals=10)])
+    await desk.play([desk.session(small(), 1, deals=10)])
 
 
 @group(
@@ -23,7 +23,7 @@ async def many_deals(desk: Desk) -> None:
 )
 async def many_sessions(desk: Desk) -> None:
     rules = small(6)
-    await desk.play([desk.game(rules, number % 4) for number in range(desk.sessions_at_once)], turns=2)
+    await desk.play([desk.session(rules, number % 4) for number in range(desk.sessions_at_once)], turns=2)
 
 
 @group(
@@ -37,7 +37,7 @@ async def interleaved(desk: Desk) -> None:
             desk.send(play_pb2.PlayResponse(events=[event]))
 
     rules = small(6)
-    await desk.play([desk.game(rules, number % 4) for number in range(8)], deliver=one_by_one)
+    await desk.play([desk.session(rules, number % 4) for number in range(8)], deliver=one_by_one)
 
 
 @group(
@@ -53,7 +53,7 @@ async def different(desk: Desk) -> None:
         "indonesia",
         small(name="check-suits", suits=["H", "S", "D", "C"]),
     ]
-    await desk.play([desk.game(ruleset, 1) for ruleset in rules], turns=3)
+    await desk.play([desk.session(ruleset, 1) for ruleset in rules], turns=3)
 
 
 @group(
@@ -62,9 +62,9 @@ async def different(desk: Desk) -> None:
     "A session ends; another one, other rules and seat, has its handle.",
 )
 async def reused_handle(desk: Desk) -> None:
-    first = desk.game(small(), 0)
+    first = desk.session(small(), 0)
     await desk.play([first])
-    await desk.play([desk.game("lectio", 2, handle=first.handle, seed="again")], turns=3)
+    await desk.play([desk.session("lectio", 2, handle=first.handle, seed="again")], turns=3)
 
 
 @group(
@@ -73,8 +73,8 @@ async def reused_handle(desk: Desk) -> None:
     "deal_ended, session_ended and the next session_started in one message.",
 )
 async def end_and_beginning(desk: Desk) -> None:
-    first = desk.game(small(), 0, hands=FOUR, others=quiet)
-    second = desk.game(small(6), 2, handle=first.handle, seed="next", others=eager)
+    first = desk.session(small(), 0, hands=FOUR, others=quiet)
+    second = desk.session(small(6), 2, handle=first.handle, seed="next", others=eager)
     opened = False
 
     async def with_the_next(response: play_pb2.PlayResponse) -> None:
@@ -96,13 +96,13 @@ async def end_and_beginning(desk: Desk) -> None:
 async def without_a_turn(desk: Desk) -> None:
     straight = "3D 4C 5S 6H 7D"
     dragon = "3D 4D 5D 6D 7C 8C 9C TC JH QH KH AS 2S"
-    games = [
-        desk.game(
+    sessions = [
+        desk.session(
             small(), 2, deals=2, hands={1: [straight, None, None, None]}, others=scripted({0: [straight]})
         ),
-        desk.game(small(13, dragon="wins"), 1, deals=2, hands={1: [dragon, None, None, None]}),
+        desk.session(small(13, dragon="wins"), 1, deals=2, hands={1: [dragon, None, None, None]}),
     ]
-    await desk.play(games)
+    await desk.play(sessions)
 
 
 @group(
@@ -111,12 +111,12 @@ async def without_a_turn(desk: Desk) -> None:
     "The session is void while the bot owes a turn; then another one is played.",
 )
 async def void(desk: Desk) -> None:
-    game = desk.game(small(), 0, hands=FOUR)
+    session = desk.session(small(), 0, hands=FOUR)
     response = play_pb2.PlayResponse()
-    game.open(response)
-    game.void(response)
+    session.open(response)
+    session.void(response)
     desk.send(response)
-    await desk.play([desk.game(small(), 0, handle=game.handle, seed="after", hands=FOUR, others=quiet)])
+    await desk.play([desk.session(small(), 0, handle=session.handle, seed="after", hands=FOUR, others=quiet)])
 
 
 @group(
@@ -124,12 +124,12 @@ async def void(desk: Desk) -> None:
 )
 async def forfeit(desk: Desk) -> None:
     for seat in (3, 0):
-        game = desk.game(small(), 0, hands=FOUR, others=quiet)
+        session = desk.session(small(), 0, hands=FOUR, others=quiet)
         response = play_pb2.PlayResponse()
-        game.open(response)
-        game.forfeit(response, seat)
+        session.open(response)
+        session.forfeit(response, seat)
         desk.send(response)
-    await desk.play([desk.game(small(), 0, hands=FOUR, others=quiet)])
+    await desk.play([desk.session(small(), 0, hands=FOUR, others=quiet)])
 
 
 @group(
@@ -138,13 +138,13 @@ async def forfeit(desk: Desk) -> None:
     "Handles and sequences up to 32 bits; sequences that leave gaps.",
 )
 async def large_numbers(desk: Desk) -> None:
-    games = [
-        desk.game(small(), 0, handle=3_000_000_000, first_sequence=4_294_960_000),
-        desk.game(small(), 1, handle=70_000, first_sequence=1_000),
+    sessions = [
+        desk.session(small(), 0, handle=3_000_000_000, first_sequence=4_294_960_000),
+        desk.session(small(), 1, handle=70_000, first_sequence=1_000),
     ]
-    for game in games:
-        game.sequence_step = 77
-    await desk.play(games)
+    for session in sessions:
+        session.sequence_step = 77
+    await desk.play(sessions)
 
 
 @group(
@@ -155,32 +155,32 @@ async def large_numbers(desk: Desk) -> None:
 async def faults(desk: Desk) -> None:
     kinds = play_pb2.FaultKind.values()[1:]
     limits = replace(LIMITS, faults=99, ask_forced=True)
-    games = [
-        desk.game(small(), 1, hands=FOLLOWING, others=policy, limits=limits)
+    sessions = [
+        desk.session(small(), 1, hands=FOLLOWING, others=policy, limits=limits)
         for policy in (quiet, eager)
         for _ in kinds
     ]
-    await play_with_faults(desk, games, [*kinds, *kinds])
+    await play_with_faults(desk, sessions, [*kinds, *kinds])
 
 
 async def play_with_faults(
-    desk: Desk, games: list[Game], kinds: "list[play_pb2.FaultKind.ValueType]"
+    desk: Desk, sessions: list[BotSession], kinds: "list[play_pb2.FaultKind.ValueType]"
 ) -> None:
     """Plays sessions in which every second answer is not taken, with a fault of the session's kind."""
-    asked = dict.fromkeys((game.handle for game in games), 0)
-    desk.open(games)
-    while owing := [game for game in games if game.turn is not None]:
+    asked = dict.fromkeys((session.handle for session in sessions), 0)
+    desk.open(sessions)
+    while owing := [session for session in sessions if session.turn is not None]:
         request = await desk.hear(due(owing))
         response = play_pb2.PlayResponse()
-        for game, move in desk.answers(games, request, response):
-            asked[game.handle] += 1
-            if asked[game.handle] % 2:
-                game.act_for_bot(response, kinds[games.index(game)], move)
+        for session, move in desk.answers(sessions, request, response):
+            asked[session.handle] += 1
+            if asked[session.handle] % 2:
+                session.act_for_bot(response, kinds[sessions.index(session)], move)
                 response.events.append(
                     notice(play_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)
                 )
             else:
-                game.take(move)
-            game.go_on(response)
+                session.take(move)
+            session.go_on(response)
         if response.events:
             desk.send(response)

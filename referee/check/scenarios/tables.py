@@ -1,6 +1,6 @@
 """Small rulesets for positions that are laid out by hand."""
 
-from referee.check.game import Hands
+from referee.check.session import Hands
 
 SMALL: dict[str, object] = {"extends": "chinese", "direction": "clockwise"}
 FOUR: Hands = {1: ["3D 3C 4D 4C 5S", None, None, None]}

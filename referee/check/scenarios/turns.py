@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from referee.check.desk import Desk
-from referee.check.game import LIMITS, eager, quiet, scripted, strong_first
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
+from referee.check.session import LIMITS, eager, quiet, scripted, strong_first
 from referee.deal import Stage
 
 group = Group()
@@ -15,12 +15,12 @@ ASK_FORCED = replace(LIMITS, ask_forced=True)
 
 @group("TURN-01", "Leads", "The bot holds 3D 3C 4D 4C 5S and leads, with the 3D in it.")
 async def leads(desk: Desk) -> None:
-    await desk.play([desk.game(small(), 0, hands=FOUR)], turns=1)
+    await desk.play([desk.session(small(), 0, hands=FOUR)], turns=1)
 
 
 @group("TURN-02", "Follows or passes", "The 3D was led, and the bot may beat it or pass.")
 async def follows(desk: Desk) -> None:
-    await desk.play([desk.game(small(), 1, hands=FOLLOWING, others=scripted({0: ["3D"]}))], turns=1)
+    await desk.play([desk.session(small(), 1, hands=FOLLOWING, others=scripted({0: ["3D"]}))], turns=1)
 
 
 @group(
@@ -31,17 +31,17 @@ async def follows(desk: Desk) -> None:
 async def must_include(desk: Desk) -> None:
     spades_first = small(name="check-spades-first", suits=["S", "H", "C", "D"])
     no_threes = {1: ["4D 4C 5D 5C 6S", "7D 7C 8D 9H TS", "7H 8C 9D TC QD", "7S 8H 9C JD KC"]}
-    games = [
-        desk.game(small(), 0, hands={1: ["3D 3S 4C 4H 4S", None, None, None]}),
-        desk.game(spades_first, 0, hands={1: ["3D 3S 4C 4H 4S", "3C 5D 5H 6D 8S", None, None]}),
-        desk.game(small(), 0, hands=no_threes),
+    sessions = [
+        desk.session(small(), 0, hands={1: ["3D 3S 4C 4H 4S", None, None, None]}),
+        desk.session(spades_first, 0, hands={1: ["3D 3S 4C 4H 4S", "3C 5D 5H 6D 8S", None, None]}),
+        desk.session(small(), 0, hands=no_threes),
     ]
-    await desk.play(games, turns=1)
+    await desk.play(sessions, turns=1)
 
 
 @group("TURN-04", "Leads trick after trick", "All others pass, so the bot leads until its cards are gone.")
 async def leads_on(desk: Desk) -> None:
-    await desk.play([desk.game(small(), 0, hands=FOUR, others=quiet)])
+    await desk.play([desk.session(small(), 0, hands=FOUR, others=quiet)])
 
 
 @group(
@@ -58,7 +58,7 @@ async def guarded(desk: Desk) -> None:
     ]
     others = scripted({0: ["3D 4C 5S 6H 7D", "4D"]})
     rules = small(7, name="check-guard", guard="must")
-    await desk.play([desk.game(rules, 3, hands={1: hands}, others=others, limits=ASK_FORCED)])
+    await desk.play([desk.session(rules, 3, hands={1: hands}, others=others, limits=ASK_FORCED)])
 
 
 @group(
@@ -69,7 +69,7 @@ async def guarded(desk: Desk) -> None:
 async def banned(desk: Desk) -> None:
     rules = small(2, last_top_card="cannot_win")
     hands = {1: ["3D 2S", "5C 9D", "6C TH", "7D JH"]}
-    await desk.play([desk.game(rules, 0, hands=hands, others=eager, limits=ASK_FORCED)])
+    await desk.play([desk.session(rules, 0, hands=hands, others=eager, limits=ASK_FORCED)])
 
 
 @group(
@@ -80,7 +80,7 @@ async def banned(desk: Desk) -> None:
 async def banned_lead(desk: Desk) -> None:
     rules = small(1, last_top_card="cannot_win", lead="winner")
     hands = {1: ["3D", "4C", "5C", "6D"], 2: ["2S", "4C", "5C", "6D"]}
-    await desk.play([desk.game(rules, 0, deals=2, hands=hands, limits=ASK_FORCED)])
+    await desk.play([desk.session(rules, 0, deals=2, hands=hands, limits=ASK_FORCED)])
 
 
 @group(
@@ -90,8 +90,8 @@ async def banned_lead(desk: Desk) -> None:
 )
 async def only_a_pass(desk: Desk) -> None:
     hands = {1: ["3D 3C 5D 7D 9D", "4D 6C 8H TS QD", None, None]}
-    game = desk.game(small(), 1, hands=hands, others=scripted({0: ["3D 3C"]}), limits=ASK_FORCED)
-    await desk.play([game], turns=1)
+    session = desk.session(small(), 1, hands=hands, others=scripted({0: ["3D 3C"]}), limits=ASK_FORCED)
+    await desk.play([session], turns=1)
 
 
 @group(
@@ -101,7 +101,7 @@ async def only_a_pass(desk: Desk) -> None:
 )
 async def only_one_play(desk: Desk) -> None:
     hands = {1: ["3D 4C 6H 8S TD", None, None, None]}
-    await desk.play([desk.game(small(), 0, hands=hands, limits=ASK_FORCED)], turns=1)
+    await desk.play([desk.session(small(), 0, hands=hands, limits=ASK_FORCED)], turns=1)
 
 
 @group(
@@ -111,12 +111,12 @@ async def only_one_play(desk: Desk) -> None:
 )
 async def forced(desk: Desk) -> None:
     low = {1: ["3D 4C 6H 8S TD", "3C 3H 5D 9C JS", None, None]}
-    games = [
-        desk.game(small(), 0, hands=low, others=quiet),
-        desk.game(small(), 0, hands=low, others=eager),
-        desk.game(three(), 0, hands={1: ["3D 4C 6H 8S TD", None, None]}, others=quiet, deals=2),
+    sessions = [
+        desk.session(small(), 0, hands=low, others=quiet),
+        desk.session(small(), 0, hands=low, others=eager),
+        desk.session(three(), 0, hands={1: ["3D 4C 6H 8S TD", None, None]}, others=quiet, deals=2),
     ]
-    await desk.play(games)
+    await desk.play(sessions)
 
 
 @group(
@@ -125,9 +125,9 @@ async def forced(desk: Desk) -> None:
 async def exchange(desk: Desk) -> None:
     rules = three(exchange="loser_to_winner")
     hands = {1: ["3D 3C 4D 4C 5S", None, None]}
-    game = desk.game(rules, 0, deals=2, hands=hands, others=quiet)
-    await desk.play([game])
-    assert game.kinds[Stage.EXCHANGE] == 1
+    session = desk.session(rules, 0, deals=2, hands=hands, others=quiet)
+    await desk.play([session])
+    assert session.kinds[Stage.EXCHANGE] == 1
 
 
 @group(
@@ -138,8 +138,8 @@ async def exchange(desk: Desk) -> None:
 async def exchanged(desk: Desk) -> None:
     rules = three(exchange="loser_to_winner")
     straight = "3D 4C 5S 6H 7D"
-    games = [
-        desk.game(
+    sessions = [
+        desk.session(
             rules,
             seat,
             deals=3,
@@ -149,7 +149,7 @@ async def exchanged(desk: Desk) -> None:
         )
         for seat in (1, 2)
     ]
-    await desk.play(games)
+    await desk.play(sessions)
 
 
 @group(
@@ -158,17 +158,17 @@ async def exchanged(desk: Desk) -> None:
 async def beat_own(desk: Desk) -> None:
     rules = {"extends": "indonesia", "name": "check-own", "hand_size": 5, "session": {"deals": 10}}
     hands = {1: ["3D 3C 4D 4C 6S", None, None, None]}
-    game = desk.game(rules, 0, hands=hands, others=quiet, limits=ASK_FORCED)
-    await desk.play([game])
-    assert game.kinds[Stage.BEAT_OWN] > 0
+    session = desk.session(rules, 0, hands=hands, others=quiet, limits=ASK_FORCED)
+    await desk.play([session])
+    assert session.kinds[Stage.BEAT_OWN] > 0
 
 
 @group(
     "TURN-14", "Answers bomb windows", "After every play it is asked for a bomb, in three sessions at once."
 )
 async def bombs(desk: Desk) -> None:
-    games = [desk.game("gamesky", seat) for seat in (0, 1, 2)]
-    await desk.play(games, turns=12)
+    sessions = [desk.session("gamesky", seat) for seat in (0, 1, 2)]
+    await desk.play(sessions, turns=12)
 
 
 @group(
@@ -180,7 +180,7 @@ async def overtaken(desk: Desk) -> None:
     rules = {"extends": "gamesky", "name": "check-bombs", "direction": "clockwise", "hand_size": 8}
     hands = {1: ["3D 5C 7C 8S TD JH 8D QH", "6D 6C 6H 6S 4D QC TC KC", None, "9D 9C 9H 9S 4C KD 7D JD"]}
     others = scripted({0: ["3D"], 1: ["6D 6C 6H 6S 4D"]})
-    await desk.play([desk.game(rules, 3, hands=hands, others=others)])
+    await desk.play([desk.session(rules, 3, hands=hands, others=others)])
 
 
 @group(
@@ -200,5 +200,5 @@ async def draws(desk: Desk) -> None:
         2: ["3D 3C 4H 2S 2H", "4D 5C 6H 8S 9D", "5D 6C 8H 9S JD"],
     }
     others = scripted({0: ["3D", "2S", "2H", "3C"]})
-    await desk.play([desk.game(rules, 1, hands=hands, others=others, deals=2)])
-    await desk.play([desk.game("hong-kong-relatives-3", seat, others=strong_first) for seat in (0, 1, 2)])
+    await desk.play([desk.session(rules, 1, hands=hands, others=others, deals=2)])
+    await desk.play([desk.session("hong-kong-relatives-3", seat, others=strong_first) for seat in (0, 1, 2)])

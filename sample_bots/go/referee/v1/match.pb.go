@@ -907,6 +907,89 @@ func (x *WatchAction) GetDrawn() uint32 {
 	return 0
 }
 
+// HoldMatchRequest asks a referee to begin no further session of a match.
+type HoldMatchRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// match_id is the match; one that is not running fails with NOT_FOUND.
+	MatchId       string `protobuf:"bytes,1,opt,name=match_id,json=matchId,proto3" json:"match_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldMatchRequest) Reset() {
+	*x = HoldMatchRequest{}
+	mi := &file_referee_v1_match_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldMatchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldMatchRequest) ProtoMessage() {}
+
+func (x *HoldMatchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_referee_v1_match_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldMatchRequest.ProtoReflect.Descriptor instead.
+func (*HoldMatchRequest) Descriptor() ([]byte, []int) {
+	return file_referee_v1_match_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *HoldMatchRequest) GetMatchId() string {
+	if x != nil {
+		return x.MatchId
+	}
+	return ""
+}
+
+// HoldMatchResponse says that no further session will begin.
+type HoldMatchResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldMatchResponse) Reset() {
+	*x = HoldMatchResponse{}
+	mi := &file_referee_v1_match_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldMatchResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldMatchResponse) ProtoMessage() {}
+
+func (x *HoldMatchResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_referee_v1_match_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldMatchResponse.ProtoReflect.Descriptor instead.
+func (*HoldMatchResponse) Descriptor() ([]byte, []int) {
+	return file_referee_v1_match_proto_rawDescGZIP(), []int{11}
+}
+
 // StatusRequest asks a referee how busy it is.
 type StatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -918,7 +1001,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_referee_v1_match_proto_msgTypes[10]
+	mi := &file_referee_v1_match_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +1013,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_match_proto_msgTypes[10]
+	mi := &file_referee_v1_match_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +1026,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_referee_v1_match_proto_rawDescGZIP(), []int{10}
+	return file_referee_v1_match_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StatusRequest) GetVersionIds() []int64 {
@@ -974,7 +1057,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_referee_v1_match_proto_msgTypes[11]
+	mi := &file_referee_v1_match_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1069,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_match_proto_msgTypes[11]
+	mi := &file_referee_v1_match_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1082,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_referee_v1_match_proto_rawDescGZIP(), []int{11}
+	return file_referee_v1_match_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StatusResponse) GetDraining() bool {
@@ -1059,7 +1142,7 @@ type BotStatus struct {
 
 func (x *BotStatus) Reset() {
 	*x = BotStatus{}
-	mi := &file_referee_v1_match_proto_msgTypes[12]
+	mi := &file_referee_v1_match_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1154,7 @@ func (x *BotStatus) String() string {
 func (*BotStatus) ProtoMessage() {}
 
 func (x *BotStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_match_proto_msgTypes[12]
+	mi := &file_referee_v1_match_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1167,7 @@ func (x *BotStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BotStatus.ProtoReflect.Descriptor instead.
 func (*BotStatus) Descriptor() ([]byte, []int) {
-	return file_referee_v1_match_proto_rawDescGZIP(), []int{12}
+	return file_referee_v1_match_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BotStatus) GetConnected() bool {
@@ -1182,7 +1265,10 @@ const file_referee_v1_match_proto_rawDesc = "" +
 	"\x04seat\x18\x02 \x01(\rR\x04seat\x12*\n" +
 	"\x04kind\x18\x03 \x01(\x0e2\x16.referee.v1.ActionKindR\x04kind\x12&\n" +
 	"\x05cards\x18\x04 \x03(\x0e2\x10.referee.v1.CardR\x05cards\x12\x14\n" +
-	"\x05drawn\x18\x05 \x01(\rR\x05drawn\"0\n" +
+	"\x05drawn\x18\x05 \x01(\rR\x05drawn\"-\n" +
+	"\x10HoldMatchRequest\x12\x19\n" +
+	"\bmatch_id\x18\x01 \x01(\tR\amatchId\"\x13\n" +
+	"\x11HoldMatchResponse\"0\n" +
 	"\rStatusRequest\x12\x1f\n" +
 	"\vversion_ids\x18\x01 \x03(\x03R\n" +
 	"versionIds\"\xc7\x01\n" +
@@ -1212,7 +1298,7 @@ func file_referee_v1_match_proto_rawDescGZIP() []byte {
 	return file_referee_v1_match_proto_rawDescData
 }
 
-var file_referee_v1_match_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_referee_v1_match_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_referee_v1_match_proto_goTypes = []any{
 	(*RunMatchRequest)(nil),    // 0: referee.v1.RunMatchRequest
 	(*MatchBot)(nil),           // 1: referee.v1.MatchBot
@@ -1224,16 +1310,18 @@ var file_referee_v1_match_proto_goTypes = []any{
 	(*WatchMatchResponse)(nil), // 7: referee.v1.WatchMatchResponse
 	(*WatchUpdate)(nil),        // 8: referee.v1.WatchUpdate
 	(*WatchAction)(nil),        // 9: referee.v1.WatchAction
-	(*StatusRequest)(nil),      // 10: referee.v1.StatusRequest
-	(*StatusResponse)(nil),     // 11: referee.v1.StatusResponse
-	(*BotStatus)(nil),          // 12: referee.v1.BotStatus
-	(*SessionStarted)(nil),     // 13: referee.v1.SessionStarted
-	(*DealStarted)(nil),        // 14: referee.v1.DealStarted
-	(*DealEnded)(nil),          // 15: referee.v1.DealEnded
-	(*SessionEnded)(nil),       // 16: referee.v1.SessionEnded
-	(*Notice)(nil),             // 17: referee.v1.Notice
-	(ActionKind)(0),            // 18: referee.v1.ActionKind
-	(Card)(0),                  // 19: referee.v1.Card
+	(*HoldMatchRequest)(nil),   // 10: referee.v1.HoldMatchRequest
+	(*HoldMatchResponse)(nil),  // 11: referee.v1.HoldMatchResponse
+	(*StatusRequest)(nil),      // 12: referee.v1.StatusRequest
+	(*StatusResponse)(nil),     // 13: referee.v1.StatusResponse
+	(*BotStatus)(nil),          // 14: referee.v1.BotStatus
+	(*SessionStarted)(nil),     // 15: referee.v1.SessionStarted
+	(*DealStarted)(nil),        // 16: referee.v1.DealStarted
+	(*DealEnded)(nil),          // 17: referee.v1.DealEnded
+	(*SessionEnded)(nil),       // 18: referee.v1.SessionEnded
+	(*Notice)(nil),             // 19: referee.v1.Notice
+	(ActionKind)(0),            // 20: referee.v1.ActionKind
+	(Card)(0),                  // 21: referee.v1.Card
 }
 var file_referee_v1_match_proto_depIdxs = []int32{
 	1,  // 0: referee.v1.RunMatchRequest.bots:type_name -> referee.v1.MatchBot
@@ -1241,15 +1329,15 @@ var file_referee_v1_match_proto_depIdxs = []int32{
 	4,  // 2: referee.v1.RunMatchResponse.progress:type_name -> referee.v1.MatchProgress
 	5,  // 3: referee.v1.RunMatchResponse.session_finished:type_name -> referee.v1.SessionFinished
 	8,  // 4: referee.v1.WatchMatchResponse.updates:type_name -> referee.v1.WatchUpdate
-	13, // 5: referee.v1.WatchUpdate.session_started:type_name -> referee.v1.SessionStarted
-	14, // 6: referee.v1.WatchUpdate.deal_started:type_name -> referee.v1.DealStarted
+	15, // 5: referee.v1.WatchUpdate.session_started:type_name -> referee.v1.SessionStarted
+	16, // 6: referee.v1.WatchUpdate.deal_started:type_name -> referee.v1.DealStarted
 	9,  // 7: referee.v1.WatchUpdate.action:type_name -> referee.v1.WatchAction
-	15, // 8: referee.v1.WatchUpdate.deal_ended:type_name -> referee.v1.DealEnded
-	16, // 9: referee.v1.WatchUpdate.session_ended:type_name -> referee.v1.SessionEnded
-	17, // 10: referee.v1.WatchUpdate.notice:type_name -> referee.v1.Notice
-	18, // 11: referee.v1.WatchAction.kind:type_name -> referee.v1.ActionKind
-	19, // 12: referee.v1.WatchAction.cards:type_name -> referee.v1.Card
-	12, // 13: referee.v1.StatusResponse.bots:type_name -> referee.v1.BotStatus
+	17, // 8: referee.v1.WatchUpdate.deal_ended:type_name -> referee.v1.DealEnded
+	18, // 9: referee.v1.WatchUpdate.session_ended:type_name -> referee.v1.SessionEnded
+	19, // 10: referee.v1.WatchUpdate.notice:type_name -> referee.v1.Notice
+	20, // 11: referee.v1.WatchAction.kind:type_name -> referee.v1.ActionKind
+	21, // 12: referee.v1.WatchAction.cards:type_name -> referee.v1.Card
+	14, // 13: referee.v1.StatusResponse.bots:type_name -> referee.v1.BotStatus
 	14, // [14:14] is the sub-list for method output_type
 	14, // [14:14] is the sub-list for method input_type
 	14, // [14:14] is the sub-list for extension type_name
@@ -1282,7 +1370,7 @@ func file_referee_v1_match_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_referee_v1_match_proto_rawDesc), len(file_referee_v1_match_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

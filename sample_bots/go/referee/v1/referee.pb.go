@@ -27,10 +27,11 @@ var File_referee_v1_referee_proto protoreflect.FileDescriptor
 const file_referee_v1_referee_proto_rawDesc = "" +
 	"\n" +
 	"\x18referee/v1/referee.proto\x12\n" +
-	"referee.v1\x1a\x14referee/v1/log.proto\x1a\x16referee/v1/match.proto\x1a\x15referee/v1/play.proto2\xec\x02\n" +
+	"referee.v1\x1a\x14referee/v1/log.proto\x1a\x16referee/v1/match.proto\x1a\x15referee/v1/play.proto2\xb6\x03\n" +
 	"\x0eRefereeService\x12=\n" +
 	"\x04Play\x12\x17.referee.v1.PlayRequest\x1a\x18.referee.v1.PlayResponse(\x010\x01\x12G\n" +
-	"\bRunMatch\x12\x1b.referee.v1.RunMatchRequest\x1a\x1c.referee.v1.RunMatchResponse0\x01\x12M\n" +
+	"\bRunMatch\x12\x1b.referee.v1.RunMatchRequest\x1a\x1c.referee.v1.RunMatchResponse0\x01\x12H\n" +
+	"\tHoldMatch\x12\x1c.referee.v1.HoldMatchRequest\x1a\x1d.referee.v1.HoldMatchResponse\x12M\n" +
 	"\n" +
 	"WatchMatch\x12\x1d.referee.v1.WatchMatchRequest\x1a\x1e.referee.v1.WatchMatchResponse0\x01\x12?\n" +
 	"\x06Status\x12\x19.referee.v1.StatusRequest\x1a\x1a.referee.v1.StatusResponse\x12B\n" +
@@ -39,31 +40,35 @@ const file_referee_v1_referee_proto_rawDesc = "" +
 var file_referee_v1_referee_proto_goTypes = []any{
 	(*PlayRequest)(nil),        // 0: referee.v1.PlayRequest
 	(*RunMatchRequest)(nil),    // 1: referee.v1.RunMatchRequest
-	(*WatchMatchRequest)(nil),  // 2: referee.v1.WatchMatchRequest
-	(*StatusRequest)(nil),      // 3: referee.v1.StatusRequest
-	(*ReadLogRequest)(nil),     // 4: referee.v1.ReadLogRequest
-	(*PlayResponse)(nil),       // 5: referee.v1.PlayResponse
-	(*RunMatchResponse)(nil),   // 6: referee.v1.RunMatchResponse
-	(*WatchMatchResponse)(nil), // 7: referee.v1.WatchMatchResponse
-	(*StatusResponse)(nil),     // 8: referee.v1.StatusResponse
-	(*ReadLogResponse)(nil),    // 9: referee.v1.ReadLogResponse
+	(*HoldMatchRequest)(nil),   // 2: referee.v1.HoldMatchRequest
+	(*WatchMatchRequest)(nil),  // 3: referee.v1.WatchMatchRequest
+	(*StatusRequest)(nil),      // 4: referee.v1.StatusRequest
+	(*ReadLogRequest)(nil),     // 5: referee.v1.ReadLogRequest
+	(*PlayResponse)(nil),       // 6: referee.v1.PlayResponse
+	(*RunMatchResponse)(nil),   // 7: referee.v1.RunMatchResponse
+	(*HoldMatchResponse)(nil),  // 8: referee.v1.HoldMatchResponse
+	(*WatchMatchResponse)(nil), // 9: referee.v1.WatchMatchResponse
+	(*StatusResponse)(nil),     // 10: referee.v1.StatusResponse
+	(*ReadLogResponse)(nil),    // 11: referee.v1.ReadLogResponse
 }
 var file_referee_v1_referee_proto_depIdxs = []int32{
-	0, // 0: referee.v1.RefereeService.Play:input_type -> referee.v1.PlayRequest
-	1, // 1: referee.v1.RefereeService.RunMatch:input_type -> referee.v1.RunMatchRequest
-	2, // 2: referee.v1.RefereeService.WatchMatch:input_type -> referee.v1.WatchMatchRequest
-	3, // 3: referee.v1.RefereeService.Status:input_type -> referee.v1.StatusRequest
-	4, // 4: referee.v1.RefereeService.ReadLog:input_type -> referee.v1.ReadLogRequest
-	5, // 5: referee.v1.RefereeService.Play:output_type -> referee.v1.PlayResponse
-	6, // 6: referee.v1.RefereeService.RunMatch:output_type -> referee.v1.RunMatchResponse
-	7, // 7: referee.v1.RefereeService.WatchMatch:output_type -> referee.v1.WatchMatchResponse
-	8, // 8: referee.v1.RefereeService.Status:output_type -> referee.v1.StatusResponse
-	9, // 9: referee.v1.RefereeService.ReadLog:output_type -> referee.v1.ReadLogResponse
-	5, // [5:10] is the sub-list for method output_type
-	0, // [0:5] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	0,  // 0: referee.v1.RefereeService.Play:input_type -> referee.v1.PlayRequest
+	1,  // 1: referee.v1.RefereeService.RunMatch:input_type -> referee.v1.RunMatchRequest
+	2,  // 2: referee.v1.RefereeService.HoldMatch:input_type -> referee.v1.HoldMatchRequest
+	3,  // 3: referee.v1.RefereeService.WatchMatch:input_type -> referee.v1.WatchMatchRequest
+	4,  // 4: referee.v1.RefereeService.Status:input_type -> referee.v1.StatusRequest
+	5,  // 5: referee.v1.RefereeService.ReadLog:input_type -> referee.v1.ReadLogRequest
+	6,  // 6: referee.v1.RefereeService.Play:output_type -> referee.v1.PlayResponse
+	7,  // 7: referee.v1.RefereeService.RunMatch:output_type -> referee.v1.RunMatchResponse
+	8,  // 8: referee.v1.RefereeService.HoldMatch:output_type -> referee.v1.HoldMatchResponse
+	9,  // 9: referee.v1.RefereeService.WatchMatch:output_type -> referee.v1.WatchMatchResponse
+	10, // 10: referee.v1.RefereeService.Status:output_type -> referee.v1.StatusResponse
+	11, // 11: referee.v1.RefereeService.ReadLog:output_type -> referee.v1.ReadLogResponse
+	6,  // [6:12] is the sub-list for method output_type
+	0,  // [0:6] is the sub-list for method input_type
+	0,  // [0:0] is the sub-list for extension type_name
+	0,  // [0:0] is the sub-list for extension extendee
+	0,  // [0:0] is the sub-list for field type_name
 }
 
 func init() { file_referee_v1_referee_proto_init() }

@@ -23,6 +23,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	RefereeService_Play_FullMethodName       = "/referee.v1.RefereeService/Play"
 	RefereeService_RunMatch_FullMethodName   = "/referee.v1.RefereeService/RunMatch"
+	RefereeService_HoldMatch_FullMethodName  = "/referee.v1.RefereeService/HoldMatch"
 	RefereeService_WatchMatch_FullMethodName = "/referee.v1.RefereeService/WatchMatch"
 	RefereeService_Status_FullMethodName     = "/referee.v1.RefereeService/Status"
 	RefereeService_ReadLog_FullMethodName    = "/referee.v1.RefereeService/ReadLog"
@@ -45,6 +46,10 @@ type RefereeServiceClient interface {
 	// INVALID_ARGUMENT for a match that cannot be run, UNAVAILABLE when the referee is shutting down, ABORTED when
 	// another call took the match over.
 	RunMatch(ctx context.Context, in *RunMatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RunMatchResponse], error)
+	// HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+	// ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+	// match that is not running here.
+	HoldMatch(ctx context.Context, in *HoldMatchRequest, opts ...grpc.CallOption) (*HoldMatchResponse, error)
 	// WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
 	// UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
 	WatchMatch(ctx context.Context, in *WatchMatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchMatchResponse], error)
@@ -95,6 +100,16 @@ func (c *refereeServiceClient) RunMatch(ctx context.Context, in *RunMatchRequest
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RefereeService_RunMatchClient = grpc.ServerStreamingClient[RunMatchResponse]
+
+func (c *refereeServiceClient) HoldMatch(ctx context.Context, in *HoldMatchRequest, opts ...grpc.CallOption) (*HoldMatchResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HoldMatchResponse)
+	err := c.cc.Invoke(ctx, RefereeService_HoldMatch_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *refereeServiceClient) WatchMatch(ctx context.Context, in *WatchMatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchMatchResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -152,6 +167,10 @@ type RefereeServiceServer interface {
 	// INVALID_ARGUMENT for a match that cannot be run, UNAVAILABLE when the referee is shutting down, ABORTED when
 	// another call took the match over.
 	RunMatch(*RunMatchRequest, grpc.ServerStreamingServer[RunMatchResponse]) error
+	// HoldMatch has a running match begin no further session: its RunMatch ends, well, when those that are open have
+	// ended. The worker's token stands in the metadata. It fails with UNAUTHENTICATED for a wrong one, NOT_FOUND for a
+	// match that is not running here.
+	HoldMatch(context.Context, *HoldMatchRequest) (*HoldMatchResponse, error)
 	// WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
 	// UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
 	WatchMatch(*WatchMatchRequest, grpc.ServerStreamingServer[WatchMatchResponse]) error
@@ -176,6 +195,9 @@ func (UnimplementedRefereeServiceServer) Play(grpc.BidiStreamingServer[PlayReque
 }
 func (UnimplementedRefereeServiceServer) RunMatch(*RunMatchRequest, grpc.ServerStreamingServer[RunMatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method RunMatch not implemented")
+}
+func (UnimplementedRefereeServiceServer) HoldMatch(context.Context, *HoldMatchRequest) (*HoldMatchResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method HoldMatch not implemented")
 }
 func (UnimplementedRefereeServiceServer) WatchMatch(*WatchMatchRequest, grpc.ServerStreamingServer[WatchMatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchMatch not implemented")
@@ -224,6 +246,24 @@ func _RefereeService_RunMatch_Handler(srv interface{}, stream grpc.ServerStream)
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type RefereeService_RunMatchServer = grpc.ServerStreamingServer[RunMatchResponse]
+
+func _RefereeService_HoldMatch_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HoldMatchRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RefereeServiceServer).HoldMatch(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RefereeService_HoldMatch_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RefereeServiceServer).HoldMatch(ctx, req.(*HoldMatchRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _RefereeService_WatchMatch_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchMatchRequest)
@@ -279,6 +319,10 @@ var RefereeService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "referee.v1.RefereeService",
 	HandlerType: (*RefereeServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "HoldMatch",
+			Handler:    _RefereeService_HoldMatch_Handler,
+		},
 		{
 			MethodName: "Status",
 			Handler:    _RefereeService_Status_Handler,

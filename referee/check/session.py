@@ -4,7 +4,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from hashlib import sha256
 from random import Random
 from typing import TypeAlias
@@ -26,8 +25,7 @@ from referee.events import (
 )
 from referee.match import Limits
 from referee.numbers import card_numbers
-from referee.plays import Rules, compile_ruleset
-from referee.ruleset import load_ruleset
+from referee.rulebook import rules_of
 from referee.session import Session
 from referee.succession import Legacy, setup
 from referee.table import Malformed
@@ -81,12 +79,7 @@ def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy
     return play
 
 
-@lru_cache(maxsize=128)
-def _rules(ruleset: str) -> Rules:
-    return compile_ruleset(load_ruleset(json.loads(ruleset)))
-
-
-class Game:
+class BotSession:
     """One session of the bot that is checked. What it is told is appended to a response."""
 
     def __init__(
@@ -105,7 +98,7 @@ class Game:
         first_sequence: int = 1,
     ) -> None:
         self.handle, self.seat = handle, seat
-        self.rules = rules = _rules(json.dumps(ruleset))
+        self.rules = rules = rules_of(ruleset)
         players = rules.ruleset.players
         self.seed = sha256(f"check {seed} {rules.ruleset.label} {seat}".encode()).digest()
         self.info = SessionInfo(

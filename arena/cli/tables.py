@@ -1,0 +1,140 @@
+"""Tables that cut nothing, however narrow the terminal is."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+GAP = 3
+"""Places between two columns."""
+
+LONG = 24
+"""Longer words, names of bots say, may be broken; their parts have this length at least."""
+
+TALL = 4
+"""Lines that a cell takes at most, about; where it needed more, its row is told in sentences."""
+
+INDENT = "  "
+
+
+class FittedTable:
+    """A table as it fits: one line a row; else with text folded; else a row is its name and a sentence."""
+
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        self._right = [column.startswith(">") for column in columns]
+        self._heads = [column.removeprefix(">") for column in columns]
+        self._rows = [["" if cell is None else str(cell) for cell in row] for row in rows]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = self.widths(options.max_width)
+        if widths is None:
+            for line in self.sentences(options.max_width):
+                yield Text(line)
+            return
+        made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for head, right, width in zip(self._heads, self._right, widths, strict=True):
+            made.add_column(head, justify="right" if right else "left", width=width, overflow="fold")
+        for row in self._rows:
+            made.add_row(*row)
+        yield made
+
+    def fits(self, width: int) -> bool:
+        """Whether it is no wider than this with a line for each row."""
+        natural = self._natural()
+        return sum(natural) + GAP * (len(natural) - 1) <= width
+
+    def _columns(self) -> list[list[str]]:
+        return [[row[at] for row in self._rows] for at in range(len(self._heads))]
+
+    def _natural(self) -> list[int]:
+        """Of each column the width in which nothing is folded."""
+        cells = zip(self._heads, self._columns(), strict=True)
+        return [max(map(cell_len, [head, *column])) for head, column in cells]
+
+    def widths(self, width: int) -> list[int] | None:
+        """Of each column, in a table of at most ``width``; None: it cannot be so narrow."""
+        natural, columns = self._natural(), self._columns()
+        found = [
+            max([_longest_word(head), *map(cell_len if right else _longest_word, cells)])
+            for head, right, cells in zip(self._heads, self._right, columns, strict=True)
+        ]
+        spare = width - GAP * (len(found) - 1) - sum(found)
+        if spare < 0:
+            return None
+        for at in sorted(range(len(found)), key=lambda at: natural[at] - found[at]):
+            more = min(natural[at] - found[at], spare)
+            found[at] += more
+            spare -= more
+        return (
+            found if all(have <= TALL * given for have, given in zip(natural, found, strict=True)) else None
+        )
+
+    def sentences(self, width: int) -> Iterator[str]:
+        """Each row as what it is about, and in further lines what its other columns say."""
+        for row in self._rows:
+            first = 1 if self._heads[0] or len(row) == 1 else 2
+            name = [f"{self._heads[0]} {row[0]}" if self._right[0] and row[0] else row[0], *row[1:first]]
+            yield from _wrapped("  ".join(name).strip(), width, "")
+            rest = zip(self._heads[first:], row[first:], strict=True)
+            told = [f"{head}: {cell}" if head else cell for head, cell in rest if cell]
+            yield from _listed(told, width)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTable:
+    """A table; columns whose name begins with ``>`` are set to the right, None is shown as nothing.
+
+    A first column without a name, the rank say, is told together with the second.
+    """
+    return FittedTable(columns, rows)
+
+
+def in_pages(
+    fixed: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]], width: int
+) -> Iterator[FittedTable]:
+    """A wide table as several: the ``fixed`` columns in each, and as many of the others as fit beside them.
+
+    Of the fixed ones, those with names take half the width at most.
+    """
+    heads = [*fixed, *columns]
+    widths = [
+        max([len(head.removeprefix(">")), *(len(str(row[at])) for row in rows)]) + GAP
+        for at, head in enumerate(heads)
+    ]
+    taken = min(sum(widths[: len(fixed)]), width // 2)
+    first = len(fixed)
+    while first < len(heads):
+        last, used = first + 1, taken + widths[first]
+        while last < len(heads) and used + widths[last] <= width:
+            used += widths[last]
+            last += 1
+        shown = [*range(len(fixed)), *range(first, last)]
+        yield table([heads[at] for at in shown], [[row[at] for at in shown] for row in rows])
+        first = last
+
+
+def _longest_word(text: str) -> int:
+    """How narrow a column for this text may be."""
+    longest = max(map(cell_len, text.split()), default=0)
+    return longest if longest <= LONG else max(LONG, -(-longest // TALL))
+
+
+def _listed(parts: Sequence[str], width: int) -> Iterator[str]:
+    """The parts with commas between them, in indented lines that break between two parts if they can."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(f"{INDENT}{lines[-1]}, {part},") <= width:
+            lines[-1] += f", {part}"
+        else:
+            lines.append(part)
+    for at, line in enumerate(lines, start=1):
+        yield from _wrapped(line if at == len(lines) else f"{line},", width, INDENT)
+
+
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent + INDENT, break_on_hyphens=False
+    )

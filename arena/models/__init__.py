@@ -1,0 +1,38 @@
+"""The tables. Rows of results never change once they are written; what a row waits for stands in its state.
+
+Public names are unique and never change, so they are stored with the row they name. All times are UTC.
+"""
+
+from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
+from arena.models.columns import utc_now
+from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
+from arena.models.matches import Match, MatchState, Seat, Session
+from arena.models.ratings import Rating, RatingChange
+from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
+
+__all__ = [
+    "Arrival",
+    "Bot",
+    "BotLogEntry",
+    "BotVersion",
+    "Entrant",
+    "League",
+    "LeagueMember",
+    "Match",
+    "MatchState",
+    "Owner",
+    "Rating",
+    "RatingChange",
+    "Round",
+    "RoundState",
+    "Season",
+    "SeasonDivision",
+    "SeasonPlace",
+    "Seat",
+    "Session",
+    "StoredRuleset",
+    "Token",
+    "Tournament",
+    "TournamentState",
+    "utc_now",
+]

@@ -1,0 +1,29 @@
+"""What all tables share: the clock, the names of constraints, and how enums are stored."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from sqlalchemy import Enum as EnumType
+from sqlmodel import SQLModel
+
+NAMING = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+"""Names of constraints, so that later migrations can name them on every database."""
+
+SQLModel.metadata.naming_convention = NAMING
+
+
+def utc_now() -> datetime:
+    """The clock that everything outside tests uses."""
+    return datetime.now(UTC)
+
+
+def text_of(states: type[StrEnum]) -> EnumType:
+    """Stores an enum's values as plain text on every database."""
+    return EnumType(
+        states, native_enum=False, length=16, values_callable=lambda of: [one.value for one in of]
+    )

@@ -1,0 +1,107 @@
+"""Matches, who sits at them, and their sessions."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar
+
+from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from arena.models.columns import text_of
+
+
+class MatchState(StrEnum):
+    """Where a match stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    """A worker has it, or had it when its lease ran out."""
+    DONE = "done"
+    FAILED = "failed"
+    """A referee refused it."""
+    CANCELLED = "cancelled"
+
+
+class Match(SQLModel, table=True):
+    """The sessions of one table in a round: what a worker runs and what is rated."""
+
+    __tablename__: ClassVar[str] = "matches"
+    __table_args__ = (UniqueConstraint("round_id", "table_number"), Index(None, "round_id", "state"))
+
+    id: int = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournaments.id", index=True)
+    """The round's tournament."""
+    round_id: int = Field(foreign_key="rounds.id")
+    """The round."""
+    table_number: int
+    """Counts the tables of the round from 1."""
+    state: MatchState = Field(sa_type=text_of(MatchState))
+    """Where it stands."""
+    problem: str | None = None
+    """What last kept it from being played; NULL: nothing does."""
+    failures: int = 0
+    """Failed attempts in a row; sets the wait before the next one, and which referee it goes to."""
+    handed_out_at: datetime | None = None
+    """When a message for it was last sent; NULL: none since a worker last had it."""
+    not_before: datetime | None = None
+    """No worker gets it before; NULL: at once."""
+    lease_owner: str | None = None
+    """The attempt that has it; NULL: none."""
+    lease_until: datetime | None = None
+    """When the attempt loses it unless it is renewed; NULL: no attempt has it."""
+    sessions_done: int = 0
+    """Sessions stored; all of them: the match is done."""
+    deals_done: int = 0
+    """Deals in the stored sessions."""
+    created_at: datetime
+    """When it was paired."""
+    started_at: datetime | None = None
+    """When a worker first had it; NULL: never."""
+    finished_at: datetime | None = None
+    """When its last session was stored, or it was cancelled; NULL: not yet."""
+
+
+class Seat(SQLModel, table=True):
+    """An entrant's place at a match's table."""
+
+    __tablename__: ClassVar[str] = "seats"
+    __table_args__ = (UniqueConstraint("match_id", "position"), UniqueConstraint("match_id", "entrant_id"))
+
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
+    """The match."""
+    position: int
+    """Place at the table, from 0; the sessions' seatings are made of positions."""
+    entrant_id: int = Field(foreign_key="entrants.id", index=True)
+    """Who has it."""
+    points: int = 0
+    """Points in the sessions stored so far."""
+    faults: int = 0
+    """Faults in the sessions stored so far."""
+
+
+class Session(SQLModel, table=True):
+    """A finished session: written once, whole, and never changed."""
+
+    __tablename__: ClassVar[str] = "sessions"
+    __table_args__ = (UniqueConstraint("match_id", "number"),)
+
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
+    """The match."""
+    number: int
+    """Counts the sessions of the match from 1."""
+    seating: list[int] = Field(sa_type=JSON)
+    """For each seat the position at the table."""
+    points: list[int] = Field(sa_type=JSON)
+    """For each seat its points in the session."""
+    faults: list[int] = Field(sa_type=JSON)
+    """For each seat its number of faults."""
+    forfeit: int | None = None
+    """The seat that forfeited the session; NULL: none."""
+    deal_points: list[list[int]] = Field(sa_type=JSON)
+    """For each deal the points of each seat, as in the records."""
+    records: bytes = Field(sa_type=LargeBinary)
+    """The deal records without what all deals of the session share, one JSON line a deal, zlib."""
+    finished_at: datetime
+    """When it was stored."""

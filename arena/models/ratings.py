@@ -1,0 +1,52 @@
+"""Ratings, and every change of them."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from sqlalchemy import Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class Rating(SQLModel, table=True):
+    """A bot version's rating in a pool; a pool is a ruleset and a table size."""
+
+    __tablename__: ClassVar[str] = "ratings"
+    __table_args__ = (
+        UniqueConstraint("ruleset_id", "table_size", "version_id"),
+        Index(None, "ruleset_id", "table_size", "value"),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """The pool's ruleset."""
+    table_size: int
+    """The pool's table size."""
+    version_id: int = Field(foreign_key="bot_versions.id", index=True)
+    """Who is rated."""
+    value: float
+    """The rating: what the latest of its changes gave."""
+    matches: int = 0
+    """Matches that it comes from."""
+    deals: int = 0
+    """Deals in those matches."""
+
+
+class RatingChange(SQLModel, table=True):
+    """What one match did to one rating; in order of their ids they make up the pool."""
+
+    __tablename__: ClassVar[str] = "rating_changes"
+    __table_args__ = (UniqueConstraint("match_id", "seat_id"),)
+
+    id: int = Field(default=None, primary_key=True)
+    match_id: int = Field(foreign_key="matches.id")
+    """The match."""
+    seat_id: int = Field(foreign_key="seats.id")
+    """Whose seat in it."""
+    rating_id: int = Field(foreign_key="ratings.id", index=True)
+    """The rating that changed."""
+    before: float
+    """Its value before the match."""
+    after: float
+    """Its value after the match."""
+    created_at: datetime
+    """When the round was closed."""

@@ -1,0 +1,168 @@
+"""Rulesets, tournaments under them, and their entrants and rounds."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import ClassVar
+
+from sqlalchemy import JSON, Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+from arena.models.columns import text_of
+
+
+class TournamentState(StrEnum):
+    """Where a tournament stands."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    PAUSED = "paused"
+    """Halted by an organiser; it can be resumed."""
+    FAILED = "failed"
+    """Halted because a referee refused a match; it can be started again."""
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+
+
+class RoundState(StrEnum):
+    """Where a round stands."""
+
+    PLANNED = "planned"
+    OPEN = "open"
+    CLOSED = "closed"
+    """All its matches are done and the ratings are applied."""
+    CANCELLED = "cancelled"
+
+
+class StoredRuleset(SQLModel, table=True):
+    """A ruleset's content as it was played; one row for each different content."""
+
+    __tablename__: ClassVar[str] = "rulesets"
+
+    id: int = Field(default=None, primary_key=True)
+    name: str
+    """The ruleset's own name; two contents may share it."""
+    version: int
+    """The ruleset's own version."""
+    hash: str = Field(unique=True)
+    """SHA-256 of the canonical JSON of ``content``."""
+    players: int
+    """Seats at a table."""
+    content: dict[str, object] = Field(sa_type=JSON)
+    """The resolved ruleset object."""
+    rated_matches: int = 0
+    """Matches rated under it; updated before ratings are read, so that two rounds never rate at once."""
+    created_at: datetime
+    """When it was first used."""
+
+    @property
+    def label(self) -> str:
+        """Name and version, as ``hong-kong@1``."""
+        return f"{self.name}@{self.version}"
+
+
+class Tournament(SQLModel, table=True):
+    """Rounds of matches between entrants under one ruleset."""
+
+    __tablename__: ClassVar[str] = "tournaments"
+
+    id: int = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    """Unique for good; deal records carry it."""
+    format: str
+    """How it is paired: one of ``arena.pairing.FORMATS``."""
+    state: TournamentState = Field(sa_type=text_of(TournamentState), index=True)
+    """Where it stands."""
+    problem: str | None = None
+    """Why it failed; NULL: it has not."""
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """What is played."""
+    table_size: int
+    """Bots at a table."""
+    rounds: int | None = None
+    """Rounds in all; NULL: known once the first are paired, or (continuous) until it is stopped."""
+    paired: int = 0
+    """Rounds paired so far; conditional updates of it keep two pairings apart."""
+    sessions: int
+    """Sessions in a match."""
+    deals: int | None = None
+    """Deals in a session; NULL: as the ruleset says."""
+    decision_ms: int
+    """How long a decision may take."""
+    join_ms: int
+    """How long absent bots are waited for when a match starts."""
+    faults: int
+    """Number of faults at which a session is forfeit."""
+    bank_ms: int = 0
+    """Thinking time of each seat for all decisions of a session; 0: no bank."""
+    increment_ms: int = 0
+    """What each decision adds to the bank."""
+    credit_ms: int = 100
+    """The most that is credited to a decision for the network."""
+    ask_forced: bool = False
+    """Whether bots are asked even where they have no choice."""
+    require_check: bool = False
+    """Whether every entrant must have passed the check of its protocol."""
+    duplicate: bool = False
+    """Whether all tables of a round play the same deals; a bot is then held to its seat elsewhere."""
+    options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
+    """Options of the format alone."""
+    seed: str
+    """32 random bytes in hexadecimal, secret until the tournament has ended."""
+    commitment: str
+    """SHA-256 of the seed, public from the beginning; pairings are drawn from it."""
+    created_at: datetime
+    """When it was created."""
+    started_at: datetime | None = None
+    """When it was first started; NULL: never."""
+    advanced_at: datetime | None = None
+    """When it last moved on; every step begins by updating it, which keeps two steps apart. NULL: never."""
+    finished_at: datetime | None = None
+    """When it finished or was cancelled; NULL: not yet."""
+
+
+class Entrant(SQLModel, table=True):
+    """A bot version in a tournament."""
+
+    __tablename__: ClassVar[str] = "entrants"
+    __table_args__ = (
+        UniqueConstraint("tournament_id", "number"),
+        UniqueConstraint("tournament_id", "version_id"),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournaments.id")
+    """The tournament."""
+    version_id: int = Field(foreign_key="bot_versions.id", index=True)
+    """Who plays."""
+    number: int
+    """Place in the list of entrants, from 1: the seeding, and what pairings are drawn with."""
+    withdrawn_after: int | None = None
+    """Number of the last round that it plays; NULL: it stays to the end."""
+    entered_at_round: int = 1
+    """Number of the first round that it plays."""
+
+
+class Round(SQLModel, table=True):
+    """Matches that are paired together."""
+
+    __tablename__: ClassVar[str] = "rounds"
+    __table_args__ = (
+        UniqueConstraint("tournament_id", "number"),
+        Index(None, "tournament_id", "state", "number"),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournaments.id")
+    """The tournament."""
+    number: int
+    """Counts from 1."""
+    state: RoundState = Field(sa_type=text_of(RoundState))
+    """Where it stands; at most one round of a tournament is open."""
+    byes: list[int] = Field(sa_type=JSON)
+    """Numbers of the entrants that sit out."""
+    created_at: datetime
+    """When it was paired."""
+    started_at: datetime | None = None
+    """When it was opened; NULL: not yet."""
+    finished_at: datetime | None = None
+    """When it was closed or cancelled; NULL: not yet."""

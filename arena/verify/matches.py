@@ -1,0 +1,128 @@
+"""A match of an export, session by session and deal by deal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from arena.verify.head import Head
+from arena.verify.lines import Lines
+from arena.verify.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
+from arena.verify.report import Report
+from referee.errors import RecordError
+from referee.replay import Replayer
+from referee.shuffle import deal_seed, session_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A match as it was checked."""
+
+    part: MatchPart
+    deal_points: dict[int, list[list[int]]]
+    """For each session the points of its deals by seat."""
+
+
+def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, table: int) -> Played:
+    """Take the lines of a match, and check them; deals and matches are counted in the report. Difference."""
+    part = lines.take_part(MatchPart)
+    lines.same("round", part.round, round.round)
+    lines.same("table", part.table, table)
+    bots = [head.names[number] for number in round.tables[table - 1]]
+    lines.same("bots", list(part.bots), bots)
+    numbers = [session.session for session in part.sessions]
+    most = head.part.sessions
+    if numbers != sorted(set(numbers)) or any(number > most for number in numbers):
+        raise lines.wrong("sessions: their numbers are not in order, or too large")
+    if part.state == "done" and len(numbers) < most:
+        raise lines.wrong(f"sessions: the match is done with {len(numbers)} of {most}")
+    if round.state == "closed" and part.state != "done":
+        raise lines.wrong(f"state: is {part.state!r} in a round that is closed")
+    for place, session in enumerate(part.sessions):
+        _check_session_line(lines, head, f"sessions.{place}", session, bots)
+    for name in ("points", "faults"):
+        sums = [0] * len(bots)
+        for session in part.sessions:
+            for position, value in zip(session.seating, getattr(session, name), strict=True):
+                sums[position] += value
+        lines.same(name, list(getattr(part, name)), sums)
+    lines.close(part)
+    report.matches += 1
+    return Played(part, {line.session: _session(lines, report, head, part, line) for line in part.sessions})
+
+
+def _check_session_line(
+    lines: Lines, head: Head, where: str, session: SessionLine, bots: Sequence[str]
+) -> None:
+    fixed = tuple(range(len(bots)))
+    if sorted(session.seating) != list(fixed) or (head.part.duplicate and session.seating != fixed):
+        raise lines.wrong(f"{where}.seating: {list(session.seating)} cannot be")
+    for name in ("points", "faults"):
+        lines.same(f"{where}.{name}: how many", len(getattr(session, name)), len(bots))
+
+
+def _session(
+    lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine
+) -> list[list[int]]:
+    """The points of each deal by seat."""
+    table = None if head.part.duplicate else match.table
+    seed = session_seed(head.seed, match.round, table, line.session)
+    shared: dict[str, object] = {
+        "ruleset": head.part.ruleset,
+        "tournament": head.part.tournament,
+        "round": match.round,
+        "table": match.table,
+        "session": line.session,
+        "seats": [match.bots[position] for position in line.seating],
+    }
+    place = f"round {match.round}, table {match.table}, session {line.session}"
+    replayer = Replayer()
+    records: list[dict[str, object]] = []
+    points: list[list[int]] = []
+    faults = [0] * len(line.seating)
+    for number in range(1, line.deals + 1):
+        where = f"{place}, deal {number}"
+        record = lines.take_record()
+        _check_deal(lines, where, record, shared, number, deal_seed(seed, number), replayer)
+        records.append(record)
+        points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
+        for fault in record.get("faults", ()):  # type: ignore[attr-defined]  # as above
+            faults[fault["seat"]] += 1
+        over = _is_over(head, points, record)
+        if over != (number == line.deals):
+            raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
+        report.deals += 1
+    sums = [sum(column) for column in zip(*points, strict=True)]
+    lines.same(f"{place}: points", list(line.points), sums)
+    lines.same(f"{place}: faults", list(line.faults), faults)
+    lines.same(f"{place}: forfeit", line.forfeit, records[-1].get("forfeit"))
+    lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
+    return points
+
+
+def _check_deal(
+    lines: Lines,
+    where: str,
+    record: dict[str, object],
+    shared: Mapping[str, object],
+    number: int,
+    seed: bytes,
+    replayer: Replayer,
+) -> None:
+    for name in SHARED[1:]:
+        if record.get(name) != shared[name]:
+            raise lines.wrong(f"{where}: {name}: is not that of the session")
+    lines.same(f"{where}: deal", record.get("deal"), number)
+    lines.same(f"{where}: seed", record.get("seed"), seed.hex())
+    try:
+        replayer.check(record)
+    except RecordError as error:
+        raise lines.wrong(f"{where}: {error}") from None
+
+
+def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:
+    end, sums = head.ruleset.session, [sum(column) for column in zip(*points, strict=True)]
+    if record.get("end") == "forfeit" or len(points) == head.deals:
+        return True
+    if end.chips is not None and min(sums) <= -end.chips:
+        return True
+    target = end.target or 0
+    return (target > 0 and max(sums) >= target) or (target < 0 and min(sums) <= target)

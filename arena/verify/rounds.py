@@ -1,0 +1,159 @@
+"""A round of an export: who may meet whom, what the matches are worth, and what they do to the ratings."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from arena.duplicate import scores
+from arena.ratings import START, apply_match
+from arena.standings import MatchOutcome
+from arena.verify.head import Head
+from arena.verify.lines import Lines
+from arena.verify.matches import Played, check_match
+from arena.verify.parts import CONTINUOUS, Change, PoolLine, RoundEndPart, RoundPart
+from arena.verify.report import Link, Report
+
+
+class Rounds:
+    """Checks one round after the other, and keeps what the standings and the next ratings follow from."""
+
+    def __init__(self, lines: Lines, report: Report, head: Head) -> None:
+        self._lines = lines
+        self._report = report
+        self._head = head
+        self._ratings: dict[str, float] = {}
+        """As the tournament's own rounds left them."""
+        self.outcomes: list[MatchOutcome] = []
+        """Of all matches that are done."""
+        self._numbers: set[int] = set()
+        """Of the rounds so far."""
+        self.byes: list[int] = []
+        """Everyone who sat out, once for each time."""
+
+    def check_next(self) -> None:
+        """Take the lines of the next round, its matches among them, and check them. Difference."""
+        lines, report = self._lines, self._report
+        part = lines.take_part(RoundPart)
+        report.rounds += 1
+        self._check_number(part.round)
+        self._check_pairing(part)
+        before = self._pool(part)
+        lines.close(part)
+        tables = range(1, len(part.tables) + 1)
+        points = self._scores([check_match(lines, report, self._head, part, table) for table in tables])
+        self.outcomes += [
+            MatchOutcome(part.round, table, dict(zip(entrants, scored, strict=True)))
+            for table, (entrants, scored) in enumerate(zip(part.tables, points, strict=True), start=1)
+            if scored is not None
+        ]
+        self.byes += part.byes
+        if part.state == "closed":
+            self._check_end(part, points, before)
+
+    def _check_number(self, number: int) -> None:
+        """Rounds stand in the order in which they were rated: that of their numbers, but for batches."""
+        planned = self._head.part.rounds
+        if self._head.part.pairing != CONTINUOUS:
+            self._lines.same("round", number, self._report.rounds)
+        elif number in self._numbers:
+            raise self._lines.wrong(f"round: {number} stands twice")
+        elif planned is not None and number > planned:
+            raise self._lines.wrong(f"round: is {number}, but there are {planned}")
+        self._numbers.add(number)
+
+    def _check_pairing(self, part: RoundPart) -> None:
+        lines, head = self._lines, self._head
+        for place, table in enumerate(part.tables):
+            lines.same(f"tables.{place}: bots at the table", len(table), head.part.table_size)
+        if head.part.state == "finished":
+            lines.same("state", part.state, "closed")
+        everyone = [*(number for table in part.tables for number in table), *part.byes]
+        for number in everyone:
+            if number not in head.names:
+                raise lines.wrong(f"tables, byes: there is no entrant {number}")
+            entrant = head.part.entrants[number - 1]
+            last = entrant.withdrawn_after
+            if part.round < entrant.entered_at_round or (last is not None and part.round > last):
+                raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
+        if len(set(everyone)) < len(everyone):
+            raise lines.wrong("tables, byes: an entrant stands there twice")
+
+    def _pool(self, part: RoundPart) -> dict[str, float]:
+        """Ratings before the round of all at its tables."""
+        before = {}
+        if part.state == "closed":
+            sitting = [self._head.names[number] for table in part.tables for number in table]
+            before = {bot: self._ratings[bot] for bot in sitting if bot in self._ratings}
+            for place, line in enumerate(part.pool):
+                where = f"pool.{place}"
+                if line.bot not in sitting:
+                    raise self._lines.wrong(f"{where}.bot: {line.bot!r} sits at none of the tables")
+                self._check_pool_line(where, line)
+                before[line.bot] = line.rating
+            for bot in sitting:
+                if bot not in before:
+                    raise self._lines.wrong(f"pool: the rating of {bot} is missing")
+        elif part.pool:
+            raise self._lines.wrong("pool: is not empty, but the round is not closed")
+        return before
+
+    def _check_pool_line(self, where: str, line: PoolLine) -> None:
+        if not math.isfinite(line.rating):
+            raise self._lines.wrong(f"{where}.rating: is no number")
+        since = line.since
+        if since is None:
+            if line.bot in self._ratings:
+                raise self._lines.wrong(f"{where}.since: is missing, but {line.bot} has been rated here")
+            self._lines.near(f"{where}.rating", line.rating, START)
+            return
+        if since.tournament == self._head.part.tournament:
+            raise self._lines.wrong(f"{where}.since.tournament: is this one")
+        place = (since.tournament, since.round, since.table, line.bot)
+        self._report.links.append(Link(self._lines.number, place, line.rating))
+
+    def _scores(self, matches: Sequence[Played]) -> list[Sequence[float] | None]:
+        """What counts of each match by place at the table; None where it is not done."""
+        if not self._head.part.duplicate:
+            return [match.part.points if match.part.state == "done" else None for match in matches]
+        done = [match for match in matches if match.part.state == "done"]
+        compared = iter(scores([match.deal_points for match in done]))
+        return [next(compared) if match.part.state == "done" else None for match in matches]
+
+    def _check_end(
+        self, part: RoundPart, points: Sequence[Sequence[float] | None], before: Mapping[str, float]
+    ) -> None:
+        lines = self._lines
+        end = lines.take_part(RoundEndPart)
+        lines.same("round", end.round, part.round)
+        lines.same("scores", end.scores is not None, self._head.part.duplicate)
+        if end.scores is not None:
+            lines.same("scores: tables", len(end.scores), len(points))
+            for table, (given, right) in enumerate(zip(end.scores, points, strict=True)):
+                lines.near_all(f"scores.{table}", given, right or ())
+        lines.same("ratings: tables", len(end.ratings), len(part.tables))
+        for table, (entrants, changes) in enumerate(zip(part.tables, end.ratings, strict=True)):
+            scored = points[table]
+            if scored is None:
+                raise lines.wrong(f"the round is closed, but table {table + 1} is not done")
+            bots = [self._head.names[number] for number in entrants]
+            self._check_ratings(part.round, table, bots, scored, changes, before)
+        lines.close(end)
+
+    def _check_ratings(
+        self,
+        round: int,
+        table: int,
+        bots: Sequence[str],
+        points: Sequence[float],
+        changes: Sequence[Change],
+        before: Mapping[str, float],
+    ) -> None:
+        self._lines.same(f"ratings.{table}: bots", len(changes), len(bots))
+        numbered = dict(enumerate(points))
+        after = apply_match({place: before[bot] for place, bot in enumerate(bots)}, numbered)
+        for place, (bot, change) in enumerate(zip(bots, changes, strict=True)):
+            where = f"ratings.{table}.{place}"
+            self._lines.near(f"{where}.before", change.before, before[bot])
+            self._lines.near(f"{where}.after", change.after, after[place])
+            self._ratings[bot] = change.after
+            at = (self._head.part.tournament, round, table + 1, bot)
+            self._report.ratings[at] = change.after

@@ -1,0 +1,75 @@
+"""What guesses and points come to."""
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from benchmarks.timing.setting import Guess, Played
+
+CERTAIN = 0.999
+
+
+class Estimate(NamedTuple):
+    """A mean and half of its 95 % interval."""
+
+    mean: float
+    half: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.half:.3f}"
+
+
+def estimate(values: Sequence[float]) -> Estimate:
+    """The mean of independent values."""
+    return Estimate(fmean(values), 1.96 * stdev(values) / math.sqrt(len(values)))
+
+
+def surprise(chance: float, forced: bool) -> float:
+    """Bits that are missing to the truth for one who believes in this chance that a pass was forced."""
+    bounded = min(CERTAIN, max(1 - CERTAIN, chance))
+    return -math.log2(bounded if forced else 1 - bounded)
+
+
+class Leak(NamedTuple):
+    """How well the spy told forced passes from others."""
+
+    passes: int
+    deals: int
+    forced: float
+    """Share of the passes that were forced."""
+    prior: float
+    """Share told right without the time."""
+    timed: float
+    """Share told right with it."""
+    unknown: float
+    """Bits that are missing without the time, for a pass."""
+    told: Estimate
+    """Bits that the time told, for a pass."""
+
+
+def leak(guesses: Sequence[Guess]) -> Leak:
+    """The figures of these guesses; the interval takes deals as independent, not passes."""
+    deals: dict[int, list[Guess]] = {}
+    for guess in guesses:
+        deals.setdefault(guess.session, []).append(guess)
+    each = len(guesses) / len(deals)
+    gains = [
+        sum(surprise(one.prior, one.forced) - surprise(one.timed, one.forced) for one in deal) / each
+        for deal in deals.values()
+    ]
+    return Leak(
+        len(guesses),
+        len(deals),
+        fmean(guess.forced for guess in guesses),
+        fmean((guess.prior > 0.5) == guess.forced for guess in guesses),
+        fmean((guess.timed > 0.5) == guess.forced for guess in guesses),
+        fmean(surprise(guess.prior, guess.forced) for guess in guesses),
+        estimate(gains),
+    )
+
+
+def worth(reading: Played, blind: Played, first: int) -> Estimate:
+    """What looking at the time brings, in points a deal, after the ``first`` deals; both played the same."""
+    both = [number for number in reading.points if number > first and number in blind.points]
+    return estimate([reading.points[number] - blind.points[number] for number in both])

@@ -1,0 +1,71 @@
+"""A way to play, what comes out of it, and who sits at the tables."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+RULESET = "chinese"
+PLAYERS = 4
+SLOW, QUICK, AT_ONCE = (0.020, 0.050), (0.001, 0.005), (0.0, 0.0)
+"""Seconds that bots think about a turn, from and to."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A way to play."""
+
+    think: tuple[float, float]
+    """Seconds that the opponents think about a turn, from and to."""
+    tables: int = 1
+    """Matches at once, each with bots of its own."""
+    sessions: int = 1
+    """Sessions at once in a match."""
+    ask_forced: bool = False
+    hasty: bool = False
+    """Whether the opponents answer at once where they have no choice, instead of thinking as long as ever."""
+    one_by_one: bool = False
+    """Whether an opponent thinks about one turn at a time, as a bot of the SDK does, or about all at once."""
+    opponents: tuple[str, ...] = ("patient",) * PLAYERS
+    """By bot; the first is the spy's place."""
+    reads: bool = True
+    """Whether the spy looks at the time."""
+    watches: bool = False
+    """Whether the spy also watches its match as a spectator, who is shown every action by itself."""
+
+
+class Guess(NamedTuple):
+    """What the spy believed of a pass: the chance that it was forced."""
+
+    session: int
+    prior: float
+    """Without the time."""
+    timed: float
+    """With it."""
+    forced: bool
+    """What was so."""
+
+
+@dataclass
+class Played:
+    """What came out of a setting."""
+
+    seconds: float = 0.0
+    decisions: int = 0
+    points: dict[int, int] = field(default_factory=dict)
+    """The spy's points by session; a session is one deal."""
+    guesses: list[Guess] = field(default_factory=list)
+
+    @property
+    def deals(self) -> int:
+        """Deals played to their end."""
+        return len(self.points)
+
+
+def token(table: int, bot: int) -> str:
+    """The token, which is the number too, of a table's bot."""
+    return str(1 + table * PLAYERS + bot)
+
+
+def program(name: str) -> str:
+    """What the bots of all tables that run the same program have in common, from a bot's name."""
+    number = int(name.removeprefix("bench/bot").partition("@")[0])
+    return str((number - 1) % PLAYERS)

@@ -1,0 +1,58 @@
+"""A bot's stream without the SDK, which keeps the times at which messages come."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from referee import twin
+from referee.bot.view import SessionView
+from referee.channel import async_channel
+from referee.v1 import play_pb2
+
+PLAY = "/referee.v1.RefereeService/Play"
+OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.use_local_subchannel_pool", 1))
+
+Send = Callable[[play_pb2.PlayRequest], Awaitable[None]]
+
+
+async def talk(
+    address: str, token: str, sessions: int, take: Callable[[Any, float, Send], Awaitable[None]]
+) -> None:
+    """Plays a stream; hands each event on with the time at which its message came."""
+    async with async_channel(address, None, OPTIONS) as channel:
+        call: Any = channel.stream_stream(
+            PLAY, play_pb2.PlayRequest.SerializeToString, twin.PlayResponse.FromString
+        )(None)
+        writing = asyncio.Lock()
+        waiting: asyncio.Queue[tuple[float, Any]] = asyncio.Queue()
+
+        async def send(request: play_pb2.PlayRequest) -> None:
+            async with writing:
+                await call.write(request)
+
+        async def work() -> None:
+            while True:
+                came, response = await waiting.get()
+                for event in response.events:
+                    await take(event, came, send)
+                    await asyncio.sleep(0)  # messages that come meanwhile get their time
+
+        async def read() -> None:
+            async for response in call:
+                waiting.put_nowait((time.perf_counter(), response))
+                if response.HasField("ping"):
+                    await send(play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id)))
+
+        hello = play_pb2.Hello(token=token, protocol_version=1, max_sessions=sessions)
+        await send(play_pb2.PlayRequest(hello=hello))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(work())
+            group.create_task(read())
+
+
+def answer(message: Any, view: SessionView, mask: int) -> play_pb2.PlayRequest:
+    """The message that answers a turn."""
+    move = play_pb2.Move(session=message.session, sequence=message.sequence, passes=not mask)
+    move.cards.extend(view.numbers(mask))
+    return play_pb2.PlayRequest(moves=[move])

@@ -1,0 +1,79 @@
+"""How much a deal can cost at the very most, so that every score fits the 32 bits that it has."""
+
+from referee.errors import RulesetError
+from referee.ruleset.model import Ruleset
+
+MAX_DEALS = 1000
+"""Deals in a session at most, so that it ends, and its result stays one message."""
+
+MOST_POINTS = (2**31 - 1) // MAX_DEALS
+"""The most points, up or down, that a deal may come to: a session of ``MAX_DEALS`` then fits 32 bits."""
+
+MOST_RESTOCKS = 10
+"""How often in a deal the cards of finished tricks may become the stock."""
+
+_EACH_PAYS_EACH = ("pairwise", "winner_collects", "difference")
+
+
+def pack_size(ruleset: Ruleset) -> int:
+    """Return the number of cards in all packs."""
+    return len(ruleset.ranks) * 4 * ruleset.decks
+
+
+def most_deals(ruleset: Ruleset, deals: int) -> int:
+    """Return how many deals a session may have; ``deals`` is how many were asked for, 0 if none were."""
+    return deals or min(ruleset.session.deals or MAX_DEALS, MAX_DEALS)
+
+
+def most_points(ruleset: Ruleset) -> int:
+    """Return a number that no seat's points in a deal exceed, up or down; it need not be reached."""
+    return _settled(ruleset) + _bonuses(ruleset)
+
+
+def refuse_excess(ruleset: Ruleset) -> None:
+    """Raise RulesetError if points could grow beyond ``MOST_POINTS``; it names the field that does most."""
+    most = most_points(ruleset)
+    if most > MOST_POINTS:
+        bound = f"must be less: a deal could come to {most} points, and a score holds {MOST_POINTS} a deal"
+        raise RulesetError(_field(ruleset), bound)
+
+
+def _settled(ruleset: Ruleset) -> int:
+    if ruleset.settle == "places":
+        return max(map(abs, ruleset.place_points))
+    doublings = 4 * ruleset.decks  # every two doubles once: in a hand, or in the last play
+    doubled = ruleset.double_per_two_left or ruleset.final_twos != "none"
+    all_hands = pack_size(ruleset) * _a_card(ruleset) * _times(ruleset) + ruleset.players * _amount(ruleset)
+    payments = ruleset.players if ruleset.settle in _EACH_PAYS_EACH else 1
+    return all_hands * payments << (doublings if doubled else 0)
+
+
+def _bonuses(ruleset: Ruleset) -> int:
+    bonuses = ruleset.bonuses
+    if bonuses is None:
+        return 0
+    plays = pack_size(ruleset) // 4 * (1 + (MOST_RESTOCKS if ruleset.restock else 0))
+    a_play = max(abs(bonuses.quads), abs(bonuses.straight_flush), abs(bonuses.four_twos))
+    winner = max(abs(bonuses.winner), abs(bonuses.winner_per_two) * 4 * ruleset.decks)
+    return a_play * (plays + abs(bonuses.final_times)) + winner
+
+
+def _a_card(ruleset: Ruleset) -> int:
+    """What a card costs at most; some ways to settle count cards, or deals, and not their points."""
+    return max(1, *map(abs, ruleset.card_points))
+
+
+def _times(ruleset: Ruleset) -> int:
+    return max((bracket.times or 1 for bracket in ruleset.multipliers), default=1)
+
+
+def _amount(ruleset: Ruleset) -> int:
+    return max((abs(bracket.points or 0) for bracket in ruleset.multipliers), default=0)
+
+
+def _field(ruleset: Ruleset) -> str:
+    if _bonuses(ruleset) > _settled(ruleset):
+        return "bonuses"
+    if ruleset.settle == "places":
+        return "place_points"
+    return "multipliers" if max(_times(ruleset), _amount(ruleset)) > _a_card(ruleset) else "card_points"

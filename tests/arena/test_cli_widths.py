@@ -1,0 +1,137 @@
+"""What people read, on real terminals of several widths and in a pipe, with names as long as allowed."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from arena.services import bots
+from arena.services.journal import DatabaseJournal
+from arena.settings import Settings
+from referee.journal import Entry, EntryKind
+from tests.arena.random_play import play_randomly
+from tests.arena.world import World
+
+CUP = "z" * 39
+NAMES = [f"{'q' * 38}{number}/{'x' * 38}{number}" for number in range(4)]
+"""Of letters that hardly anything else is written with: it can be counted whether all of them are there."""
+
+HOST = f"{'j' * 60}.example.org:8710"
+
+LENGTHS = {"z": 39, "q": 38, "x": 38, "j": 60}
+"""How often each letter stands in a row in these."""
+
+COMMANDS = [
+    ["tournament", "list"],
+    ["tournament", "standings", CUP, "--crosstable"],
+    ["tournament", "pairings", CUP],
+    ["leaderboard"],
+    ["bot", "list"],
+    ["bot", "log", NAMES[0]],
+    ["match", "show", CUP, "1", "1"],
+    ["match", "seating", "8", "8"],
+    ["rules", "list"],
+    ["config"],
+]
+
+RUN_ALL = """
+import sys
+from arena.cli.app import run
+for command in sys.stdin.read().split("\\n\\n"):
+    assert run(["--data", sys.argv[1], *command.split("\\n")]) == 0, command
+    print("=====", flush=True)
+"""
+"""Runs all commands, each of which stands in standard input with a line for each argument."""
+
+
+@pytest.fixture
+def environment(world: World, settings: Settings) -> dict[str, str]:
+    """Of commands that have long names to show."""
+    versions = [bots.register_version(world.storage, name, world.clock()) for name in NAMES]
+    world.finish(world.tournament_of(NAMES, name=CUP).id, play_randomly)
+    details = {"deal": 2, "action": 17, "hand": "3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD 2D", "faults": 3}
+    with DatabaseJournal(world.storage, HOST) as journal:
+        journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
+        journal.add(Entry(1, EntryKind.FAULT, "timeout", "late " * 40, f"{CUP}/1/1/1", details))
+    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    return clean | {"ARENA_TOKEN": versions[0].token, "ARENA_LISTEN": HOST, "ARENA_REFEREES": HOST}
+
+
+def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> list[str]:
+    """What each of the commands prints on a terminal so wide."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN_ALL, str(data)],
+        stdin=subprocess.PIPE,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+    ) as process:
+        os.close(theirs)
+        assert process.stdin is not None
+        process.stdin.write("\n\n".join("\n".join(command) for command in COMMANDS).encode())
+        process.stdin.close()
+        printed = b""
+        with suppress(OSError):  # which is how a terminal ends
+            while more := os.read(ours, 65_536):
+                printed += more
+    os.close(ours)
+    assert process.returncode == 0, printed.decode()
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed.decode().replace("\r\n", "\n"))
+    return text.split("=====\n")[:-1]
+
+
+def shown_in_a_pipe(data: Path, environment: dict[str, str]) -> list[str]:
+    """What each of the commands prints into a pipe."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_ALL, str(data)],
+        input="\n\n".join("\n".join(command) for command in COMMANDS),
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split("=====\n")[:-1]
+
+
+def test_commands_on_a_terminal_of_any_width_cut_nothing(
+    settings: Settings, environment: dict[str, str]
+) -> None:
+    in_pipe = shown_in_a_pipe(settings.data, environment)
+    for width in (60, 80, 120):
+        on_terminal = shown_on_a_terminal(settings.data, width, environment)
+        assert len(on_terminal) == len(in_pipe) == len(COMMANDS)
+        for command, shown, whole in zip(COMMANDS, on_terminal, in_pipe, strict=True):
+            assert_all_there((width, *command), shown, whole)
+
+
+def assert_all_there(command: tuple[object, ...], shown: str, whole: str) -> None:
+    """All long names and numbers of what stands in the pipe stand on the terminal."""
+    assert "…" not in shown, command
+    for letter, length in LENGTHS.items():
+        rest = re.sub(f"{letter}{{10,}}", "", whole)
+        times, missing = divmod(shown.count(letter) - rest.count(letter), length)
+        assert missing == 0, (command, letter)
+        assert (times > 0) == (rest != whole), (command, letter)
+    if command[1] not in ("bot", "config"):  # whose addresses have numbers that may be folded
+        numbers = set(re.findall(r"(?<![\w.])-?\d+(?:[./]\d+)?(?![\w.])", whole))
+        assert {number for number in numbers if number not in shown} == set(), command
+
+
+def test_commands_in_a_pipe_fold_nothing(settings: Settings, environment: dict[str, str]) -> None:
+    shown = dict(zip(map(tuple, COMMANDS), shown_in_a_pipe(settings.data, environment), strict=True))
+    for command, text in shown.items():
+        assert "…" not in text, command
+        for letter, length in LENGTHS.items():
+            assert {len(run) for run in re.findall(f"{letter}{{10,}}", text)} <= {length}, command
+    assert len(shown["tournament", "list"].splitlines()) == 3
+    assert f"  {'late ' * 40}".rstrip() in shown["bot", "log", NAMES[0]].splitlines()

@@ -1,0 +1,177 @@
+"""``arena doctor`` before real servers and processes: all is well, then one thing after the other is not."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from redis import Redis
+from sqlalchemy.engine import make_url
+
+from arena.cli.local import arena_command, free_address
+from arena.migrations import HEAD
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.tasks import wake
+from tests.arena import servers
+from tests.arena.servers import LOOPBACK, Postgres, Server
+from tests.arena.storm import Cluster, cluster
+
+PASSWORD, WRONG = "open-sesame", "abracadabra"
+
+DEADLINE = 60.0
+
+
+def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:
+    """Runs the command with these settings, some of them changed; gives its status and its lines.
+
+    Whatever it says, it is no traceback and no password.
+    """
+    variables = {f"ARENA_{name.upper()}": text for name, text in changed.items()}
+    environment = os.environ | settings.environment() | variables
+    ran = subprocess.run(
+        arena_command("doctor"), env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+    assert ran.stderr == ""
+    assert PASSWORD not in ran.stdout
+    assert WRONG not in ran.stdout
+    assert "Traceback" not in ran.stdout
+    return ran.returncode, ran.stdout.splitlines()
+
+
+def trouble(settings: Settings, **changed: str) -> str:
+    """The only line that is not well, where that is a failure."""
+    status, lines = doctor(settings, **changed)
+    [line] = [line for line in lines if not line.startswith("ok ")]
+    assert (status, line[:5]) == (1, "fail ")
+    return line
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with servers.postgres() as server:
+        server.lock("clerk", PASSWORD)
+        yield server
+
+
+@contextmanager
+def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterator[Cluster]:
+    """An arena that runs, on an empty database of this name and on this broker."""
+    url = make_url(postgres.create(name)).set(username="clerk", password=PASSWORD)
+    database = url.render_as_string(hide_password=False)
+    with cluster(folder, database_url=database, broker_url=broker) as running:
+        wake(running.settings, 1)
+        running.wait(lambda: doctor(running.settings)[0] == 0)
+        yield running
+
+
+def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
+    """All is well; then one thing after the other is broken, named with its setting, and mended."""
+    settings = running.settings
+    status, lines = doctor(settings)
+    assert status == 0
+    assert [line for line in lines if not line.startswith("ok ")] == []
+    for words in ("database ", "migrations ", "broker ", "clocks ", "leases ", "referee "):
+        assert any(line.startswith(f"ok    {words}") for line in lines), words
+
+    line = trouble(settings, broker_url=wrong_broker)
+    assert line.startswith("fail  broker ")
+    assert line.endswith("→ correct the user or the password in ARENA_BROKER_URL")
+
+    line = trouble(settings, referees=f"{settings.referees[0]},{free_address()}")
+    assert line.startswith("fail  referee ")
+    assert line.endswith(
+        "is `arena up` or `arena referee` running there? if it is elsewhere, correct ARENA_REFEREES"
+    )
+
+    status, lines = doctor(settings, worker_token=WRONG)
+    failed = [line for line in lines if not line.startswith("ok ")]
+    assert (status, len(failed)) == (1, len(settings.referees))
+    for line in failed:
+        assert line.startswith("fail  referee ")
+        assert line.endswith("→ ARENA_WORKER_TOKEN has to be the same here as there")
+
+    broker.end()
+    line = trouble(settings)
+    broker.wait()
+    assert line.startswith("fail  broker ")
+    assert "refused" in line
+    assert line.endswith(
+        "is it running, and can it be reached from here? if it is elsewhere, correct ARENA_BROKER_URL"
+    )
+
+
+def test_doctor_when_on_postgresql_and_redis_then_it_names_what_is_broken(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    with servers.redis_server() as (port, server), Redis(LOOPBACK, port) as client:
+        client.config_set("requirepass", PASSWORD)
+        url = f"redis://:{PASSWORD}@{LOOPBACK}:{port}/0"
+        with arena_on(tmp_path, postgres, "with_redis", url) as running:
+            line = trouble(running.settings, broker_url=url.replace(f":{PASSWORD}@", ""))
+            assert line.endswith("→ correct the user or the password in ARENA_BROKER_URL")
+            check_all(running, server, url.replace(PASSWORD, WRONG))
+
+
+def test_doctor_when_on_postgresql_and_rabbitmq_then_it_names_what_is_broken(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    with servers.rabbitmq_server() as (port, server):
+        url = f"amqp://guest:guest@{LOOPBACK}:{port}//"
+        with arena_on(tmp_path, postgres, "with_rabbitmq", url) as running:
+            line = trouble(running.settings, broker_url=f"{url}nowhere")
+            assert line.endswith("→ create it, or correct ARENA_BROKER_URL")
+            check_all(running, server, url.replace("guest:guest", f"guest:{WRONG}"))
+
+
+def test_doctor_when_the_database_is_broken_then_it_names_the_setting(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    with (
+        servers.redis() as port,
+        arena_on(tmp_path, postgres, "broken", f"redis://{LOOPBACK}:{port}/0") as running,
+    ):
+        settings = running.settings
+        url = settings.database_url
+
+        line = trouble(settings, database_url=url.replace(PASSWORD, WRONG))
+        assert line.startswith("fail  database ")
+        assert 'password authentication failed for user "clerk"' in line
+        assert line.endswith("→ correct the user or the password in ARENA_DATABASE_URL")
+
+        line = trouble(settings, database_url=url.replace("/broken", "/nowhere"))
+        assert 'database "nowhere" does not exist' in line
+        assert line.endswith("→ create it, or correct ARENA_DATABASE_URL")
+
+        postgres.server.end()
+        line = trouble(settings)
+        postgres.server.wait()
+        assert line.startswith("fail  database ")
+        assert "Connection refused" in line
+        assert line.endswith(
+            "is it running, and can it be reached from here? if it is elsewhere, correct ARENA_DATABASE_URL"
+        )
+        running.wait(lambda: doctor(settings)[0] == 0)
+
+
+def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    url = postgres.create("behind")
+    config = Config()
+    config.set_main_option("script_location", "arena:migrations")
+    with Storage(url) as storage, storage.write() as tx:
+        config.attributes["connection"] = tx.connection()
+        command.upgrade(config, "0001")
+    with servers.redis() as port:
+        settings = Settings(data=tmp_path, database_url=url, broker_url=f"redis://{LOOPBACK}:{port}/0")
+        settings.prepare()
+        for _ in range(2):
+            lines = doctor(settings)[1]
+            assert (
+                f"warn  migrations   the schema is 0001, not {HEAD} → the next command migrates it" in lines
+            )

@@ -1,0 +1,110 @@
+"""A tournament does not slow with its length: counted in what the database does, not in time."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+from arena.models import utc_now
+from arena.services import advance, seasons
+from arena.settings import load_settings
+from arena.storage import Storage, open_storage
+from benchmarks.history import ENTRANTS, TABLES, Season, begin
+
+SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
+"""Matches played before; a continuous tournament looks back as many batches as it has entrants."""
+
+HISTORY = ("rounds", "matches", "seats", "sessions", "rating_changes", "bot_log", "tournaments", "entrants")
+"""Tables that grow with what is played."""
+
+
+class Work:
+    """What SQLite does for the connections made while this is listening."""
+
+    def __init__(self) -> None:
+        self.instructions = 0
+        """Of SQLite's virtual machine: each row looked at takes some."""
+        self.statements: dict[str, Any] = {}
+        """Every statement that looks for rows, with the parameters of the first time."""
+
+    def connect(self, connection: Any, _record: object) -> None:
+        connection.set_progress_handler(self._count, 1)
+
+    def _count(self) -> int:
+        self.instructions += 1
+        return 0
+
+    def execute(
+        self, _connection: object, _cursor: object, statement: str, parameters: Any, *rest: Any
+    ) -> None:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE")):
+            self.statements.setdefault(statement, parameters[0] if rest[-1] else parameters)
+
+
+@pytest.fixture
+def work() -> Iterator[Work]:
+    """Counts for every database of the test."""
+    counted = Work()
+    hooks: dict[str, Callable[..., None]] = {
+        "connect": counted.connect,
+        "before_cursor_execute": counted.execute,
+    }
+    for name, hook in hooks.items():
+        event.listen(Engine, name, hook)
+    yield counted
+    for name, hook in hooks.items():
+        event.remove(Engine, name, hook)
+
+
+@contextmanager
+def season(folder: Path, format: str, past: int) -> Iterator[Season]:
+    """A tournament with so many matches behind it."""
+    url = f"sqlite:///{folder}/{format}-{past}.db"
+    with open_storage(load_settings({"data": folder, "database_url": url})) as storage:
+        yield begin(storage, url, format, past, ahead=10)
+
+
+@pytest.mark.parametrize("format", ["round-robin", "continuous"])
+def test_steps_when_a_tournament_is_long_then_they_cost_what_they_cost_in_a_short_one(
+    format: str, work: Work, tmp_path: Path
+) -> None:
+    costs = []
+    for past in (SHORT, LONG):
+        with season(tmp_path, format, past) as one:
+            one.clock = lambda: work.instructions
+            for _ in range(2 * TABLES):
+                one.play()
+            costs.append({step: max(found) for step, found in one.times.items()})
+    short, long = costs
+    assert long.keys() == short.keys() == {"claim", "store", "advance", "new tables"}
+    for step, cost in long.items():
+        assert cost <= 1.02 * short[step], step
+
+
+@pytest.mark.parametrize("format", ["round-robin", "continuous"])
+def test_statements_when_a_tournament_goes_on_then_none_reads_through_a_table_of_the_past(
+    format: str, work: Work, tmp_path: Path
+) -> None:
+    with season(tmp_path, format, SHORT) as one:
+        work.statements.clear()
+        for _ in range(2 * TABLES):
+            one.play()
+        advance.running_tournaments(one.storage)
+        seasons.advance_leagues(one.storage, utc_now())
+        tables = set()
+        for statement, parameters in work.statements.copy().items():
+            for step in plan(one.storage, statement, parameters):
+                words = step.split()
+                assert words[0] != "SCAN" or words[1] not in HISTORY, statement
+                tables |= {words[1]} if words[0] == "SEARCH" else set()
+        assert tables >= {"rounds", "matches", "seats", "sessions", "tournaments", "entrants"}
+
+
+def plan(storage: Storage, statement: str, parameters: Any) -> list[str]:
+    """The steps in which SQLite executes a statement."""
+    with storage.read() as tx:
+        rows = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+        return [row[3] for row in rows]

@@ -1,0 +1,174 @@
+"""Tasks while the database or the broker is away: one line for each, no traceback, and on they go."""
+
+import logging
+import os
+import subprocess
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+
+from arena.cli.local import arena_command
+from arena.errors import BrokerError
+from arena.models import utc_now
+from arena.services.advance import everyone
+from arena.settings import Settings, load_settings
+from arena.storage import Storage
+from arena.tasks import BeatScheduler, Tasks, make_app, make_worker_app, run_beat, run_worker, wake
+from referee.match import MatchSpec, Progress, SessionResult
+from tests.arena import servers
+from tests.arena.fakes import play_at_once
+from tests.arena.servers import LOOPBACK, free_port
+from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
+from tests.arena.world import World
+
+Lines = Callable[[], list[tuple[str, str]]]
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> Lines:
+    """Level and text of what the arena logged from warnings on; nothing of it has a traceback."""
+
+    def lines() -> list[tuple[str, str]]:
+        loud = [record for record in caplog.records if record.levelno >= logging.WARNING]
+        assert [record for record in loud if record.exc_info] == []
+        assert [record for record in loud if "\n" in record.getMessage()] == []
+        return [(record.levelname, record.getMessage()) for record in loud]
+
+    return lines
+
+
+def send_nothing(task: str, number: int) -> None:
+    """For tasks whose messages do not matter."""
+
+
+def no_broker(task: str, number: int) -> None:
+    raise BrokerError("setting broker_url: nobody there")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("advance", [7], "tournament 7 does not go on now"),
+        ("advance_all", [], "tournaments do not go on now"),
+        ("run_match", [7], "match 7 is not played now"),
+    ],
+)
+def test_task_when_the_database_is_away_then_it_tells_so_in_one_line(
+    settings: Settings, told: Lines, name: str, arguments: list[int], words: str
+) -> None:
+    url = f"postgresql+psycopg://arena:secret@{LOOPBACK}:{free_port()}/arena"
+    with Storage(url) as storage:
+        tasks = Tasks(settings, storage, play_at_once, send_nothing, everyone)
+        getattr(tasks, name)(*arguments)
+    [(level, line)] = told()
+    assert level == "WARNING"
+    assert line.startswith(f"{words}: database: connection failed")
+    assert "secret" not in line
+
+
+def test_match_when_the_database_goes_while_it_is_played_then_one_line_names_it(
+    settings: Settings, world: World, told: Lines
+) -> None:
+    world.clock.now = utc_now()
+    world.advance(world.tournament(4).id)
+    file = settings.data / "arena.db"
+
+    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        played = play_at_once(route, spec)
+        yield next(played)
+        yield next(played)
+        world.storage.close()
+        for part in file.parent.glob("arena.db*"):
+            part.unlink()
+        file.mkdir()
+        yield from played
+
+    tasks = Tasks(settings, world.storage, run, send_nothing, everyone)
+    tasks.run_match(world.messages.pop())
+    assert told() == [("WARNING", "cup/1/1: StorageError: database: unable to open database file")]
+
+
+def test_task_when_the_broker_is_away_then_it_tells_so_and_the_match_is_handed_out_later(
+    settings: Settings, world: World, told: Lines
+) -> None:
+    world.clock.now = utc_now()
+    cup = world.tournament(4)
+    Tasks(settings, world.storage, play_at_once, no_broker, everyone).advance(cup.id)
+    assert told() == [
+        ("WARNING", f"tournament {cup.id} does not go on now: setting broker_url: nobody there")
+    ]
+    world.clock.move(settings.lease_seconds + 1)
+    world.finish(cup.id)
+    assert world.status().state == "finished"
+
+
+def test_worker_when_redis_is_away_then_its_messages_are_refused_in_one_line(
+    settings: Settings, world: World, told: Lines
+) -> None:
+    world.clock.now = utc_now()
+    cup = world.tournament(4)
+    away = settings.model_copy(update={"broker_url": redis_url(free_port())})
+    with make_worker_app(away, world.storage, play_at_once) as app:
+        app.tasks["arena.advance"](cup.id)
+    [(level, line)] = told()
+    assert level == "WARNING"
+    assert line.startswith(f"tournament {cup.id} does not go on now: setting broker_url: ")
+
+
+def test_beat_when_the_broker_is_away_then_it_tells_so_in_one_line(tmp_path: Path, told: Lines) -> None:
+    settings = load_settings({"data": tmp_path, "broker_url": redis_url(free_port())})
+    with make_app(settings) as app:
+        app.conf.task_publish_retry = False
+        scheduler = app.Beat(quiet=True).Service(app=app, scheduler_cls=app.conf.beat_scheduler).scheduler
+        assert isinstance(scheduler, BeatScheduler)
+        scheduler.apply_entry(scheduler.schedule["advance"])
+    [(level, line)] = told()
+    assert level == "WARNING"
+    assert line.startswith("the beat finds no broker now: ")
+
+
+def test_processes_when_rabbitmq_refuses_them_then_they_end_with_one_line(tmp_path: Path) -> None:
+    with servers.rabbitmq() as port:
+        url = f"amqp://guest:abracadabra@{LOOPBACK}:{port}//"
+        settings = load_settings({"data": tmp_path, "broker_url": url})
+        with pytest.raises(BrokerError, match=r"setting broker_url: .*ACCESS_REFUSED"):
+            wake(settings, 1)
+        for name in ("worker", "beat"):
+            ran = subprocess.run(
+                arena_command(name),
+                env=os.environ | settings.environment(),
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+            [line] = ran.stderr.splitlines()
+            assert (ran.returncode, ran.stdout) == (1, "")
+            assert line.startswith("error: setting broker_url: ")
+            assert "ACCESS_REFUSED" in line
+
+
+def test_processes_when_the_brokers_folder_cannot_be_made_then_they_end_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings = load_settings({"data": tmp_path, "broker_url": f"filesystem://{tmp_path}/file/broker"})
+    for run in (run_worker, run_beat):
+        with pytest.raises(BrokerError, match=r"^setting broker_url: .*Not a directory"):
+            run(settings)
+
+
+def test_worker_when_postgresql_dies_again_and_again_then_no_log_has_a_traceback_and_the_cup_goes_on(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    with servers.postgres() as postgres:
+        settings = settings_of(tmp_path / "arena", database_url=postgres.url())
+        with playing(settings) as cup:
+            cup.begin()
+            for least in (3, 8):
+                cup.reach(least)
+                postgres.server.restart(seconds=2)
+            cup.reach(14)
+            postgres.kill_process()
+            assert cup.finish() == calm_results(make_world)
+        lines = (settings.logs / "worker.log").read_text().splitlines()
+    assert [line for line in lines if "Traceback" in line or "ERROR" in line] == []
+    assert any("WARNING" in line and "database: " in line for line in lines)

@@ -1,0 +1,24 @@
+"""Waiting for what other threads and processes bring about."""
+
+import time
+from collections.abc import Callable
+
+DEADLINE = 120.0
+"""Seconds after which a test gives up."""
+
+
+def wait_for(
+    condition: Callable[[], object],
+    *,
+    meanwhile: Callable[[], object] = lambda: None,
+    told: Callable[[], object] = lambda: "no more is known",
+) -> None:
+    """Return as soon as the condition holds, with a call of ``meanwhile`` between looks.
+
+    Fails after a while, with what ``told`` gives.
+    """
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f"gave up waiting: {told()}"
+        meanwhile()
+        time.sleep(0.02)
