@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from referee import wire
+from referee import encode
 from referee.events import Notice, NoticeCode, Sight
-from referee.v1 import match_pb2
 
 BACKLOG = 2000
 """Updates that are kept for slow spectators; who falls further behind is told how many were left out."""
@@ -37,14 +36,14 @@ class Broadcast:
 
     def show(self, sight: Sight) -> None:
         """Adds an update."""
-        self._updates.append(_encode(sight))
+        self._updates.append(encode.sight(sight))
         self.end += 1
 
     def join(self) -> "Spectator":
         """A new spectator, who first sees how the tables stand."""
         self.spectators += 1
         if self.end - self._picture_at > FRESH:
-            self._picture = [_encode(sight) for sight in self._sights()]
+            self._picture = [encode.sight(sight) for sight in self._sights()]
             self._picture_at = self.end
         return Spectator(self, self._picture, self._picture_at)
 
@@ -84,15 +83,8 @@ class Spectator:
         missed = self._broadcast.start - self._at
         if missed > 0:
             text = f"{missed} updates were left out: read too slowly"
-            parts.append(_encode(Notice(NoticeCode.LEFT_OUT, text)))
+            parts.append(encode.sight(Notice(NoticeCode.LEFT_OUT, text)))
             self._at = self._broadcast.start
         updates = self._broadcast.updates(self._at)
         self._at += len(updates)
         return b"".join(parts + updates)
-
-
-def _encode(sight: Sight) -> bytes:
-    """A message with one update; such messages set one after the other are one message with all of them."""
-    response = match_pb2.WatchMatchResponse()
-    wire.add_sight(response, sight)
-    return response.SerializeToString()

@@ -12,11 +12,11 @@ from google.protobuf.descriptor import Descriptor
 from referee import wire
 from referee.action import Entry
 from referee.deal import Deal, Stage
-from referee.events import DealEnded, DealStarted, Event, SessionInfo, Turn
+from referee.events import DealEnded, DealStarted, Event, Seen, SessionInfo, Sight, Turn
 from referee.memo import Memo
 from referee.numbers import card_numbers
 from referee.plays import Rules
-from referee.v1 import play_pb2
+from referee.v1 import match_pb2, play_pb2
 
 _VARINT, _BYTES = 0, 2
 """Wire types of protobuf's encoding: numbers, and what has a length."""
@@ -48,16 +48,26 @@ def _field(key: bytes) -> Memo[int, bytes]:
     return Memo(lambda number: key + _varint(number))
 
 
-def _event(name: str) -> Memo[int, bytes]:
-    """What stands before the fields of an event in a PlayResponse, by their length."""
-    events = _key(play_pb2.PlayResponse.DESCRIPTOR, "events", _BYTES)
-    event = _key(play_pb2.Event.DESCRIPTOR, name, _BYTES)
+def _head(many: bytes, one: bytes) -> Memo[int, bytes]:
+    """What stands before the fields of a message that is one of many, by the length of these fields."""
 
     def head(length: int) -> bytes:
-        inner = event + _varint(length)
-        return events + _varint(len(inner) + length) + inner
+        inner = one + _varint(length)
+        return many + _varint(len(inner) + length) + inner
 
     return Memo(head)
+
+
+def _event(name: str) -> Memo[int, bytes]:
+    """What stands before the fields of an event in a PlayResponse."""
+    events = _key(play_pb2.PlayResponse.DESCRIPTOR, "events", _BYTES)
+    return _head(events, _key(play_pb2.Event.DESCRIPTOR, name, _BYTES))
+
+
+def _update(name: str) -> Memo[int, bytes]:
+    """What stands before the fields of an update in a WatchMatchResponse."""
+    updates = _key(match_pb2.WatchMatchResponse.DESCRIPTOR, "updates", _BYTES)
+    return _head(updates, _key(match_pb2.WatchUpdate.DESCRIPTOR, name, _BYTES))
 
 
 _TURN = play_pb2.Turn.DESCRIPTOR
@@ -89,6 +99,9 @@ _HAND_CARDS = _key(play_pb2.Hand.DESCRIPTOR, "cards", _BYTES)
 _HANDS = _key(_ENDED, "hands", _BYTES)
 _LEFT = _key(_ENDED, "left", _BYTES)
 
+_SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal_started", "deal_ended"))
+_SEEN_SESSION = _field(_key(match_pb2.WatchAction.DESCRIPTOR, "session", _VARINT))
+
 
 class _Pieces:
     """Encoded pieces of one compiled ruleset."""
@@ -102,6 +115,14 @@ class _Pieces:
         """The play to beat, by its code: a field of a turn."""
         self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
         """A legal play, by its code: a field of a turn."""
+
+        self.seen = Memo[Entry, bytes](self._seen)
+        """Actions as spectators see them, but for the session."""
+
+    def _seen(self, entry: Entry) -> bytes:
+        action = match_pb2.WatchAction()
+        wire.write_seen(action, self._numbers, entry)
+        return action.SerializeToString()
 
     def _encode(self, entry: Entry, seat: int) -> bytes:
         action = play_pb2.Action()
@@ -207,6 +228,23 @@ def other_event(event: Event) -> bytes:
         return _deal_ended(event)
     response = play_pb2.PlayResponse()
     wire.add_event(response, event)
+    return response.SerializeToString()
+
+
+def sight(sight: Sight) -> bytes:
+    """A WatchMatchResponse with one update; such messages set one after the other make one with all."""
+    if isinstance(sight, Seen):
+        info = sight.info
+        data = _SEEN_SESSION[info.handle] + _pieces(info.rules).seen[sight.deal.log[sight.at]]
+        return _SEEN_HEAD[len(data)] + data
+    if isinstance(sight, DealStarted):
+        data = _started_for_all(sight.info, sight.deal, sight.hands)
+        return _SEEN_STARTED_HEAD[len(data)] + data
+    if isinstance(sight, DealEnded):
+        data = _ended_for_all(sight.info, sight.deal, sight.scores)
+        return _SEEN_ENDED_HEAD[len(data)] + data
+    response = match_pb2.WatchMatchResponse()
+    wire.add_sight(response, sight)
     return response.SerializeToString()
 
 

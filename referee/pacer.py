@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-SPECTATOR_SECONDS, SPECTATOR_TURNS = 0.02, 20
+SPECTATOR_SECONDS, SPECTATOR_TURNS = 0.02, 8
 """How often spectators are served, and how many of them each time, so that any number of them leaves the
 tables the better part of the time."""
 

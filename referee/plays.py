@@ -6,7 +6,7 @@ So the plays of a hand are a sorted list of codes, what beats a play is a slice 
 of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand.
 """
 
-from bisect import bisect_left
+from bisect import bisect, bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -61,16 +61,13 @@ class Rules(Pack):
         # Above it, and in its group, or a bomb: these are the last group, so none is below another play.
         return code > other | self.full and (code <= other | self.group_full or code >= self.first_bomb)
 
-    def span(self, to_beat: int) -> tuple[int, int]:
-        """Return the least code that beats ``to_beat`` in its group, and the end of that group."""
-        return (to_beat | self.full) + 1, (to_beat | self.group_full) + 1
-
     def following(self, plays: list[int], to_beat: int) -> list[int]:
         """Return those of ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
-        above, end = self.span(to_beat)
-        low = bisect_left(plays, above)
-        high = bisect_left(plays, end, low)
-        return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
+        low = bisect(plays, to_beat | self.full)
+        high = bisect(plays, to_beat | self.group_full, low)
+        if high < len(plays) and plays[-1] >= self.first_bomb:
+            return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
+        return plays[low:high]
 
 
 @lru_cache(maxsize=32)

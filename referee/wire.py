@@ -308,7 +308,8 @@ def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
         case DealStarted():
             write_deal_started(update.deal_started, sight)
         case Seen():
-            write_seen(update.action, sight)
+            update.action.session = sight.info.handle
+            write_seen(update.action, card_numbers(sight.info.rules), sight.deal.log[sight.at])
         case DealEnded():
             write_deal_ended(update.deal_ended, sight)
         case SessionEnded():
@@ -317,15 +318,14 @@ def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
             write_notice(update.notice, sight)
 
 
-def write_seen(message: match_pb2.WatchAction, seen: Seen) -> None:
+def write_seen(message: match_pb2.WatchAction, cards: CardNumbers, entry: Entry) -> None:
     """Fills in an action as everyone may see it."""
-    actor, played, drawn, out_of_turn = seen.deal.log[seen.at]
-    message.session = seen.info.handle
+    actor, played, drawn, out_of_turn = entry
     message.seat = actor
     message.drawn = drawn.bit_count()
     if played:
         message.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
-        message.cards.extend(card_numbers(seen.info.rules).numbers(played))
+        message.cards.extend(cards.numbers(played))
     else:
         message.kind = play_pb2.ACTION_KIND_PASS
 

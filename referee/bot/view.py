@@ -248,11 +248,12 @@ class SessionView:
 class Turn:
     """A decision that is asked of the bot, with all that it may know."""
 
-    __slots__ = ("_legal_codes", "_message", "_view")
+    __slots__ = ("_legal", "_legal_codes", "_message", "_view")
 
     def __init__(self, view: SessionView, message: Any) -> None:
         self._view = view
         self._message = message
+        self._legal: Plays | None = None
         self._legal_codes: list[int] | None = None
 
     @property
@@ -347,7 +348,9 @@ class Turn:
     @property
     def legal(self) -> "Plays":
         """All legal plays: by number of cards and kind, weakest first."""
-        return Plays(self._view.rules, self.legal_codes)
+        if self._legal is None:
+            self._legal = Plays(self._view.rules, self.legal_codes)
+        return self._legal
 
     @property
     def legal_codes(self) -> list[int]:

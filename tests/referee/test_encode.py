@@ -6,14 +6,21 @@ from random import Random
 import pytest
 
 from referee import encode, twin, wire
-from referee.events import DealEnded, Event, FaultKind, SessionInfo, Turn
+from referee.events import DealEnded, Event, FaultKind, Seen, SessionInfo, Sight, Turn
 from referee.match import Limits
 from referee.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.table import Malformed, Outlets, Table
-from referee.v1 import cards_pb2, play_pb2
+from referee.v1 import cards_pb2, match_pb2, play_pb2
 
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))
+
+
+def compare_sight(sight: Sight) -> None:
+    """Checks that what a spectator sees is encoded as the library builds it."""
+    response = match_pb2.WatchMatchResponse()
+    wire.add_sight(response, sight)
+    assert match_pb2.WatchMatchResponse.FromString(encode.sight(sight)) == response
 
 
 def compare(event: Event) -> play_pb2.PlayResponse:
@@ -37,16 +44,23 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     limits = Limits(bank_ms=70_000, increment_ms=10, faults=1000, ask_forced=preset == "chinese-2")
     info = SessionInfo(70_000, "m/1", 1, "t", "{}", rules, seats, 6, "00", limits)
     waiting: list[tuple[int, Event]] = []
+    sights: list[type] = []
     table: Table
+
+    def show(sight: Sight) -> None:
+        sights.append(type(sight))
+        compare_sight(sight)
+
     outlets = Outlets(
         send=lambda seat, event: waiting.append((seat, event)),
         probe=lambda seat: None,
         blame=lambda seat, at: FaultKind.TIMEOUT,
         expect=lambda when: None,
-        show=lambda sight: None,
+        show=show,
         finished=lambda: None,
     )
     table = Table(info, bytes(32), outlets)
+    table.watched = True
     table.start(0.0, [True] * players)
     rng = Random(preset)
     turns = ends = told = 0
@@ -72,6 +86,8 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     assert turns > 10 * ends / players
     assert told > turns
     assert ends == players * table.session.deals_played
+    assert sights.count(DealEnded) == table.session.deals_played
+    assert sights.count(Seen) > 10 * sights.count(DealEnded)
 
 
 def read(move: play_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
