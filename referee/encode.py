@@ -7,100 +7,60 @@ are the same messages as ``referee.wire`` builds.
 
 from functools import lru_cache
 
-from google.protobuf.descriptor import Descriptor
-
 from referee import wire
 from referee.action import Entry
 from referee.deal import Deal, Stage
 from referee.events import DealEnded, DealStarted, Event, Seen, SessionInfo, Sight, Turn
 from referee.memo import Memo
 from referee.numbers import card_numbers
+from referee.pieces import BYTES, VARINT, field, head, key, sized, varint
 from referee.plays import Rules
 from referee.v1 import match_pb2, play_pb2
-
-_VARINT, _BYTES = 0, 2
-"""Wire types of protobuf's encoding: numbers, and what has a length."""
-
-
-def _key(message: Descriptor, field: str, wire_type: int) -> bytes:
-    return _varint(message.fields_by_name[field].number << 3 | wire_type)
-
-
-def _varint(number: int) -> bytes:
-    """A number in protobuf's encoding: seven bits a byte, the lowest first."""
-    encoded = bytearray()
-    while number > 127:
-        encoded.append(number & 127 | 128)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-_NUMBER: Memo[int, bytes] = Memo(_varint)
-
-
-def _sized(data: bytes) -> bytes:
-    return _NUMBER[len(data)] + data
-
-
-def _field(key: bytes) -> Memo[int, bytes]:
-    """A field with a number, by that number."""
-    return Memo(lambda number: key + _varint(number))
-
-
-def _head(many: bytes, one: bytes) -> Memo[int, bytes]:
-    """What stands before the fields of a message that is one of many, by the length of these fields."""
-
-    def head(length: int) -> bytes:
-        inner = one + _varint(length)
-        return many + _varint(len(inner) + length) + inner
-
-    return Memo(head)
 
 
 def _event(name: str) -> Memo[int, bytes]:
     """What stands before the fields of an event in a PlayResponse."""
-    events = _key(play_pb2.PlayResponse.DESCRIPTOR, "events", _BYTES)
-    return _head(events, _key(play_pb2.Event.DESCRIPTOR, name, _BYTES))
+    events = key(play_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
+    return head(events, key(play_pb2.Event.DESCRIPTOR, name, BYTES))
 
 
 def _update(name: str) -> Memo[int, bytes]:
     """What stands before the fields of an update in a WatchMatchResponse."""
-    updates = _key(match_pb2.WatchMatchResponse.DESCRIPTOR, "updates", _BYTES)
-    return _head(updates, _key(match_pb2.WatchUpdate.DESCRIPTOR, name, _BYTES))
+    updates = key(match_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
+    return head(updates, key(match_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
 
 
 _TURN = play_pb2.Turn.DESCRIPTOR
 _TURN_HEAD = _event("turn")
-_SESSION = _field(_key(_TURN, "session", _VARINT))
-_SEQUENCE = _field(_key(_TURN, "sequence", _VARINT))
-_KIND = {stage: _key(_TURN, "kind", _VARINT) + _varint(number) for stage, number in wire.TURN_KINDS.items()}
+_SESSION = field(key(_TURN, "session", VARINT))
+_SEQUENCE = field(key(_TURN, "sequence", VARINT))
+_KIND = {stage: key(_TURN, "kind", VARINT) + varint(number) for stage, number in wire.TURN_KINDS.items()}
 _PLAY, _KIND_PLAY = Stage.PLAY, _KIND[Stage.PLAY]
-_ACTION = _key(_TURN, "actions", _BYTES)
-_TO_BEAT = _key(_TURN, "to_beat", _BYTES)
-_CAN_PASS = _key(_TURN, "can_pass", _VARINT) + b"\1"
-_DECISION_MS = _field(_key(_TURN, "decision_ms", _VARINT))
-_MUST_INCLUDE = _field(_key(_TURN, "must_include", _VARINT))
-_NEXT_HAS_ONE = _key(_TURN, "next_has_one", _VARINT) + b"\1"
-_TOP_CARD_BANNED = _key(_TURN, "top_card_banned", _VARINT) + b"\1"
-_BANK_MS = _field(_key(_TURN, "bank_ms", _VARINT))
-_CREDIT_MS = _field(_key(_TURN, "credit_ms", _VARINT))
-_LEGAL_PLAYS = _key(_TURN, "legal_plays", _BYTES)
-_PLAY_CARDS = _key(play_pb2.LegalPlay.DESCRIPTOR, "cards", _BYTES)
+_ACTION = key(_TURN, "actions", BYTES)
+_TO_BEAT = key(_TURN, "to_beat", BYTES)
+_CAN_PASS = key(_TURN, "can_pass", VARINT) + b"\1"
+_DECISION_MS = field(key(_TURN, "decision_ms", VARINT))
+_MUST_INCLUDE = field(key(_TURN, "must_include", VARINT))
+_NEXT_HAS_ONE = key(_TURN, "next_has_one", VARINT) + b"\1"
+_TOP_CARD_BANNED = key(_TURN, "top_card_banned", VARINT) + b"\1"
+_BANK_MS = field(key(_TURN, "bank_ms", VARINT))
+_CREDIT_MS = field(key(_TURN, "credit_ms", VARINT))
+_LEGAL_PLAYS = key(_TURN, "legal_plays", BYTES)
+_PLAY_CARDS = key(play_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
 
 _STARTED = play_pb2.DealStarted.DESCRIPTOR
 _STARTED_HEAD = _event("deal_started")
-_STARTED_HAND = _key(_STARTED, "hand", _BYTES)
+_STARTED_HAND = key(_STARTED, "hand", BYTES)
 
 _ENDED = play_pb2.DealEnded.DESCRIPTOR
 _ENDED_HEAD = _event("deal_ended")
-_ENDED_ACTION = _key(_ENDED, "actions", _BYTES)
-_HAND_CARDS = _key(play_pb2.Hand.DESCRIPTOR, "cards", _BYTES)
-_HANDS = _key(_ENDED, "hands", _BYTES)
-_LEFT = _key(_ENDED, "left", _BYTES)
+_ENDED_ACTION = key(_ENDED, "actions", BYTES)
+_HAND_CARDS = key(play_pb2.Hand.DESCRIPTOR, "cards", BYTES)
+_HANDS = key(_ENDED, "hands", BYTES)
+_LEFT = key(_ENDED, "left", BYTES)
 
 _SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal_started", "deal_ended"))
-_SEEN_SESSION = _field(_key(match_pb2.WatchAction.DESCRIPTOR, "session", _VARINT))
+_SEEN_SESSION = field(key(match_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
 
 
 class _Pieces:
@@ -127,18 +87,18 @@ class _Pieces:
     def _encode(self, entry: Entry, seat: int) -> bytes:
         action = play_pb2.Action()
         wire.write_action(action, self._numbers, entry, seat)
-        return _ACTION + _sized(action.SerializeToString())
+        return _ACTION + sized(action.SerializeToString())
 
     def _play(self, mask: int) -> bytes:
-        return _sized(_PLAY_CARDS + self.cards(mask))
+        return sized(_PLAY_CARDS + self.cards(mask))
 
     def cards(self, mask: int) -> bytes:
         """The cards of a mask, packed, with their length."""
-        return _sized(self._numbers.packed(mask))
+        return sized(self._numbers.packed(mask))
 
     def hand(self, mask: int) -> bytes:
         """A Hand, with its length."""
-        return _sized(_HAND_CARDS + self.cards(mask)) if mask else b"\0"
+        return sized(_HAND_CARDS + self.cards(mask)) if mask else b"\0"
 
     def number(self, mask: int) -> int:
         """The number of the lowest card of a mask."""
@@ -161,7 +121,7 @@ class _Pieces:
             for step in steps[since:]:
                 action = play_pb2.Action()
                 wire.add_exchange(action, self._numbers, step, seat)
-                parts.append(_ACTION + _sized(action.SerializeToString()))
+                parts.append(_ACTION + sized(action.SerializeToString()))
             first = max(0, since - len(steps))
             parts += encoded[first:]
         if self._draws:  # the seat sees what it drew

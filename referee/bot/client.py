@@ -21,6 +21,7 @@ from referee import twin
 from referee.bot.view import Play, SessionView, Turn
 from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError
+from referee.pieces import BYTES, VARINT, field, head, key, sized
 from referee.protocol import PROTOCOL_VERSION
 from referee.v1 import play_pb2, referee_pb2
 
@@ -69,7 +70,12 @@ Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
 log = logging.getLogger("bot")
 
 _PLAY = f"/{referee_pb2.DESCRIPTOR.services_by_name['RefereeService'].full_name}/Play"
-_WRITE = play_pb2.PlayRequest.SerializeToString
+_MOVE = play_pb2.Move.DESCRIPTOR
+_MOVE_HEAD = head(key(play_pb2.PlayRequest.DESCRIPTOR, "moves", BYTES))
+_SESSION = field(key(_MOVE, "session", VARINT))
+_SEQUENCE = field(key(_MOVE, "sequence", VARINT))
+_CARDS = key(_MOVE, "cards", BYTES)
+_PASSES = key(_MOVE, "passes", VARINT) + b"\1"
 
 
 class _Function:
@@ -85,11 +91,12 @@ class _Seat:
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
         self._choose: Callable[[Turn], Answer] = self._chooser.choose
 
-    def answer(self, message: Any, move: play_pb2.Move) -> None:
-        """Fills in the move that answers a turn of the twin protocol."""
+    def answer(self, message: Any) -> bytes:
+        """A PlayRequest with the move that answers a turn of the twin protocol.
+
+        Such messages set one after the other are one with all of them.
+        """
         self.view.happened(message.actions)
-        move.session = message.session
-        move.sequence = message.sequence
         turn = Turn(self.view, message)
         try:
             plays = message.kind == play_pb2.TURN_KIND_PLAY
@@ -97,10 +104,9 @@ class _Seat:
         except Exception:
             log.exception("the bot failed, the default action is taken: %s", turn)
             mask = _default(turn)
-        if mask:
-            move.cards.extend(self.view.numbers(mask))
-        else:
-            move.passes = True
+        move = _SESSION[message.session] + _SEQUENCE[message.sequence]
+        move += _CARDS + sized(self.view.packed(mask)) if mask else _PASSES
+        return _MOVE_HEAD[len(move)] + move
 
     def _decide(self, turn: Turn) -> Answer:
         """The answer to a turn that is no ordinary one."""
@@ -200,14 +206,14 @@ class _Stream:
     async def play(self, address: str, hello: play_pb2.Hello, meet: Callable[[Sequence[str]], None]) -> None:
         """Plays until the stream ends. Raises AioRpcError when it breaks."""
         async with async_channel(address, self._tls, _OPTIONS) as channel:
-            call: Call = channel.stream_stream(_PLAY, _WRITE, twin.PlayResponse.FromString)(None)
-            await call.write(play_pb2.PlayRequest(hello=hello))
+            call: Call = channel.stream_stream(_PLAY, None, twin.PlayResponse.FromString)(None)
+            await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
             farewell = asyncio.create_task(self._say_goodbye(call))
             try:
                 async for response in call:
                     if response.HasField("ping"):
                         pong = play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id))
-                        await self._send(call, pong)
+                        await self._send(call, pong.SerializeToString())
                     if response.HasField("welcome"):
                         self.welcomed = True
                         log.info("%s is connected to referee %s", response.welcome.bot, address)
@@ -225,7 +231,7 @@ class _Stream:
     async def _say_goodbye(self, call: "Call") -> None:
         await self._leaving.wait()
         async with self._writing:
-            await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()))
+            await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()).SerializeToString())
             await call.done_writing()
 
     async def _answer(self, call: "Call", response: Any) -> None:
@@ -233,9 +239,9 @@ class _Stream:
         for request in self._answers(response.events):
             await self._send(call, request)
 
-    def _answers(self, events: Iterable[Any]) -> Iterator[play_pb2.PlayRequest]:
-        """Takes in events; gives messages with the answers."""
-        request = play_pb2.PlayRequest()
+    def _answers(self, events: Iterable[Any]) -> Iterator[bytes]:
+        """Takes in events; gives PlayRequests with the answers."""
+        moves: list[bytes] = []
         began = before = time.monotonic()
         for event in events:
             kind = event.WhichOneof("event")
@@ -244,7 +250,7 @@ class _Stream:
                 before = time.monotonic()
                 continue
             turn = event.turn
-            self._seats[turn.session].answer(turn, request.moves.add())
+            moves.append(self._seats[turn.session].answer(turn))
             now = time.monotonic()
             if now - before > SLOW_SECONDS:
                 self._slow = FAST_TURNS
@@ -252,10 +258,10 @@ class _Stream:
                 self._slow -= 1
             before = now
             if now - began > FLUSH_SECONDS:
-                yield request
-                request, began = play_pb2.PlayRequest(), now
-        if request.moves:
-            yield request
+                yield b"".join(moves)
+                moves, began = [], now
+        if moves:
+            yield b"".join(moves)
 
     def _think_on(self, call: "Call") -> None:
         """Leaves what waits to a thread, so that the stream is read while the bot thinks; one at a time."""
@@ -282,7 +288,7 @@ class _Stream:
             for request in self._answers(response.events):
                 asyncio.run_coroutine_threadsafe(self._send(call, request), loop)
 
-    async def _send(self, call: "Call", request: play_pb2.PlayRequest) -> None:
+    async def _send(self, call: "Call", request: bytes) -> None:
         async with self._writing:
             if not self._leaving.is_set():
                 await call.write(request)
@@ -308,7 +314,7 @@ class _Stream:
                 log.info("notice: %s", event.notice.text)
 
 
-Call: TypeAlias = "grpc.aio.StreamStreamCall[play_pb2.PlayRequest, Any]"
+Call: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
 
 
 def run(

@@ -222,6 +222,10 @@ class SessionView:
         """Cards of a message as a mask."""
         return self._numbers.mask(numbers)
 
+    def packed(self, mask: int) -> bytes:
+        """Cards of a mask as a packed field has them."""
+        return self._numbers.packed(mask)
+
     def numbers(self, mask: int) -> Numbers:
         """Cards of a mask as numbers for a message."""
         return self._numbers.numbers(mask)

@@ -3,6 +3,7 @@
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from referee.pieces import varint
 from referee.v1 import play_pb2
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -10,26 +11,17 @@ _LATER = 1000
 """A field number that no message has yet."""
 
 
-def _varint(value: int) -> bytes:
-    data = bytearray()
-    while value > 0x7F:
-        data.append(value & 0x7F | 0x80)
-        value >>= 7
-    data.append(value)
-    return bytes(data)
-
-
 def _tag(number: int, wire_type: int) -> bytes:
-    return _varint(number << 3 | wire_type)
+    return varint(number << 3 | wire_type)
 
 
 def _text(number: int, data: bytes) -> bytes:
-    return _tag(number, _BYTES) + _varint(len(data)) + data
+    return _tag(number, _BYTES) + varint(len(data)) + data
 
 
 _UNKNOWN = (
     _tag(_LATER, _VARINT)
-    + _varint(1 << 63)
+    + varint(1 << 63)
     + _text(_LATER + 1, b"a field of the future")
     + _tag(_LATER + 2, _FIXED32)
     + bytes(4)
@@ -62,7 +54,7 @@ def unpacked(message: Message) -> bytes:
             parts = value if field.is_repeated else [value]
             data += b"".join(_text(field.number, unpacked(part)) for part in parts)
         elif field.type == FieldDescriptor.TYPE_ENUM and field.is_repeated:
-            data += b"".join(_tag(field.number, _VARINT) + _varint(number) for number in value)
+            data += b"".join(_tag(field.number, _VARINT) + varint(number) for number in value)
         else:
             alone = type(message)(**{field.name: value})
             data += alone.SerializeToString()

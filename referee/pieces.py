@@ -1,0 +1,54 @@
+"""Pieces of protobuf messages, encoded by hand and remembered.
+
+Setting a message together from encoded pieces takes a fraction of the time of building it field by field.
+"""
+
+from google.protobuf.descriptor import Descriptor
+
+from referee.memo import Memo
+
+VARINT, BYTES = 0, 2
+"""Wire types of protobuf's encoding: numbers, and what has a length."""
+
+
+def varint(number: int) -> bytes:
+    """A number in protobuf's encoding: seven bits a byte, the lowest first."""
+    encoded = bytearray()
+    while number > 127:
+        encoded.append(number & 127 | 128)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+_NUMBERS: Memo[int, bytes] = Memo(varint)
+
+
+def sized(data: bytes) -> bytes:
+    """The bytes with their length before them."""
+    return _NUMBERS[len(data)] + data
+
+
+def key(message: Descriptor, name: str, wire_type: int) -> bytes:
+    """What stands before the value of a field."""
+    return varint(message.fields_by_name[name].number << 3 | wire_type)
+
+
+def field(before: bytes) -> Memo[int, bytes]:
+    """A field with a number, by that number."""
+    return Memo(lambda number: before + varint(number))
+
+
+def head(*keys: bytes) -> Memo[int, bytes]:
+    """What stands before the fields of a message that is held by others, by the length of these fields.
+
+    ``keys`` are those of the fields that hold it, the outermost first.
+    """
+
+    def encoded(length: int) -> bytes:
+        inner = b""
+        for before in reversed(keys):
+            inner = before + varint(length + len(inner)) + inner
+        return inner
+
+    return Memo(encoded)
