@@ -17,7 +17,7 @@ from types import TracebackType
 from celery import signals
 
 from arena.settings import Settings
-from referee.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
 
 IDS = ("tournament", "match", "session", "bot")
 """What a line may be about. A session's id is ``tournament/round/table/number``, its match's the same without
@@ -106,7 +106,7 @@ class LoggingJournal:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._log = logging.getLogger("referee.journal")
+        self._log = logging.getLogger("referee.matches.journal")
 
     def add(self, entry: Entry) -> None:
         """Takes an entry."""

@@ -37,10 +37,10 @@ from arena.errors import ArenaError, SettingsError
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState, utc_now
 from arena.settings import Settings, split_address
 from arena.storage import Storage, Transaction
-from referee.events import FaultKind, NoticeCode
-from referee.journal import EntryKind
-from referee.metrics import LATENCY_BOUNDS, Meter, Reading
-from referee.metrics import Histogram as Values
+from referee.matches.events import FaultKind, NoticeCode
+from referee.matches.journal import EntryKind
+from referee.service.metrics import LATENCY_BOUNDS, Meter, Reading
+from referee.service.metrics import Histogram as Values
 
 CACHE_SECONDS = 5.0
 """How long what the database said holds: however often it is scraped, it is not asked more often."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from arena.errors import SpecError
 from arena.pairing import FORMATS
 from referee.errors import TomlError
-from referee.match import MAX_SESSIONS
+from referee.matches.match import MAX_SESSIONS
 from referee.ruleset import load_ruleset_file
 from referee.ruleset.limits import MAX_DEALS
 from referee.toml import read_toml

@@ -27,7 +27,7 @@ from arena.storage import Storage, open_storage
 from referee.channel import ClientTls
 from referee.client import RefereeStatus, hold_match, referee_status, run_match
 from referee.errors import RefereeUnavailable
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 
 ADVANCE = "arena.advance"
 ADVANCE_ALL = "arena.advance_all"

@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from arena.models import BotVersion, Token
 from arena.storage import Storage
-from referee.auth import BotIdentity, Scope
+from referee.matches.auth import BotIdentity, Scope
 
 BOT = "bot"
 """Whose token ``new_token`` makes, beside those of the scopes."""

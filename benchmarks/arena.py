@@ -29,7 +29,7 @@ from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 
 SESSIONS = 20

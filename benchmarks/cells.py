@@ -12,11 +12,11 @@ from random import Random
 from typing import TypeVar
 
 from benchmarks.peers import measure
-from referee.deal import Deal
-from referee.plays import Rules, compile_ruleset
-from referee.random_play import play_randomly
+from referee.deals.deal import Deal
+from referee.deals.shuffle import shuffle
+from referee.records.random_play import play_randomly
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.shuffle import shuffle
 
 T = TypeVar("T")
 

@@ -22,10 +22,10 @@ from typing import NamedTuple, cast
 from arena.duplicate import deal_scores
 from benchmarks.plot import Line, plot
 from referee.bot import Play, Turn
-from referee.deal import Deal
-from referee.plays import Rules, compile_ruleset
+from referee.deals.deal import Deal
+from referee.deals.shuffle import deal_seed, session_seed
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset
-from referee.shuffle import deal_seed, session_seed
 
 ROOT = Path(__file__).parents[1]
 FIELD = ("greedy", "keeper")

@@ -42,7 +42,7 @@ from arena.services import advance, bots, matches, tournaments
 from arena.settings import load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, Transaction, open_storage
-from referee.match import SessionResult
+from referee.matches.match import SessionResult
 from tests.arena import servers
 
 ENTRANTS, SEATS = 64, 4

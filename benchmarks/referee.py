@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import uvloop
 
-from referee.auth import BotIdentity, Scope
 from referee.client import run_match
-from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
+from referee.matches.auth import BotIdentity, Scope
+from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
-from referee.server import serve
+from referee.service.server import serve
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
@@ -83,9 +83,9 @@ class Run(NamedTuple):
 async def _referee(hold: bool) -> None:
     """The referee's process: prints its port, then its CPU seconds for each line that it reads."""
     if not hold:
-        import referee.outbox
+        import referee.matches.outbox
 
-        referee.outbox.HOLD_SECONDS = 0.0
+        referee.matches.outbox.HOLD_SECONDS = 0.0
     stop = asyncio.Event()
 
     async def serve_lines() -> None:

@@ -18,7 +18,7 @@ import grpc
 from benchmarks.memory import resident, spec
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
-from referee.match import Progress
+from referee.matches.match import Progress
 from referee.v1 import match_pb2, referee_pb2_grpc
 
 SESSIONS = 64

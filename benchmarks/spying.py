@@ -12,9 +12,9 @@ from functools import lru_cache
 from random import Random
 from typing import Protocol
 
-from referee.deal import Deal
-from referee.dealing import Dealt
-from referee.plays import Rules
+from referee.deals.deal import Deal
+from referee.deals.dealing import Dealt
+from referee.rules.plays import Rules
 
 RUN = 0.45
 """Chance of playing all cards without losing the lead from which on the player tries it."""

@@ -7,10 +7,10 @@ import grpc
 
 from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
-from referee.journal import LogEntry, LogQuery
-from referee.match import BotPlace, MatchSpec, Progress, SessionResult
+from referee.matches.journal import LogEntry, LogQuery
+from referee.matches.match import BotPlace, MatchSpec, Progress, SessionResult
+from referee.protocol.wire import match_request, query_request, read_entry, read_update
 from referee.v1 import match_pb2, referee_pb2_grpc
-from referee.wire import match_request, query_request, read_entry, read_update
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", 64 << 20),

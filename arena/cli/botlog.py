@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from arena.cli.output import console, print_json_line
 from arena.services.journal import KEPT
-from referee.journal import LogEntry, LogQuery
+from referee.matches.journal import LogEntry, LogQuery
 
 POLL_SECONDS = 0.5
 

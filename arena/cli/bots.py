@@ -24,7 +24,7 @@ from arena.services.journal import KEPT, KINDS, read_log, readable_versions
 from referee.bot import run as run_bot
 from referee.bot.client import DEFAULT_REFEREE, Bot
 from referee.client import read_log as read_log_from
-from referee.journal import LogEntry, LogQuery
+from referee.matches.journal import LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from referee.check import Result

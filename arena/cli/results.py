@@ -21,7 +21,7 @@ from arena.services import exports, records, results
 from arena.services.rating import rebuild as rebuild_ratings
 from arena.services.records import MatchView
 from arena.services.results import Crosstable, LeaderboardLine
-from referee.match import MAX_SESSIONS
+from referee.matches.match import MAX_SESSIONS
 
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""

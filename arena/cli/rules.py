@@ -9,12 +9,12 @@ from typing import Annotated, BinaryIO
 import typer
 
 from arena.cli.output import AsJson, print_json, say, show
-from referee import tools
 from referee.describe import describe
 from referee.errors import RefereeError
-from referee.plays import compile_ruleset
-from referee.random_play import random_records
-from referee.replay import Replayer
+from referee.records import tools
+from referee.records.random_play import random_records
+from referee.records.replay import Replayer
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file, preset_names
 
 rules_app = typer.Typer(no_args_is_help=True, help="Show, check and try rulesets.")

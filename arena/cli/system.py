@@ -21,9 +21,9 @@ from arena.settings import PREFIX, Settings
 from arena.storage import Storage, open_storage
 from arena.tasks import run_beat, run_worker
 from arena.tokens import DatabaseAuthenticator
-from referee import server
-from referee.metrics import Meter
-from referee.server import ServerOptions
+from referee.service import server
+from referee.service.metrics import Meter
+from referee.service.server import ServerOptions
 
 app = typer.Typer()
 

@@ -9,7 +9,7 @@ from arena.cli.output import AsJson, moment, print_json, say, show
 from arena.models import utc_now
 from arena.services import tokens
 from arena.specs import LONGEST_NAME
-from referee.auth import Scope
+from referee.matches.auth import Scope
 
 app = typer.Typer(
     no_args_is_help=True,

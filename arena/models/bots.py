@@ -7,8 +7,8 @@ from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
-from referee.auth import Scope
-from referee.journal import EntryKind
+from referee.matches.auth import Scope
+from referee.matches.journal import EntryKind
 
 
 class Owner(SQLModel, table=True):

@@ -30,7 +30,7 @@ from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
 from referee.client import referee_status
 from referee.errors import RefereeError
-from referee.protocol import PROTOCOL_VERSION
+from referee.protocol.version import PROTOCOL_VERSION
 
 PACKAGE = "bigtwo-arena"
 

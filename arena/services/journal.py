@@ -22,9 +22,9 @@ from arena.models import BotLogEntry, BotVersion, Token, utc_now
 from arena.services.bots import find_all_versions, find_versions
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import DatabaseAuthenticator, hash_token
-from referee.auth import Scope
 from referee.errors import LogClosed, LogQueryError
-from referee.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.auth import Scope
+from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
 
 KEPT = 5_000
 """Entries that are kept of a bot version, the newest."""

@@ -33,9 +33,9 @@ from arena.models import (
 )
 from arena.seating import seatings
 from arena.storage import Storage, Transaction, changed
+from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
-from referee.shuffle import session_seed
+from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
 
 RETRY_SECONDS = (1, 2, 4, 8, 15)
 """Waits after failed attempts in a row; the last one stands for all further ones."""

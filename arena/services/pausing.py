@@ -9,7 +9,7 @@ from arena.models import Match, Tournament, TournamentState
 from arena.services.matches import Run
 from arena.storage import Storage
 from referee.errors import RefereeUnavailable
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 
 Hold = Callable[[str], None]
 """Has the referee that plays the match of this name begin no further session of it."""

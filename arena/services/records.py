@@ -22,7 +22,7 @@ from arena.models import (
 )
 from arena.services.tournaments import find_tournament
 from arena.storage import Storage, Transaction
-from referee.record import full_record
+from referee.records.record import full_record
 
 
 @dataclass(frozen=True, slots=True)

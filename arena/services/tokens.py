@@ -12,7 +12,7 @@ from arena.models import Token
 from arena.specs import check_name
 from arena.storage import Storage, changed
 from arena.tokens import hash_token, new_token
-from referee.auth import Scope
+from referee.matches.auth import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from arena.services.bots import WITHOUT_REPORT, find_versions
 from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction, changed
+from referee.deals.shuffle import commitment
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
-from referee.shuffle import commitment
 
 PROBLEMS_SHOWN = 20
 """Matches whose troubles a status lists at most."""

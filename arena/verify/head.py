@@ -9,10 +9,10 @@ from arena.standings import TIE_BREAKS
 from arena.verify.lines import Lines
 from arena.verify.parts import TournamentPart
 from arena.verify.report import Report
+from referee.deals.shuffle import commitment
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals
-from referee.shuffle import commitment
 
 BOT = re.compile(r"([a-z0-9][a-z0-9-]{0,38})/[a-z0-9][a-z0-9-]{0,38}@[1-9][0-9]*")
 HEX_32 = re.compile(r"[0-9a-f]{64}")

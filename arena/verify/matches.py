@@ -7,9 +7,9 @@ from arena.verify.head import Head
 from arena.verify.lines import Lines
 from arena.verify.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
 from arena.verify.report import Report
+from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import RecordError
-from referee.replay import Replayer
-from referee.shuffle import deal_seed, session_seed
+from referee.records.replay import Replayer
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from benchmarks.referee import process, read_line
 from benchmarks.spying import forced_actions
 from benchmarks.timing.setting import PLAYERS, RULESET, Guess, Played, Setting, token
 from referee.client import run_match
-from referee.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
-from referee.plays import Rules, compile_ruleset
-from referee.reading import parse_action
+from referee.deals.shuffle import session_seed
+from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.records.reading import parse_action
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.shuffle import session_seed
 
 BOTS = "benchmarks.timing.bots"
 

@@ -5,9 +5,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from referee import twin
 from referee.bot.view import SessionView
 from referee.channel import async_channel
+from referee.protocol import twin
 from referee.v1 import play_pb2
 
 PLAY = "/referee.v1.RefereeService/Play"

@@ -17,12 +17,12 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 import grpc
 import uvloop
 
-from referee import twin
 from referee.bot.view import Play, SessionView, Turn
 from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError
-from referee.pieces import BYTES, VARINT, field, head, key, sized
-from referee.protocol import PROTOCOL_VERSION
+from referee.protocol import twin
+from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
+from referee.protocol.version import PROTOCOL_VERSION
 from referee.v1 import play_pb2, referee_pb2
 
 DEFAULT_REFEREE = "127.0.0.1:8710"

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
-from referee.dealing import landmarks
+from referee.deals.dealing import landmarks
+from referee.deals.options import Position, allowed
 from referee.memo import Memo
-from referee.numbers import CardNumbers, Numbers, card_numbers
-from referee.options import Position, allowed
-from referee.plays import Rules
-from referee.rulebook import rules_of
+from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
+from referee.rules.plays import Rules
+from referee.rules.rulebook import rules_of
 from referee.ruleset import Ruleset
 from referee.v1 import play_pb2
 

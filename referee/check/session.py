@@ -8,12 +8,13 @@ from hashlib import sha256
 from random import Random
 from typing import TypeAlias
 
-from referee import wire
 from referee.check.outcome import Failed
-from referee.deal import Deal, Stage
-from referee.dealing import Dealt, take_leftover
+from referee.deals.deal import Deal, Stage
+from referee.deals.dealing import Dealt, take_leftover
+from referee.deals.session import Session
+from referee.deals.succession import Legacy, setup
 from referee.errors import PlayError
-from referee.events import (
+from referee.matches.events import (
     DealEnded,
     DealStarted,
     SessionEnd,
@@ -23,12 +24,11 @@ from referee.events import (
     Turn,
     log_length,
 )
-from referee.match import Limits
-from referee.numbers import card_numbers
-from referee.rulebook import rules_of
-from referee.session import Session
-from referee.succession import Legacy, setup
-from referee.table import Malformed
+from referee.matches.match import Limits
+from referee.matches.table import Malformed
+from referee.protocol import wire
+from referee.protocol.numbers import card_numbers
+from referee.rules.rulebook import rules_of
 from referee.v1 import play_pb2
 
 Policy: TypeAlias = Callable[[Deal, int], int]

@@ -9,12 +9,12 @@ from typing import Any
 from arena.services.exports import export_lines
 from arena.verify import Report, check_export
 from arena.verify.parts import FORMAT, deals_digest, digest
-from referee.match import MatchSpec, Progress, SessionResult
-from referee.plays import compile_ruleset
-from referee.random_play import play_randomly
-from referee.record import deal_record
+from referee.deals.session import Session
+from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.records.random_play import play_randomly
+from referee.records.record import deal_record
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.session import Session
 from tests.arena.world import World
 
 

@@ -10,7 +10,7 @@ from collections.abc import Generator
 
 from arena.settings import load_settings
 from arena.tasks import run_beat, run_worker
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 
 

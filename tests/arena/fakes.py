@@ -5,7 +5,7 @@ from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
-from referee.match import MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 
 DEALS = 3
 """Deals in a session where the match leaves it to the ruleset."""

@@ -11,7 +11,7 @@ from arena.services.bots import register_version
 from arena.services.leagues import LeagueShown, SeasonShown
 from arena.services.matches import Run
 from arena.services.seasons import advance_leagues
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.world import SEED, World
 
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)

@@ -4,12 +4,12 @@ import json
 from collections.abc import Generator, Iterator
 from random import Random
 
-from referee.deal import Deal, Stage
-from referee.match import MatchSpec, Progress, SessionResult
-from referee.plays import Rules, compile_ruleset
-from referee.record import deal_record
+from referee.deals.deal import Deal, Stage
+from referee.deals.session import Session
+from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.records.record import deal_record
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.session import Session
 
 
 def finish_deal(deal: Deal, rng: Random) -> list[int]:

@@ -26,7 +26,7 @@ from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import ADVANCE, RUN_MATCH, make_app, wake
-from referee.journal import EntryKind
+from referee.matches.journal import EntryKind
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
 from tests.arena.world import results

@@ -12,7 +12,7 @@ from arena.services import entrants
 from arena.services.advance import advance, running_tournaments, tournament_of
 from arena.services.pairings import pairings
 from arena.services.results import leaderboard, standings
-from referee.shuffle import commitment
+from referee.deals.shuffle import commitment
 from tests.arena.world import LEASE, SEED, World, results
 
 

@@ -10,7 +10,7 @@ from arena.models import BotVersion
 from arena.services import bots
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token, new_token
-from referee.auth import BotIdentity, Scope
+from referee.matches.auth import BotIdentity, Scope
 from tests.arena.fakes import Clock
 
 NOW = Clock()()

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from arena.cli.deals import Action, laps, parse_action, show_deal, tricks
-from referee.plays import compile_ruleset
-from referee.record import deal_record, full_record
+from referee.records.record import deal_record, full_record
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from tests.arena.random_play import random_deals
 

@@ -14,8 +14,8 @@ from arena.errors import StorageError
 from arena.ratings import uncertainty
 from arena.services.results import Crosstable
 from arena.settings import Settings
-from referee.match import MatchSpec, Progress, SessionResult
-from referee.plays import compile_ruleset
+from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.random_play import play_randomly

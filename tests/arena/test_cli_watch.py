@@ -22,7 +22,7 @@ from arena.services.waiting import Answer, Ask, asker, nobody_asked
 from arena.settings import load_settings
 from arena.storage import changed
 from referee.client import RefereeStatus
-from referee.match import BotPlace
+from referee.matches.match import BotPlace
 from tests.arena.world import LEASE, World
 from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
 

@@ -16,7 +16,7 @@ import pytest
 from arena.services import bots
 from arena.services.journal import DatabaseJournal
 from arena.settings import Settings
-from referee.journal import Entry, EntryKind
+from referee.matches.journal import Entry, EntryKind
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 

@@ -24,7 +24,7 @@ from arena.models import (
 from arena.processes import Supervisor
 from arena.services import bots
 from arena.services.results import leaderboard
-from referee.journal import EntryKind
+from referee.matches.journal import EntryKind
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
 from tests.arena.waiting import DEADLINE
 

@@ -28,10 +28,10 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator
 from referee import client
-from referee.auth import Scope
 from referee.errors import LogClosed, LogQueryError, RefereeUnavailable
-from referee.journal import Entry, EntryKind, LogEntry, LogQuery
-from referee.server import ServerOptions, serve
+from referee.matches.auth import Scope
+from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
 from tests.arena.waiting import wait_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.logs import JsonFormatter, LoggingJournal, about, ids_of
-from referee.journal import Entry, EntryKind
+from referee.matches.journal import Entry, EntryKind
 from tests.arena.running import running_arena
 from tests.referee.support import ListJournal
 

@@ -11,9 +11,9 @@ from arena.errors import LeaseLost, StateError
 from arena.models import Match, MatchState, Seat, Session
 from arena.services import matches, tournaments
 from arena.services.matches import Claim, Run
+from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.match import MatchSpec, Progress, SessionResult
-from referee.shuffle import session_seed
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 from tests.arena.world import LEASE, SEED, World
 

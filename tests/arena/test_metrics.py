@@ -20,9 +20,9 @@ from arena.services.matches import Run, claim
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.journal import Entry, EntryKind
-from referee.metrics import Histogram, Meter, TimedContext
-from referee.server import ServerOptions
+from referee.matches.journal import Entry, EntryKind
+from referee.service.metrics import Histogram, Meter, TimedContext
+from referee.service.server import ServerOptions
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import free_port, taken_address
 from tests.arena.running import running_arena

@@ -15,7 +15,7 @@ from arena.services.advance import everyone
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from arena.tasks import BeatScheduler, Tasks, make_app, make_worker_app, run_beat, run_worker, wake
-from referee.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once
 from tests.arena.servers import LOOPBACK, free_port

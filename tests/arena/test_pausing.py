@@ -10,7 +10,7 @@ from arena.services import entrants, matches, tournaments
 from arena.services.matches import Run
 from arena.services.pausing import Pausing, never_held
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.match import MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from tests.arena.fakes import play_at_once, session_result
 from tests.arena.world import LEASE, World, results
 

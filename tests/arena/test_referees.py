@@ -18,7 +18,7 @@ from arena.tasks import choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
-from referee.match import BotPlace
+from referee.matches.match import BotPlace
 from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.test_settings import TLS

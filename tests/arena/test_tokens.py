@@ -15,12 +15,12 @@ from arena.services.journal import DatabaseJournal
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token
-from referee.auth import Scope
 from referee.bot.client import BotClient
 from referee.client import referee_status, run_match
 from referee.errors import RefereeUnavailable
-from referee.match import BotSeat, SessionResult
-from referee.server import ServerOptions, serve
+from referee.matches.auth import Scope
+from referee.matches.match import BotSeat, SessionResult
+from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
 from tests.referee.support import DEADLINE, match_spec

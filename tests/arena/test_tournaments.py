@@ -4,8 +4,8 @@ import pytest
 
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.services import bots, tournaments
+from referee.deals.shuffle import commitment
 from referee.errors import RulesetError
-from referee.shuffle import commitment
 from tests.arena.world import World
 
 

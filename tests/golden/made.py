@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from referee.deal import Deal
+from referee.deals.deal import Deal
+from referee.deals.shuffle import deal_seed
+from referee.deals.succession import setup
 from referee.describe import describe
-from referee.plays import Rules, compile_ruleset
-from referee.random_play import random_records
-from referee.record import DIRECTIONS
+from referee.records.random_play import random_records
+from referee.records.record import DIRECTIONS
+from referee.records.tools import play_texts
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
-from referee.shuffle import deal_seed
-from referee.succession import setup
-from referee.tools import play_texts
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path("tests/golden/records")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from referee.plays import compile_ruleset
-from referee.replay import Replayer
+from referee.records.replay import Replayer
+from referee.records.tools import replay
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
-from referee.tools import replay
 from tests.golden import made
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import grpc
 
-from referee.dealing import landmarks
-from referee.numbers import card_numbers
-from referee.options import Position, allowed
-from referee.plays import compile_ruleset
+from referee.deals.dealing import landmarks
+from referee.deals.options import Position, allowed
+from referee.protocol.numbers import card_numbers
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import play_pb2, referee_pb2_grpc
 

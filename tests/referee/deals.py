@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from referee.action import Stage
-from referee.deal import Deal
-from referee.dealing import Dealt, take_leftover
-from referee.plays import Rules, compile_ruleset
+from referee.deals.action import Stage
+from referee.deals.deal import Deal
+from referee.deals.dealing import Dealt, take_leftover
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 
 SEED = bytes(range(32))

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from referee.auth import BotIdentity
-from referee.connection import Connection
-from referee.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn
-from referee.hall import BEAT_SECONDS, Hall
-from referee.match import MatchSpec, SessionResult
-from referee.running import Match
-from referee.table import Malformed
+from referee.matches.auth import BotIdentity
+from referee.matches.connection import Connection
+from referee.matches.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn
+from referee.matches.hall import BEAT_SECONDS, Hall
+from referee.matches.match import MatchSpec, SessionResult
+from referee.matches.running import Match
+from referee.matches.table import Malformed
 from tests.referee.support import ListJournal
 
 STEP = BEAT_SECONDS

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 
 from referee.bot import Play, Turn
 from referee.bot import run as run_bot
-from referee.server import ServerOptions, run
+from referee.service.server import ServerOptions, run
 from tests.referee.support import DEADLINE, Tokens
 
 

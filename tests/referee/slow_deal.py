@@ -6,8 +6,8 @@ trick, and what is legal by trying every set of cards in the hand.
 
 from dataclasses import dataclass, field
 
+from referee.deals.shuffle import shuffle
 from referee.ruleset import Ruleset
-from referee.shuffle import shuffle
 from tests.referee.slow_rules import Card, Cards, SlowRules
 
 

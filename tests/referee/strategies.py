@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
-from referee.plays import Rules
+from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
 from referee.ruleset.fields import CHOICES, FIVE_CARD_KINDS, KINDS
 from referee.ruleset.ladders import LADDER_NAMES

@@ -9,17 +9,17 @@ from typing import Any, Self
 
 import grpc
 
-from referee.auth import BotIdentity, Scope
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
 from referee.channel import ClientTls, async_channel
 from referee.client import run_match
-from referee.journal import Entry, EntryKind, LogEntry, LogQuery
-from referee.match import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec
-from referee.record import full_record
-from referee.replay import Replayer
+from referee.matches.auth import BotIdentity, Scope
+from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.match import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec
+from referee.records.record import full_record
+from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
-from referee.server import ServerOptions, serve
+from referee.service.server import ServerOptions, serve
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 
 WORKER_TOKEN = "worker-token"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator
 from itertools import combinations, combinations_with_replacement, pairwise
 
-from referee.plays import Rules, compile_ruleset
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from tests.referee.slow_rules import Cards, SlowRules, read
 

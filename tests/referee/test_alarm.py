@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import uvloop
 
-from referee.hall import Hall
-from referee.stream import Alarm
+from referee.matches.hall import Hall
+from referee.service.stream import Alarm
 from tests.referee.support import DEADLINE
 
 LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.run]

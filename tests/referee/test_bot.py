@@ -13,7 +13,7 @@ import pytest
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient, Call, _Stream
 from referee.errors import ConnectionRefused
-from referee.match import Limits
+from referee.matches.match import Limits
 from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
 
 OTHERS = dict.fromkeys((1, 2, 3), lowest)

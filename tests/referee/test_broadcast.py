@@ -2,9 +2,9 @@
 
 import json
 
-from referee.broadcast import BACKLOG, FRESH, Broadcast, Spectator
-from referee.events import Notice, NoticeCode, Sight
-from referee.match import Limits
+from referee.matches.broadcast import BACKLOG, FRESH, Broadcast, Spectator
+from referee.matches.events import Notice, NoticeCode, Sight
+from referee.matches.match import Limits
 from referee.v1 import match_pb2, play_pb2
 from tests.referee.lobby import Lobby
 from tests.referee.support import match_spec

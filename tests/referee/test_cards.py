@@ -4,7 +4,7 @@ import pytest
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS, card_index, card_text
 from referee.errors import CardError
-from referee.pack import Pack
+from referee.rules.pack import Pack
 
 ONE = Pack(STANDARD_RANKS, 1)
 TWO = Pack(STANDARD_RANKS, 2)

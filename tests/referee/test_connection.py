@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.auth import BotIdentity
-from referee.connection import (
+from referee.matches.auth import BotIdentity
+from referee.matches.connection import (
     ALLOWANCE,
     ALLOWANCE_PER_SECOND,
     BACKLOG,
@@ -14,7 +14,7 @@ from referee.connection import (
     CloseCode,
     Connection,
 )
-from referee.events import Notice, NoticeCode
+from referee.matches.events import Notice, NoticeCode
 
 
 def connection(now: float = 0.0) -> Connection:

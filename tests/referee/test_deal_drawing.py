@@ -1,7 +1,7 @@
 """Drawing from the stock at a pass."""
 
-from referee.deal import Action
-from referee.shuffle import shuffle
+from referee.deals.deal import Action
+from referee.deals.shuffle import shuffle
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
 
 STOCK = {"players": 2, "leftover": "stock"}

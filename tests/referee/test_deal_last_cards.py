@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.deal import Deal
+from referee.deals.deal import Deal
 from referee.errors import IllegalHere
 from tests.referee.deals import deal_of, hand_texts, legal_texts, play, rules_with
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.deal import Deal, Stage
+from referee.deals.deal import Deal, Stage
+from referee.deals.session import Session
 from referee.errors import PlayError
-from referee.plays import Rules, compile_ruleset
-from referee.random_play import play_randomly
+from referee.records.random_play import play_randomly
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset
 from referee.ruleset.limits import MOST_POINTS, most_points
-from referee.session import Session
 from tests.referee.slow_deal import SlowDeal
 from tests.referee.slow_rules import Cards, read
 from tests.referee.strategies import rulesets

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.deal import Stage
+from referee.deals.deal import Stage
 from referee.errors import IllegalHere, NotAPlay, NotInHand
 from tests.referee.deals import deal_of, hand_texts, legal_texts, play, rules_with
 

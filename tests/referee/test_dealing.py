@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.dealing import (
+from referee.deals.dealing import (
     ANTICLOCKWISE,
     CLOCKWISE,
     deal_cards,
@@ -12,8 +12,8 @@ from referee.dealing import (
     seats_after,
     take_leftover,
 )
-from referee.plays import Rules
-from referee.shuffle import shuffle
+from referee.deals.shuffle import shuffle
+from referee.rules.plays import Rules
 from tests.referee.deals import SEED, deal_of, hand_texts, legal_texts, play, rules_with
 
 

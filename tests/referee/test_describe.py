@@ -7,7 +7,7 @@ from hypothesis import given
 
 from referee.describe import describe
 from referee.describe.combinations import example
-from referee.plays import compile_ruleset
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
 from referee.ruleset.ladders import LADDER_NAMES
 from tests.referee.strategies import rulesets

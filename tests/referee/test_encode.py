@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from referee import encode, twin, wire
-from referee.events import DealEnded, Event, FaultKind, Seen, SessionInfo, Sight, Turn
-from referee.match import Limits
-from referee.plays import compile_ruleset
+from referee.matches.events import DealEnded, Event, FaultKind, Seen, SessionInfo, Sight, Turn
+from referee.matches.match import Limits
+from referee.matches.table import Malformed, Outlets, Table
+from referee.protocol import encode, twin, wire
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.table import Malformed, Outlets, Table
 from referee.v1 import cards_pb2, match_pb2, play_pb2
 
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))

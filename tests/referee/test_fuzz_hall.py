@@ -8,12 +8,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from referee.broadcast import Spectator
-from referee.connection import ALLOWANCE
 from referee.errors import Draining
-from referee.match import Limits, MatchSpec
-from referee.running import Match
-from referee.table import Malformed, Table
+from referee.matches.broadcast import Spectator
+from referee.matches.connection import ALLOWANCE
+from referee.matches.match import Limits, MatchSpec
+from referee.matches.running import Match
+from referee.matches.table import Malformed, Table
 from referee.v1 import match_pb2
 from tests.referee.lobby import FakeBot, Lobby
 from tests.referee.support import check_records, match_spec

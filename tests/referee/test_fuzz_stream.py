@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.journal import EntryKind
-from referee.match import Limits
-from referee.server import ServerOptions
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits
+from referee.protocol.wire import match_request
+from referee.service.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2
-from referee.wire import match_request
 from tests.referee.hostile import status_of
 from tests.referee.support import (
     WORKER_TOKEN,

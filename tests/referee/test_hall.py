@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from referee.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, CloseCode
 from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetError
-from referee.events import Notice, NoticeCode, SessionEnd, SessionEnded, SessionStarted
-from referee.hall import MAX_VOIDED, STOPPED_BY_WORKER, TAKEN_OVER
-from referee.journal import EntryKind
-from referee.match import Limits, SessionSpec
-from referee.table import UNSENT_GRACE
+from referee.matches.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, CloseCode
+from referee.matches.events import Notice, NoticeCode, SessionEnd, SessionEnded, SessionStarted
+from referee.matches.hall import MAX_VOIDED, STOPPED_BY_WORKER, TAKEN_OVER
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits, SessionSpec
+from referee.matches.table import UNSENT_GRACE
 from tests.referee.lobby import FakeBot, Lobby
 from tests.referee.support import check_records, match_spec
 

@@ -3,8 +3,8 @@
 import pytest
 
 from referee.errors import CardError
-from referee.numbers import card_numbers
-from referee.plays import Rules, compile_ruleset
+from referee.protocol.numbers import card_numbers
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import cards_pb2
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from referee.events import Notice, NoticeCode
-from referee.outbox import HOLD_SECONDS, Outbox
+from referee.matches.events import Notice, NoticeCode
+from referee.matches.outbox import HOLD_SECONDS, Outbox
 
 EVENT = Notice(NoticeCode.UNEXPECTED, "text")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.plays import Rules, compile_ruleset
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 
 PLUS_ROYAL = ["straight", "flush", "full_house", "straight_flush", "quads", "royal_flush"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.plays import Rules, compile_ruleset
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from referee.ruleset.fields import KINDS
 from tests.referee.slow_rules import Cards, SlowRules, read

@@ -2,9 +2,9 @@
 
 import json
 
-from referee.deal import Deal
-from referee.record import deal_record, full_record
-from referee.session import Session
+from referee.deals.deal import Deal
+from referee.deals.session import Session
+from referee.records.record import deal_record, full_record
 from tests.referee.deals import SEED, deal_of, play, rules_with
 
 

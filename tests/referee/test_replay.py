@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.plays import Rules, compile_ruleset
-from referee.random_play import play_randomly, random_records
-from referee.record import deal_record, full_record
-from referee.replay import Replayer
+from referee.deals.session import Session
+from referee.records.random_play import play_randomly, random_records
+from referee.records.record import deal_record, full_record
+from referee.records.replay import Replayer
+from referee.records.tools import replay
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, preset_names
-from referee.session import Session
-from referee.tools import replay
 from tests.referee.deals import SEED, rules_with
 from tests.referee.strategies import rulesets
 

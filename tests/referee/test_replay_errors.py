@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.replay import Replayer
-from referee.tools import replay
+from referee.records.replay import Replayer
+from referee.records.tools import replay
 from tests.referee.deals import rules_with
 from tests.referee.test_replay import OK, Record, records_of
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from referee.dealing import CLOCKWISE
-from referee.plays import Rules
-from referee.scoring import Finish, difference, final_factor, penalty, score
+from referee.deals.dealing import CLOCKWISE
+from referee.deals.scoring import Finish, difference, final_factor, penalty, score
+from referee.rules.plays import Rules
 from tests.referee.deals import rules_with
 
 FOUR = "3D 4D 5D 6D"

@@ -5,7 +5,7 @@ import asyncio
 import grpc
 import pytest
 
-from referee.match import Limits
+from referee.matches.match import Limits
 from referee.v1 import play_pb2, referee_pb2_grpc
 from tests.referee.support import (
     DEADLINE,

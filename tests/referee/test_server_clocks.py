@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.bot import Play, Turn
-from referee.match import Limits
+from referee.matches.match import Limits
 from referee.v1 import play_pb2
 from tests.referee.support import (
     DEADLINE,

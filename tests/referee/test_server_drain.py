@@ -7,8 +7,8 @@ import pytest
 
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
-from referee.match import Limits, SessionResult
-from referee.server import ServerOptions
+from referee.matches.match import Limits, SessionResult
+from referee.service.server import ServerOptions
 from referee.v1 import play_pb2
 from tests.referee.processes import referee_process
 from tests.referee.support import (

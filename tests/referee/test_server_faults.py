@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from referee.journal import EntryKind
-from referee.match import Limits, SessionResult
-from referee.server import ServerOptions
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits, SessionResult
+from referee.service.server import ServerOptions
 from referee.v1 import play_pb2
 from tests.referee.processes import bot_process, referee_process
 from tests.referee.support import (

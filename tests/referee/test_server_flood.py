@@ -6,10 +6,10 @@ import json
 import grpc
 import pytest
 
-from referee import hall
-from referee.journal import EntryKind
-from referee.match import Limits
-from referee.server import ServerOptions
+from referee.matches import hall
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits
+from referee.service.server import ServerOptions
 from referee.v1 import play_pb2, referee_pb2_grpc
 from tests.referee import hostile
 from tests.referee.support import (

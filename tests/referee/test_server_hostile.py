@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 import grpc
 import pytest
 
-from referee.journal import EntryKind
-from referee.match import Limits, SessionResult
-from referee.server import ServerOptions
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits, SessionResult
+from referee.service.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, socket, status_of

@@ -8,7 +8,7 @@ import pytest
 from referee.bot import Play, Turn
 from referee.client import hold_match, run_match
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.match import Limits, Progress, SessionResult
+from referee.matches.match import Limits, Progress, SessionResult
 from tests.referee.support import (
     WORKER_TOKEN,
     WireBot,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from referee import twin
 from referee.bot.view import SessionView, legal_codes
-from referee.match import Limits
-from referee.record import full_record
-from referee.replay import Replayer
+from referee.matches.match import Limits
+from referee.protocol import twin
+from referee.records.record import full_record
+from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.v1 import play_pb2
 from tests.referee.support import WireBot, match_spec, play_match, referee

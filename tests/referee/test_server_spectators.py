@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 import grpc
 import pytest
 
-from referee.broadcast import BACKLOG
 from referee.client import referee_status
-from referee.match import Limits
-from referee.server import ServerOptions
+from referee.matches.broadcast import BACKLOG
+from referee.matches.match import Limits
+from referee.service.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 from tests.referee.hostile import (
     DATA,

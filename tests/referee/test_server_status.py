@@ -7,9 +7,9 @@ import pytest
 
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
-from referee.journal import EntryKind
-from referee.match import BotPlace, Limits
-from referee.server import ServerOptions
+from referee.matches.journal import EntryKind
+from referee.matches.match import BotPlace, Limits
+from referee.service.server import ServerOptions
 from tests.referee.support import (
     ORGANISER_TOKEN,
     SPECTATOR_TOKEN,

@@ -11,8 +11,8 @@ import pytest
 from referee.channel import ClientTls, ServerTls, async_channel
 from referee.client import referee_status
 from referee.errors import ListenError, RefereeUnavailable
-from referee.match import Limits
-from referee.server import ServerOptions
+from referee.matches.match import Limits
+from referee.service.server import ServerOptions
 from referee.v1 import play_pb2, referee_pb2_grpc
 from tests.referee.support import (
     DEADLINE,

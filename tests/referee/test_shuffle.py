@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from referee.shuffle import commitment, deal_seed, session_seed, shuffle, words
+from referee.deals.shuffle import commitment, deal_seed, session_seed, shuffle, words
 
 SEED = bytes(range(32))
 ONES = 961_300

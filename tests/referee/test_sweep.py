@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.plays import Rules, compile_ruleset
+from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
 from tests.referee.sweep import Five, five_card_sets, sweep
 

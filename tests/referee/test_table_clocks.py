@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from referee.events import Fault, FaultKind, NoticeCode, Turn
-from referee.hall import AWAY_SECONDS, BEAT_SECONDS
-from referee.match import Limits
-from referee.table import UNSENT_GRACE
+from referee.matches.events import Fault, FaultKind, NoticeCode, Turn
+from referee.matches.hall import AWAY_SECONDS, BEAT_SECONDS
+from referee.matches.match import Limits
+from referee.matches.table import UNSENT_GRACE
 from tests.referee.lobby import FakeBot, Lobby
 from tests.referee.support import match_spec
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from referee.connection import ALLOWANCE
-from referee.events import Fault, FaultKind, SessionEnd, SessionEnded, Turn
-from referee.hall import PENALTY_SECONDS
-from referee.journal import EntryKind
-from referee.match import Limits
-from referee.table import Malformed
+from referee.matches.connection import ALLOWANCE
+from referee.matches.events import Fault, FaultKind, SessionEnd, SessionEnded, Turn
+from referee.matches.hall import PENALTY_SECONDS
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits
+from referee.matches.table import Malformed
 from tests.referee.lobby import FakeBot, Lobby
 from tests.referee.support import check_records, match_spec
 

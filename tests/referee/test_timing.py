@@ -20,8 +20,8 @@ from benchmarks.spying import (
 from benchmarks.timing.figures import estimate, leak, surprise, worth
 from benchmarks.timing.run import play
 from benchmarks.timing.setting import QUICK, Guess, Played, Setting
-from referee.deal import Deal
-from referee.plays import compile_ruleset
+from referee.deals.deal import Deal
+from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
 RULES = compile_ruleset(load_ruleset("chinese"))

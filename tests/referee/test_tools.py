@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from referee.errors import RefereeError, RulesetError
-from referee.tools import RequestError, compare, legal
+from referee.records.tools import RequestError, compare, legal
 
 MUST = {"guard": "must"}
 OWN = {"beat_own": True}

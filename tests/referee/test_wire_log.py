@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from referee.journal import EntryKind, LogEntry
+from referee.matches.journal import EntryKind, LogEntry
+from referee.protocol.wire import log_message, read_entry
 from referee.v1 import log_pb2
-from referee.wire import log_message, read_entry
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

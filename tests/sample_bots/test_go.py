@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from referee.match import Limits, SessionResult
+from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, run_in

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from referee.channel import ClientTls, ServerTls
-from referee.match import Limits, SessionResult
+from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
-from referee.serving import ServerOptions
+from referee.service.serving import ServerOptions
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, require, run_in
 

@@ -6,7 +6,7 @@ from referee.check.desk import Desk
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
 from referee.check.session import LIMITS, eager, quiet, scripted, strong_first
-from referee.deal import Stage
+from referee.deals.deal import Stage
 
 group = Group()
 

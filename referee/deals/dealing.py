@@ -1,0 +1,139 @@
+"""What happens to the cards before the first lead: dealing (again), leftover cards, dragons, the lowest card.
+
+Pure functions of rules and seed.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from referee.deals.shuffle import shuffle
+from referee.rules.plays import Rules
+
+CLOCKWISE = 1
+"""The step from a seat to the next one in order of play, clockwise."""
+ANTICLOCKWISE = -1
+"""The step from a seat to the next one in order of play, anticlockwise."""
+
+
+class Dealt(NamedTuple):
+    """The cards of a deal before anyone acts."""
+
+    hands: tuple[int, ...]
+    """Masks by seat, as dealt."""
+    leftover: tuple[int, ...]
+    """The cards not dealt, each as a mask, in order: the stock, next card first."""
+    opening: tuple[int, ...]
+    """Masks by seat once leftover cards were taken."""
+
+
+class Landmarks(NamedTuple):
+    """Cards of a ruleset that are looked at in every deal."""
+
+    pack: tuple[int, ...]
+    """The whole pack as the shuffle starts, every card as a mask."""
+    rising: tuple[int, ...]
+    """One copy of each card as a mask, lowest first in the ruleset's order of ranks and suits."""
+    top: int
+    """One copy of the highest card."""
+    twos: tuple[int, ...]
+    """One copy of each two."""
+    all_twos: int
+    """All twos, every copy."""
+    indices: Mapping[int, int]
+    """The index of every card of ``pack``, by its mask."""
+
+
+@lru_cache(maxsize=64)
+def landmarks(rules: Rules) -> Landmarks:
+    """Return the landmarks of the rules."""
+    suits = ["DCHS".index(suit) for suit in rules.ruleset.suits]
+    ranks = range(len(rules.ruleset.ranks))
+    rising = tuple(rules.mask([rank * 4 + suit]) for rank in ranks for suit in suits)
+    pack = tuple(rules.mask([card]) for card in rules.pack)
+    indices = dict(zip(pack, rules.pack, strict=True))
+    return Landmarks(pack, rising, rising[-1], rising[-4:], rules.rank_masks[-1], indices)
+
+
+@lru_cache(maxsize=64)
+def seats_after(seat: int, step: int, players: int) -> tuple[int, ...]:
+    """Return all seats in order of play, beginning with the one after ``seat`` and ending with it."""
+    return tuple((seat + step * turn) % players for turn in range(1, players + 1))
+
+
+@lru_cache(maxsize=16)
+def next_seats(step: int, players: int) -> tuple[int, ...]:
+    """Return, by seat, the one after it in order of play."""
+    return tuple((seat + step) % players for seat in range(players))
+
+
+def deal_cards(rules: Rules, seed: bytes, dealer: int, step: int) -> Dealt:
+    """Return the cards as they lie before anyone acts, dealt again as often as the rules ask."""
+    dealt = _deal_once(rules, seed, "deal", dealer, step)
+    if not rules.ruleset.redeal_four_twos:
+        return dealt
+    again = 0
+    while any(_has_all_twos(rules, hand) for hand in dealt.opening):
+        again += 1
+        dealt = _deal_once(rules, seed, f"deal/redeal/{again}", dealer, step)
+    return dealt
+
+
+def take_leftover(
+    rules: Rules, hands: tuple[int, ...], leftover: tuple[int, ...], dealer: int, step: int
+) -> tuple[int, ...]:
+    """Return the hands once the holder of the lowest card has taken the cards left over, where it does."""
+    if not leftover or rules.ruleset.leftover != "to_lowest":
+        return hands
+    taker, _ = lowest_card(rules, hands, dealer, step)
+    taken = rules.add(hands[taker], _together(rules, leftover))
+    return tuple([taken if seat == taker else hand for seat, hand in enumerate(hands)])
+
+
+def dragon_holder(rules: Rules, hands: tuple[int, ...], dealer: int, step: int) -> int | None:
+    """Return the first seat after the dealer whose hand wins at once: it has every rank; None if none has."""
+    for seat in seats_after(dealer, step, len(hands)):
+        if all(hands[seat] & rank for rank in rules.rank_masks):
+            return seat
+    return None
+
+
+def lowest_card(rules: Rules, hands: Sequence[int], dealer: int, step: int) -> tuple[int, int]:
+    """Return the seat that holds the lowest card of all hands, and that card's mask.
+
+    Of two holders of the same card it is the first after the dealer.
+    """
+    order = seats_after(dealer, step, len(hands))
+    for card in landmarks(rules).rising:
+        for seat in order:
+            if hands[seat] & card:
+                return seat, card
+    raise AssertionError("somebody holds the lowest card of all hands")
+
+
+def highest_card(rules: Rules, hand: int) -> int:
+    """Return the highest card of a hand, as a mask; the hand must not be empty."""
+    return next(card for card in reversed(landmarks(rules).rising) if card & hand)
+
+
+def _deal_once(rules: Rules, seed: bytes, label: str, dealer: int, step: int) -> Dealt:
+    cards = list(landmarks(rules).pack)
+    shuffle(seed, label, cards)
+    players, size = rules.ruleset.players, rules.ruleset.hand_size
+    end = size * players if isinstance(size, int) else len(cards)
+    hands = [0] * players
+    for place, seat in enumerate(seats_after(dealer, step, players)):
+        hands[seat] = _together(rules, cards[place:end:players])
+    dealt, leftover = tuple(hands), tuple(cards[end:])
+    return Dealt(dealt, leftover, take_leftover(rules, dealt, leftover, dealer, step))
+
+
+def _together(rules: Rules, cards: Sequence[int]) -> int:
+    """Return the mask of single cards given as masks; it is quicker than ``rules.mask``."""
+    total = sum(cards)
+    # Of two packs, a card that is there twice has carried from its lower bit into its upper one.
+    return total if rules.decks == 1 else total | (total >> 1 & rules.ones)
+
+
+def _has_all_twos(rules: Rules, hand: int) -> bool:
+    return all(hand & two for two in landmarks(rules).twos)

@@ -1,0 +1,119 @@
+"""What a seat may do in its own turn, every rule considered: the one source of legality.
+
+``referee.deals.deal`` answers an ordinary turn from the sorted plays alone; whenever a rule of this module
+bears on a turn it asks here, and so does the tool that lists legal plays for bot authors.
+"""
+
+from typing import NamedTuple
+
+from referee.errors import IllegalHere, NotAPlay, NotInHand, PlayError
+from referee.rules.plays import Rules
+
+
+class Position(NamedTuple):
+    """A position as the seat in turn sees it, as far as it decides what is legal."""
+
+    to_beat: int
+    """Code of the play to beat, 0 for a lead."""
+    include: int = 0
+    """Mask of the card that the lead must contain, 0 for none."""
+    banned: int = 0
+    """Mask of the card that may not be the last one played, where it is the whole hand; 0 for no ban."""
+    guarded: bool = False
+    """Whether the next seat has one card, so that the precaution is asked for."""
+
+
+class Options(NamedTuple):
+    """What is legal in a turn."""
+
+    plays: list[int]
+    """Codes, ascending."""
+    may_pass: bool
+    """Whether passing is legal."""
+
+
+def allowed(rules: Rules, plays: list[int], position: Position) -> Options:
+    """Return what is legal with a hand of these plays."""
+    found = _allowed_unguarded(rules, plays, position)
+    return _precaution(rules, found, position) if rules.ruleset.guard == "must" else found
+
+
+def checked(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> int:
+    """Return the code of the play ``mask`` of ``seat``, 0 for a pass; PlayError where that is not legal.
+
+    The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
+    """
+    code = 0 if mask & ~hand else rules.code(mask)
+    legal = code > 0 and bool(_allowed_unguarded(rules, [code], position).plays)
+    if not mask:
+        legal = position.to_beat > 0 or allowed(rules, rules.list_plays(hand), position).may_pass
+    if legal and position.guarded and rules.ruleset.guard == "must":
+        legal = _takes(allowed(rules, rules.list_plays(hand), position), code)
+    if not legal:
+        raise refusal(rules, seat, hand, mask, position)
+    return code
+
+
+def ignores_precaution(rules: Rules, hand: int, code: int, position: Position) -> bool:
+    """Return whether a legal action makes its seat liable: a play, or 0 for a pass."""
+    if not position.guarded or rules.ruleset.guard != "liable":
+        return False
+    found = _allowed_unguarded(rules, rules.list_plays(hand), position)
+    return not _takes(_precaution(rules, found, position), code)
+
+
+def _takes(found: Options, code: int) -> bool:
+    return code in found.plays if code else found.may_pass
+
+
+def _allowed_unguarded(rules: Rules, plays: list[int], position: Position) -> Options:
+    found = rules.following(plays, position.to_beat) if position.to_beat else plays
+    if position.include:
+        found = [play for play in found if play & position.include]
+    if position.banned:
+        found = [play for play in found if play & rules.full != position.banned]
+    return Options(found, position.to_beat > 0 or not found)
+
+
+def _precaution(rules: Rules, found: Options, position: Position) -> Options:
+    """Return those of the legal options that hinder a next seat with one card (pagat.com, "Scoring").
+
+    Leading, that is a play of two or more cards, or else the highest card; on a single, the highest card
+    if it beats, or a bomb, or else a pass. A card that the lead must contain comes first: the options
+    given all hold it.
+    """
+    if not position.guarded:
+        return found
+    singles = [play for play in found.plays if rules.count(play & rules.full) == 1]
+    several = [play for play in found.plays if rules.count(play & rules.full) > 1]
+    if not position.to_beat:
+        return Options(several or singles[-1:], found.may_pass)
+    if rules.count(position.to_beat & rules.full) > 1:
+        return found
+    return Options(sorted(singles[-1:] + several), not singles)
+
+
+def refusal(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> PlayError:
+    """Return the error that says why ``seat`` may not play ``mask`` (0: pass) in this turn."""
+    if not mask:
+        if not position.to_beat:
+            return IllegalHere("a pass is not legal when leading")
+        return IllegalHere("a pass does not hinder the next seat, which has one card left")
+    if mask & ~hand:
+        missing = rules.text(mask & rules.full & ~hand)
+        return NotInHand(f"seat {seat} does not hold {missing or 'these cards'}")
+    code = rules.code(mask)
+    if not code:
+        return NotAPlay(f"{rules.text(mask)} is no combination in {rules.ruleset.label}")
+    return IllegalHere(_why_not(rules, code, position))
+
+
+def _why_not(rules: Rules, code: int, position: Position) -> str:
+    cards = rules.text(code & rules.full)
+    if position.to_beat and not rules.beats(code, position.to_beat):
+        return f"{cards} does not beat {rules.text(position.to_beat & rules.full)}"
+    if position.include and not code & position.include:
+        return f"{cards} does not contain {rules.text(position.include)}, which this lead must"
+    if position.banned:
+        return f"{cards} may not be the last card played"
+    return f"{cards} does not hinder the next seat, which has one card left"

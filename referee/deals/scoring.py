@@ -1,0 +1,303 @@
+"""What a finished deal scores: points by seat, higher is better.
+
+Sources: pagat.com "Scoring" and "Scoring variations", the rules of Only a Game, Choi Dai Di and
+Silicon Valley. All functions are pure; ``score`` is the way in.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from referee.deals.dealing import landmarks, seats_after
+from referee.deals.showdown import best_honour
+from referee.deals.tricks import Unbeaten
+from referee.rules.plays import Rules
+from referee.ruleset import Bonuses
+
+
+class Finish(NamedTuple):
+    """How a deal ended, as far as it decides the points. Seats without cards left have mask 0."""
+
+    dealer: int
+    step: int
+    """Direction of play, 1 or -1."""
+    leader: int | None
+    """Who led the deal; None if a forfeit came before."""
+    full: tuple[int, ...]
+    """Hands as the play began: with leftover cards and after an exchange."""
+    left: tuple[int, ...]
+    """Hands at the end."""
+    out: tuple[int, ...]
+    """Seats that went out, in order; the first one is the winner."""
+    culprit: int | None = None
+    """Seat that ended the deal without a winner: left with the top card, or by a forfeit."""
+    unplayed: bool = False
+    """Whether the others score as if no card had been played (a dragon)."""
+    final: int = 0
+    """Code of the winner's last play; 0 if there is none."""
+    ignorer: int | None = None
+    """Seat that pays for all, as it ignored the precaution."""
+    unbeaten: tuple[Unbeaten, ...] = ()
+    """Plays that nobody beat; needed only where there are bonuses."""
+
+
+class Case(NamedTuple):
+    """A finished deal with a winner, as the ways to settle look at it."""
+
+    rules: Rules
+    finish: Finish
+    hands: tuple[int, ...]
+    """The cards that count."""
+    winner: int
+    factor: int
+    """What the winning play multiplies by (``final_twos``)."""
+    penalties: list[int]
+    """Penalty points by seat; the winner's are 0."""
+
+
+def score(rules: Rules, finish: Finish) -> tuple[int, ...]:
+    """Return the points of a finished deal, by seat."""
+    if finish.culprit is not None:
+        return tuple(_without_winner(rules, finish, finish.culprit))
+    case = _case(rules, finish)
+    points = _SETTLES[rules.ruleset.settle](case)
+    if finish.ignorer is not None:
+        points = _paid_by(points, case.winner, finish.ignorer)
+    if rules.ruleset.bonuses is not None:
+        _add_bonuses(points, case, rules.ruleset.bonuses)
+    return tuple(points)
+
+
+def penalty(rules: Rules, hand: int, brackets: bool = True, factor: int = 1) -> int:
+    """Return a hand's penalty points: card points through the bracket, doubled for twos, times ``factor``.
+
+    ``brackets`` says whether brackets apply to this seat. No cards are no points.
+    """
+    count = rules.count(hand)
+    if not count:
+        return 0
+    prices = _price_list(rules)
+    points = count * prices[0][1]
+    if len(prices) > 1:
+        points = sum([(hand & cards).bit_count() * worth for cards, worth in prices])
+    if brackets:
+        points = _through_bracket(rules, count, points)
+    if rules.ruleset.double_per_two_left:
+        points <<= rules.count(hand & landmarks(rules).all_twos)
+    return points * factor
+
+
+def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
+    """Return what a difference in cards costs with ``settle: difference``: itself through the bracket."""
+    return _through_bracket(rules, cards, cards) if brackets and cards else cards
+
+
+def final_factor(rules: Rules, final: int) -> int:
+    """Return what the winning play, a code, multiplies by; 0 stands for no play and gives 1."""
+    if rules.ruleset.final_twos == "none":
+        return 1
+    cards = final & rules.full
+    twos = rules.count(cards & landmarks(rules).all_twos)
+    match rules.ruleset.final_twos:
+        case "double_each":
+            return 1 << twos
+        case "double_if_all":
+            return 2 if twos and twos == rules.count(cards) else 1
+    return 1
+
+
+def _case(rules: Rules, finish: Finish) -> Case:
+    winner = finish.out[0]
+    hands = finish.left
+    if finish.unplayed:
+        hands = tuple(0 if seat == winner else hand for seat, hand in enumerate(finish.full))
+    factor = final_factor(rules, finish.final)
+    penalties = [
+        penalty(rules, hand, _bracketed(rules, finish, seat), factor) for seat, hand in enumerate(hands)
+    ]
+    return Case(rules, finish, hands, winner, factor, penalties)
+
+
+@lru_cache(maxsize=64)
+def _price_list(rules: Rules) -> tuple[tuple[int, int], ...]:
+    prices: dict[int, int] = {}
+    for cards, points in zip(rules.rank_masks, rules.ruleset.card_points, strict=True):
+        prices[points] = prices.get(points, 0) | cards
+    return tuple((cards, points) for points, cards in prices.items())
+
+
+def _through_bracket(rules: Rules, count: int, points: int) -> int:
+    for bracket in reversed(rules.ruleset.multipliers):
+        if count >= bracket.start:
+            return points * bracket.times if bracket.times is not None else bracket.points or 0
+    return points
+
+
+def _bracketed(rules: Rules, finish: Finish, seat: int) -> bool:
+    return rules.ruleset.multiplier_for == "all" or seat == finish.leader
+
+
+# The ways to settle
+
+
+def _penalty(case: Case) -> list[int]:
+    return [-points for points in case.penalties]
+
+
+def _pairwise(case: Case) -> list[int]:
+    total, seats = sum(case.penalties), len(case.penalties)
+    return [total - seats * points for points in case.penalties]
+
+
+def _winner_collects(case: Case) -> list[int]:
+    points = _penalty(case)
+    points[case.winner] = sum(case.penalties)
+    return points
+
+
+def _winner_scores(case: Case) -> list[int]:
+    return _only(case, case.winner, sum(case.penalties))
+
+
+def _fixed(case: Case) -> list[int]:
+    return _only(case, case.winner, case.factor)
+
+
+def _wins(case: Case) -> list[int]:
+    return _only(case, case.winner, 1)
+
+
+def _last_loses(case: Case) -> list[int]:
+    return _only(case, _last_holder(case), -1)
+
+
+def _places(case: Case) -> list[int]:
+    points = [0] * len(case.hands)
+    for seat, place in zip(
+        (*case.finish.out, _last_holder(case)), case.rules.ruleset.place_points, strict=True
+    ):
+        points[seat] = place
+    return points
+
+
+def _difference(case: Case) -> list[int]:
+    points = [0] * len(case.hands)
+    counts = [case.rules.count(hand) for hand in case.hands]
+    for payer, more in enumerate(counts):
+        brackets = _bracketed(case.rules, case.finish, payer)
+        for payee, fewer in enumerate(counts):
+            if more > fewer:
+                amount = difference(case.rules, more - fewer, brackets)
+                points[payer] -= amount
+                points[payee] += amount
+    return points
+
+
+def _loser_only(case: Case) -> list[int]:
+    points = _only(case, case.winner, 1)
+    points[_payer(case)] = -1
+    return points
+
+
+_SETTLES: dict[str, Callable[[Case], list[int]]] = {
+    "penalty": _penalty,
+    "pairwise": _pairwise,
+    "winner_collects": _winner_collects,
+    "winner_scores": _winner_scores,
+    "fixed": _fixed,
+    "places": _places,
+    "loser_only": _loser_only,
+    "difference": _difference,
+    "last_loses": _last_loses,
+    "wins": _wins,
+}
+
+
+def _only(case: Case, seat: int, points: int) -> list[int]:
+    return [points if other == seat else 0 for other in range(len(case.hands))]
+
+
+def _last_holder(case: Case) -> int:
+    return next(seat for seat, hand in enumerate(case.hands) if hand)
+
+
+def _payer(case: Case) -> int:
+    """Return the one seat that pays with ``loser_only``; of equals, the first after the dealer."""
+    finish, rules = case.finish, case.rules
+    order = seats_after(finish.dealer, finish.step, len(case.hands))
+    others = [seat for seat in order if seat != case.winner]
+    honours = {seat: best_honour(rules, case.hands[seat]) for seat in others}
+    held = [honour for honour in honours.values() if honour is not None]
+    if held:
+        return next(seat for seat in others if honours[seat] == max(held))
+    highest = [seat for seat in others if case.hands[seat] & (rules.rank_masks[-1] | rules.rank_masks[-2])]
+    if highest:
+        return max(highest, key=lambda seat: _highest_place(rules, case.hands[seat]))
+    return max(
+        others, key=lambda seat: (rules.count(case.hands[seat]), _highest_place(rules, case.hands[seat]))
+    )
+
+
+def _highest_place(rules: Rules, hand: int) -> int:
+    rising = landmarks(rules).rising
+    return max((place for place, card in enumerate(rising) if card & hand), default=-1)
+
+
+# What comes on top
+
+
+def _paid_by(points: list[int], winner: int, ignorer: int) -> list[int]:
+    losses = sum(points) - points[winner]
+    paid = [0] * len(points)
+    paid[winner] = points[winner]
+    paid[ignorer] = losses
+    return paid
+
+
+def _add_bonuses(points: list[int], case: Case, bonuses: Bonuses) -> None:
+    for play in case.finish.unbeaten:
+        points[play.seat] += _bonus(case.rules, play, bonuses)
+    twos = case.rules.count(case.finish.final & landmarks(case.rules).all_twos)
+    points[case.winner] += bonuses.winner_per_two * twos if twos else bonuses.winner
+
+
+def _bonus(rules: Rules, play: Unbeaten, bonuses: Bonuses) -> int:
+    times = bonuses.final_times if play.final else 1
+    match rules.kind(play.code):
+        case "quads" | "bare_quads":
+            twos = rules.count(play.code & landmarks(rules).all_twos)
+            return (bonuses.four_twos if twos >= 4 else bonuses.quads) * times
+        case "straight_flush" | "royal_flush" | "straight_flush_plus_two":
+            return bonuses.straight_flush * times
+    return 0
+
+
+_PAYS_EACH = ("pairwise", "winner_collects", "difference", "loser_only")
+_COUNTS_ONE = ("fixed", "wins", "last_loses", "loser_only")
+
+
+def _without_winner(rules: Rules, finish: Finish, culprit: int) -> list[int]:
+    settle, seats = rules.ruleset.settle, len(finish.full)
+    if settle == "places":
+        return _places_without_winner(rules, finish, culprit)
+    amount = _amount(rules, finish, culprit)
+    share = amount if settle in _PAYS_EACH else 0
+    return [share if seat != culprit else -amount - share * (seats - 2) for seat in range(seats)]
+
+
+def _amount(rules: Rules, finish: Finish, culprit: int) -> int:
+    if rules.ruleset.settle in _COUNTS_ONE:
+        return 1
+    hand, brackets = finish.full[culprit], _bracketed(rules, finish, culprit)
+    if rules.ruleset.settle == "difference":
+        return difference(rules, rules.count(hand), brackets)
+    return penalty(rules, hand, brackets)
+
+
+def _places_without_winner(rules: Rules, finish: Finish, culprit: int) -> list[int]:
+    *_, but_one, last = rules.ruleset.place_points
+    points = [but_one] * len(finish.full)
+    for seat, place in zip(finish.out, rules.ruleset.place_points, strict=False):
+        points[seat] = place
+    points[culprit] = last
+    return points

@@ -1,0 +1,50 @@
+"""Comparing hands by what they could play: the loser's tie-break and the honours left in hand.
+
+Sources: pagat.com, "Dealing and starting the play" and "Scoring variations" (Taiwan).
+"""
+
+from collections.abc import Iterable
+
+from referee.rules.plays import Rules
+
+HONOURS = ("quads", "straight_flush", "royal_flush", "straight_flush_plus_two")
+"""The kinds that count as honours, where they are played."""
+
+Worth = tuple[int, int, int]
+"""How good a play is among all: its number of cards, the place of its kind, its strength in the kind."""
+
+
+def worth(rules: Rules, play: int) -> Worth:
+    """Return how good a play is: more cards first, then the kind by ``five_card_order``, then strength.
+
+    Of plays of four cards, a run of two pairs is below bare quads.
+    """
+    kind = rules.kind(play)
+    order = rules.ruleset.five_card_order
+    place = order.index(kind) if kind in order else int(kind == "bare_quads")
+    return rules.count(play & rules.full), place, play >> rules.width
+
+
+def best_play(rules: Rules, hand: int) -> Worth:
+    """Return the worth of the best play in a hand that is not empty."""
+    return max(worth(rules, play) for play in rules.list_plays(hand))
+
+
+def best_honour(rules: Rules, hand: int) -> Worth | None:
+    """Return the worth of the best honour in a hand, None if it has none."""
+    honours = [play for play in rules.list_plays(hand) if rules.kind(play) in HONOURS]
+    return max([worth(rules, play) for play in honours], default=None)
+
+
+def loser(rules: Rules, hands: tuple[int, ...], seats: Iterable[int]) -> int:
+    """Return which of ``seats``, given in order of play from the dealer's next, lost with these cards left.
+
+    That is who has most cards; of several, each shows the best play of the cards left, and the fewest
+    cards shown, then the weakest play, lose; of several still, the first.
+    """
+    counts = {seat: rules.count(hands[seat]) for seat in seats}
+    most = max(counts.values())
+    tied = [seat for seat, count in counts.items() if count == most]
+    if len(tied) == 1:
+        return tied[0]
+    return min(tied, key=lambda seat: best_play(rules, hands[seat]))

@@ -1,0 +1,1 @@
+"""Matches at their tables: seats, clocks, faults, connections, spectators. Still without I/O."""

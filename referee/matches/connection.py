@@ -1,0 +1,140 @@
+"""A bot's live stream as the hall sees it: what waits for it, whether it lives, and how far away it is."""
+
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.matches.auth import BotIdentity
+from referee.matches.outbox import Outbox
+
+if TYPE_CHECKING:
+    from referee.matches.table import Table
+
+PING_SECONDS = 10.0
+"""How often a stream is pinged that gives no other reason for it."""
+STUCK_SECONDS = 1.0
+"""How long a ping may go unanswered before the bot counts as stuck."""
+LOST_SECONDS = 60.0
+"""How long a ping may go unanswered, and nothing else be heard, before the stream is closed."""
+ROUND_TRIPS = 8
+"""Of so many last round trips the shortest is the stream's: what made the others longer was the bot."""
+FIRST_PINGS = 3
+"""Pings in a row when a stream opens, so that its round trip is known."""
+
+ALLOWANCE = 1000.0
+"""Messages without an effect that a stream may send at once before it is closed for flooding. More than a
+bot's sessions: all of them may end while its answers are on their way."""
+ALLOWANCE_PER_SECOND = 50.0
+BACKLOG = 20_000
+"""Events that may wait for a stream that takes no messages before it is closed."""
+
+
+class CloseCode(StrEnum):
+    """Why the referee closes a stream; named as the gRPC status that it ends with."""
+
+    FLOOD = "RESOURCE_EXHAUSTED"
+    LOST = "DEADLINE_EXCEEDED"
+    REPLACED = "ABORTED"
+    REVOKED = "PERMISSION_DENIED"
+    UNREADABLE = "INVALID_ARGUMENT"
+    CLOSING = "UNAVAILABLE"
+
+
+class Closing(NamedTuple):
+    """How a stream is to end."""
+
+    code: CloseCode
+    reason: str
+
+
+class Connection:
+    """A bot's live stream. All times are seconds of one monotonic clock, passed in."""
+
+    def __init__(
+        self,
+        identity: BotIdentity,
+        max_sessions: int,
+        list_plays: bool,
+        wake: Callable[[], None],
+        now: float = 0.0,
+    ) -> None:
+        self.identity = identity
+        self.max_sessions = max_sessions
+        self.list_plays = list_plays
+        self.outbox = Outbox(wake)
+        self.closing: Closing | None = None
+        """Set when the referee ends the stream; the server sees it when it is woken."""
+        self.blocked = False
+        """Whether a message waits for the stream to take it."""
+        self.ping_due = False
+        self.heard_at = now
+        self.places: dict[int, tuple[Table, int]] = {}
+        """The tables and seats of the bot's open sessions, by their handles; kept by the hall."""
+        self._wake = wake
+        self._ping = 0
+        self._pinged_at: float | None = None
+        self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS)
+        self._allowance = ALLOWANCE
+        self._allowance_at = now
+
+    @property
+    def round_trip(self) -> float:
+        """Seconds; 0 while it is not known."""
+        return min(self._round_trips, default=0.0)
+
+    # Pings
+
+    def probe(self) -> None:
+        """Asks for a sign of life, unless that is done already."""
+        if self._pinged_at is None and not self.ping_due:
+            self.ping_due = True
+            self._wake()
+
+    def delay(self, seconds: float) -> None:
+        """The referee was away for so long: no ping was open meanwhile."""
+        if self._pinged_at is not None:
+            self._pinged_at += seconds
+
+    def take_ping(self, now: float) -> int:
+        """The number of the ping that is due and sent now."""
+        self.ping_due = False
+        self._ping += 1
+        self._pinged_at = now
+        return self._ping
+
+    def pong(self, number: int, now: float) -> bool:
+        """The bot answers a ping; gives whether it is the one that was open."""
+        if self._pinged_at is None or number != self._ping:
+            return False
+        self._round_trips.append(now - self._pinged_at)
+        self._pinged_at = None
+        self.heard_at = now
+        if len(self._round_trips) < FIRST_PINGS:
+            self.probe()
+        return True
+
+    def is_stuck(self, now: float) -> bool:
+        """Whether a ping has been open for too long, and nothing was heard meanwhile."""
+        return self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= STUCK_SECONDS
+
+    def is_lost(self, now: float) -> bool:
+        """Whether the stream is to be given up."""
+        return (
+            self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= LOST_SECONDS
+        ) or len(self.outbox) > BACKLOG
+
+    # Floods
+
+    def useless(self, now: float) -> bool:
+        """Notes a message without an effect; gives whether that was one too many."""
+        earned = (now - self._allowance_at) * ALLOWANCE_PER_SECOND
+        self._allowance = min(ALLOWANCE, self._allowance + earned) - 1
+        self._allowance_at = now
+        return self._allowance < 0
+
+    def close(self, code: CloseCode, reason: str) -> None:
+        """Has the server end the stream; the first reason stands."""
+        if self.closing is None:
+            self.closing = Closing(code, reason)
+            self._wake()

@@ -1,0 +1,210 @@
+"""What a table says to its seats and to spectators; ``protocol.wire`` makes messages of these values."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from referee.deals.deal import Deal, Stage
+from referee.matches.match import Limits
+from referee.rules.plays import Rules
+
+
+class FaultKind(StrEnum):
+    """What a bot did wrong, as it stands in deal records."""
+
+    ILLEGAL = "illegal"
+    TIMEOUT = "timeout"
+    MALFORMED = "malformed"
+    DISCONNECT = "disconnect"
+    STALL = "stall"
+    FLOOD = "flood"
+
+
+class SessionEnd(StrEnum):
+    """Why a session ended."""
+
+    PLAYED = "played"
+    FORFEIT = "forfeit"
+    VOID = "void"
+
+
+class NoticeCode(StrEnum):
+    """What a notice is about."""
+
+    STALE_MOVE = "stale_move"
+    UNKNOWN_SESSION = "unknown_session"
+    UNEXPECTED = "unexpected"
+    CLOSING = "closing"
+    REPEATED_MOVE = "repeated_move"
+    UNKNOWN_TURN = "unknown_turn"
+    LEFT_OUT = "left_out"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SessionInfo:
+    """What stays the same for a whole session. Two are never equal."""
+
+    handle: int
+    """Small number that names the session on this referee's streams."""
+    session_id: str
+    """Public name, ``match/number``."""
+    number: int
+    """Counts the sessions of the match from 1."""
+    tournament: str
+    ruleset: str
+    """The resolved ruleset as one JSON object."""
+    rules: Rules
+    seats: tuple[str, ...]
+    """Names of the bot versions, seat 0 first."""
+    deals: int
+    """How many deals the session has at most."""
+    commitment: str
+    """SHA-256 of the tournament's seed, hexadecimal."""
+    limits: Limits
+
+
+def log_length(deal: Deal) -> int:
+    """Length of a deal's log: its actions, and before them the two steps of an exchange."""
+    exchange = deal.exchange
+    return len(deal.log) + (0 if exchange is None else 1 + (exchange.returned != 0))
+
+
+class SessionStarted(NamedTuple):
+    info: SessionInfo
+    seat: int
+    scores: tuple[int, ...]
+    resumed: bool
+
+
+class DealStarted(NamedTuple):
+    info: SessionInfo
+    seat: int
+    """-1 for spectators."""
+    deal: Deal
+    hands: tuple[int, ...]
+    """Masks by seat, after leftover cards were taken and before an exchange."""
+
+
+class Turn:
+    """A decision that a seat owes, and its clock.
+
+    What the bot is told of it is filled in when it is handed to the stream: it may be over by then.
+    """
+
+    # fmt: off
+    __slots__ = (
+        "bank_ms", "credit", "deadline", "deal", "encoded", "handed_at", "info", "probed", "seat", "sequence",
+        "since", "stage", "time", "time_ms",
+    )
+    # fmt: on
+
+    def __init__(
+        self,
+        info: SessionInfo,
+        seat: int,
+        sequence: int,
+        deal: Deal,
+        time: float,
+        deadline: float,
+        encoded: list[bytes] | None = None,
+    ) -> None:
+        self.info = info
+        self.seat = seat
+        self.sequence = sequence
+        self.stage = deal.stage
+        self.deal = deal
+        self.time = time
+        """Seconds that the seat may take, without the credit."""
+        self.deadline = deadline
+        self.credit = 0.0
+        """Seconds credited for the network."""
+        self.handed_at: float | None = None
+        """When the turn was handed to the stream, which starts the clock; None: not yet."""
+        self.probed = False
+        """Whether a sign of life was asked for."""
+        self.since = 0
+        """How much of the deal's log the seat was told before; see ``log_length``."""
+        self.time_ms = 0
+        """How long the seat may take from when the turn is handed to the stream, without the credit."""
+        self.bank_ms = 0
+        self.encoded = encoded
+        """For the encoder: the deal's log as far as it was encoded; one list for all seats."""
+
+    @property
+    def credit_ms(self) -> int:
+        """What is credited for the network."""
+        return int(self.credit * 1000)
+
+    def start(self, now: float, credit: float) -> None:
+        """Starts the clock."""
+        self.handed_at, self.credit = now, credit
+        self.deadline = now + self.time + credit
+
+    def elapsed(self, now: float) -> float:
+        """Seconds that the seat has taken so far; 0 while the clock does not run."""
+        return 0.0 if self.handed_at is None else now - self.handed_at
+
+
+class DealEnded(NamedTuple):
+    info: SessionInfo
+    seat: int
+    """-1 for spectators."""
+    deal: Deal
+    since: int
+    scores: tuple[int, ...]
+    encoded: list[bytes] | None = None
+    """As in ``Turn``."""
+
+
+class SessionEnded(NamedTuple):
+    info: SessionInfo
+    scores: tuple[int, ...]
+    reason: SessionEnd
+    forfeited_by: int
+    """Seat; -1 where nobody forfeited."""
+
+
+class Fault(NamedTuple):
+    info: SessionInfo
+    seat: int
+    sequence: int
+    kind: FaultKind
+    reason: str
+    deal: int
+    """Counts the deals of the session from 1."""
+    action: int
+    """How many actions the deal had before."""
+    stage: Stage
+    hand: int
+    to_beat: int
+    """Mask of the play that was to beat; 0 when leading."""
+    answered: int
+    default: int
+    """Mask of what was played for the seat; 0 for a pass."""
+    faults: int
+    elapsed_ms: int
+    """From when the turn was handed to the stream; 0 where it was not."""
+    credit_ms: int
+
+
+class Notice(NamedTuple):
+    code: NoticeCode
+    text: str
+    handle: int = 0
+    sequence: int = 0
+
+
+class Seen(NamedTuple):
+    """An action, for spectators."""
+
+    info: SessionInfo
+    deal: Deal
+    at: int
+    """Index of the action in the deal."""
+
+
+Event = SessionStarted | DealStarted | Turn | DealEnded | SessionEnded | Fault | Notice
+"""What goes to a bot."""
+
+Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | Notice
+"""What goes to a spectator."""

@@ -1,0 +1,67 @@
+"""What waits to be sent to one bot, and when it may go."""
+
+from collections.abc import Callable
+
+from referee.matches.events import Event
+
+HOLD_SECONDS = 0.010
+"""How old a message must be before the next one is sent to a bot that still owes all its answers."""
+
+
+class Outbox:
+    """The events for one stream, gathered into batches by the hold rule.
+
+    The next message is held back while the bot owes answers, has sent fewer than half as many answers since
+    the last message as that had turns, and that message is younger than ``HOLD_SECONDS``: under load this
+    makes batches grow, as the answers to one message make the turns of the next, and it costs a lone session
+    nothing.
+    """
+
+    __slots__ = ("_awaited", "_events", "_sent_at", "_wake", "owed")
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._events: list[Event] = []
+        self._awaited = 0
+        self._sent_at = 0.0
+        self._wake = wake
+        self.owed: set[int] = set()
+        """Sessions in which the bot was sent a turn that it has not answered."""
+
+    def put(self, event: Event) -> None:
+        """Adds an event, and wakes the writer if that may change anything for it."""
+        events = self._events
+        events.append(event)
+        if len(events) == 1 or not self.owed:
+            self._wake()
+
+    def sent(self, turns: int) -> None:
+        """Notes how many turns the last batch held."""
+        self._awaited = (turns + 1) // 2
+
+    def heard(self, answers: int) -> None:
+        """Notes that the bot has sent answers, which may let the next message go."""
+        self._awaited -= answers
+        if self._events and self._awaited <= 0:
+            self._wake()
+
+    def hold(self, now: float) -> float:
+        """Seconds for which the next message is to be held back; 0 when it may go."""
+        if self._awaited <= 0 or not self.owed:
+            return 0.0
+        return max(0.0, self._sent_at + HOLD_SECONDS - now)
+
+    def take(self, now: float) -> list[Event]:
+        """The batch that is to be sent now, oldest first; empty when nothing waits."""
+        batch, self._events = self._events, []
+        if batch:
+            self._sent_at = now
+        return batch
+
+    def put_back(self, events: list[Event]) -> None:
+        """Returns what did not fit into the message; it goes first into the next one."""
+        self._events[:0] = events
+        self._awaited = 0
+        self._wake()
+
+    def __len__(self) -> int:
+        return len(self._events)

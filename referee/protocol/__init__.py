@@ -1,0 +1,1 @@
+"""Between values and protobuf messages; see docs/protocol.md."""

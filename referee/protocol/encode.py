@@ -1,0 +1,242 @@
+"""The events that are sent all the time, as bytes: turns and the ends of deals.
+
+Building a protobuf message field by field costs more than all else that the referee does for a decision. An
+action is therefore encoded once and remembered, and a turn is set together from such pieces. What comes out
+are the same messages as ``referee.protocol.wire`` builds.
+"""
+
+from functools import lru_cache
+
+from referee.deals.action import Entry
+from referee.deals.deal import Deal, Stage
+from referee.matches.events import DealEnded, DealStarted, Event, Seen, SessionInfo, Sight, Turn
+from referee.memo import Memo
+from referee.protocol import wire
+from referee.protocol.numbers import card_numbers
+from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized, varint
+from referee.rules.plays import Rules
+from referee.v1 import match_pb2, play_pb2
+
+
+def _event(name: str) -> Memo[int, bytes]:
+    """What stands before the fields of an event in a PlayResponse."""
+    events = key(play_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
+    return head(events, key(play_pb2.Event.DESCRIPTOR, name, BYTES))
+
+
+def _update(name: str) -> Memo[int, bytes]:
+    """What stands before the fields of an update in a WatchMatchResponse."""
+    updates = key(match_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
+    return head(updates, key(match_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
+
+
+_TURN = play_pb2.Turn.DESCRIPTOR
+_TURN_HEAD = _event("turn")
+_SESSION = field(key(_TURN, "session", VARINT))
+_SEQUENCE = field(key(_TURN, "sequence", VARINT))
+_KIND = {stage: key(_TURN, "kind", VARINT) + varint(number) for stage, number in wire.TURN_KINDS.items()}
+_PLAY, _KIND_PLAY = Stage.PLAY, _KIND[Stage.PLAY]
+_ACTION = key(_TURN, "actions", BYTES)
+_TO_BEAT = key(_TURN, "to_beat", BYTES)
+_CAN_PASS = key(_TURN, "can_pass", VARINT) + b"\1"
+_DECISION_MS = field(key(_TURN, "decision_ms", VARINT))
+_MUST_INCLUDE = field(key(_TURN, "must_include", VARINT))
+_NEXT_HAS_ONE = key(_TURN, "next_has_one", VARINT) + b"\1"
+_TOP_CARD_BANNED = key(_TURN, "top_card_banned", VARINT) + b"\1"
+_BANK_MS = field(key(_TURN, "bank_ms", VARINT))
+_CREDIT_MS = field(key(_TURN, "credit_ms", VARINT))
+_LEGAL_PLAYS = key(_TURN, "legal_plays", BYTES)
+_PLAY_CARDS = key(play_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
+
+_STARTED = play_pb2.DealStarted.DESCRIPTOR
+_STARTED_HEAD = _event("deal_started")
+_STARTED_HAND = key(_STARTED, "hand", BYTES)
+
+_ENDED = play_pb2.DealEnded.DESCRIPTOR
+_ENDED_HEAD = _event("deal_ended")
+_ENDED_ACTION = key(_ENDED, "actions", BYTES)
+_HAND_CARDS = key(play_pb2.Hand.DESCRIPTOR, "cards", BYTES)
+_HANDS = key(_ENDED, "hands", BYTES)
+_LEFT = key(_ENDED, "left", BYTES)
+
+_SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal_started", "deal_ended"))
+_SEEN_SESSION = field(key(match_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
+
+
+class _Pieces:
+    """Encoded pieces of one compiled ruleset."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._numbers = card_numbers(rules)
+        self._draws = rules.ruleset.leftover == "stock"
+        self._actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
+        """Actions as others than their seats see them: fields of a turn."""
+        self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
+        """The play to beat, by its code: a field of a turn."""
+        self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
+        """A legal play, by its code: a field of a turn."""
+
+        self.seen = Memo[Entry, bytes](self._seen)
+        """Actions as spectators see them, but for the session."""
+
+    def _seen(self, entry: Entry) -> bytes:
+        action = match_pb2.WatchAction()
+        wire.write_seen(action, self._numbers, entry)
+        return action.SerializeToString()
+
+    def _encode(self, entry: Entry, seat: int) -> bytes:
+        action = play_pb2.Action()
+        wire.write_action(action, self._numbers, entry, seat)
+        return _ACTION + sized(action.SerializeToString())
+
+    def _play(self, mask: int) -> bytes:
+        return sized(_PLAY_CARDS + self.cards(mask))
+
+    def cards(self, mask: int) -> bytes:
+        """The cards of a mask, packed, with their length."""
+        return sized(self._numbers.packed(mask))
+
+    def hand(self, mask: int) -> bytes:
+        """A Hand, with its length."""
+        return sized(_HAND_CARDS + self.cards(mask)) if mask else b"\0"
+
+    def number(self, mask: int) -> int:
+        """The number of the lowest card of a mask."""
+        return self._numbers.numbers(mask)[0]
+
+    def actions(self, deal: Deal, since: int, seat: int, encoded: list[bytes] | None) -> list[bytes]:
+        """The deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
+        log = deal.log
+        if encoded is None:
+            encoded = []
+        if len(encoded) < len(log):
+            actions = self._actions
+            encoded += [actions[entry] for entry in log[len(encoded) :]]
+        if deal.exchange is None:
+            parts = encoded[since:]
+            first = since
+        else:
+            parts = []
+            steps = wire.exchange_steps(deal)
+            for step in steps[since:]:
+                action = play_pb2.Action()
+                wire.add_exchange(action, self._numbers, step, seat)
+                parts.append(_ACTION + sized(action.SerializeToString()))
+            first = max(0, since - len(steps))
+            parts += encoded[first:]
+        if self._draws:  # the seat sees what it drew
+            for index in range(first, len(log)):
+                if log[index][2] and log[index][0] == seat:
+                    parts[index - len(log)] = self._encode(log[index], seat)
+        return parts
+
+
+@lru_cache(maxsize=64)
+def _pieces(rules: Rules) -> _Pieces:
+    return _Pieces(rules)
+
+
+def turn_event(turn: Turn, list_plays: bool) -> bytes:
+    """A PlayResponse with one turn; such messages set one after the other are one with all of them."""
+    info, deal, seat, stage, encoded = turn.info, turn.deal, turn.seat, turn.stage, turn.encoded
+    pieces = _pieces(info.rules)
+    parts = [
+        _SESSION[info.handle],
+        _SEQUENCE[turn.sequence],
+        _KIND_PLAY if stage is _PLAY else _KIND[stage],
+        *pieces.actions(deal, turn.since, seat, encoded),
+    ]
+    plain = deal.is_plain(seat)
+    to_beat = deal.to_beat
+    if to_beat:
+        parts.append(pieces.to_beat[to_beat])
+    if to_beat if plain else deal.can_pass(seat):
+        parts.append(_CAN_PASS)
+    if turn.time_ms:
+        parts.append(_DECISION_MS[turn.time_ms])
+    if list_plays:
+        legal = pieces.legal
+        parts += [legal[code] for code in deal.legal(seat)]
+    if not plain:
+        parts += _constraints(deal, seat, pieces)
+    if turn.bank_ms:
+        parts.append(_BANK_MS[turn.bank_ms])
+    if turn.credit >= 0.001:
+        parts.append(_CREDIT_MS[turn.credit_ms])
+    data = b"".join(parts)
+    return _TURN_HEAD[len(data)] + data
+
+
+def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
+    """What bears on the turn and cannot be told from the cards alone."""
+    position = deal.position(seat)
+    parts: list[bytes] = []
+    if position.include:
+        parts.append(_MUST_INCLUDE[pieces.number(position.include)])
+    if position.guarded:
+        parts.append(_NEXT_HAS_ONE)
+    if position.banned:
+        parts.append(_TOP_CARD_BANNED)
+    return parts
+
+
+def other_event(event: Event) -> bytes:
+    """A PlayResponse with one event that is no turn."""
+    if isinstance(event, DealStarted):
+        return _deal_started(event)
+    if isinstance(event, DealEnded):
+        return _deal_ended(event)
+    response = play_pb2.PlayResponse()
+    wire.add_event(response, event)
+    return response.SerializeToString()
+
+
+def sight(sight: Sight) -> bytes:
+    """A WatchMatchResponse with one update; such messages set one after the other make one with all."""
+    if isinstance(sight, Seen):
+        info = sight.info
+        data = _SEEN_SESSION[info.handle] + _pieces(info.rules).seen[sight.deal.log[sight.at]]
+        return _SEEN_HEAD[len(data)] + data
+    if isinstance(sight, DealStarted):
+        data = _started_for_all(sight.info, sight.deal, sight.hands)
+        return _SEEN_STARTED_HEAD[len(data)] + data
+    if isinstance(sight, DealEnded):
+        data = _ended_for_all(sight.info, sight.deal, sight.scores)
+        return _SEEN_ENDED_HEAD[len(data)] + data
+    response = match_pb2.WatchMatchResponse()
+    wire.add_sight(response, sight)
+    return response.SerializeToString()
+
+
+def _deal_started(event: DealStarted) -> bytes:
+    info, deal = event.info, event.deal
+    hand = _pieces(info.rules).cards(event.hands[event.seat])
+    data = _STARTED_HAND + hand + _started_for_all(info, deal, event.hands)
+    return _STARTED_HEAD[len(data)] + data
+
+
+def _deal_ended(event: DealEnded) -> bytes:
+    info, deal = event.info, event.deal
+    actions = _pieces(info.rules).actions(deal, event.since, event.seat, event.encoded)
+    fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
+    data = b"".join(fields) + _ended_for_all(info, deal, event.scores)
+    return _ENDED_HEAD[len(data)] + data
+
+
+@lru_cache(maxsize=1024)
+def _started_for_all(info: SessionInfo, deal: Deal, hands: tuple[int, ...]) -> bytes:
+    """What the start of a deal says to all of its seats: everything but their hands."""
+    message = play_pb2.DealStarted()
+    wire.write_deal_started(message, DealStarted(info, -1, deal, hands))
+    return message.SerializeToString()
+
+
+@lru_cache(maxsize=1024)
+def _ended_for_all(info: SessionInfo, deal: Deal, scores: tuple[int, ...]) -> bytes:
+    """What the end of a deal says to all of its seats: everything but the actions."""
+    hand = _pieces(info.rules).hand
+    message = play_pb2.DealEnded()
+    wire.write_outcome(message, info, deal, scores)
+    hands = [_HANDS + hand(dealt) for dealt in deal.dealt]
+    left = [_LEFT + hand(cards) for cards in deal.left]
+    return b"".join([*hands, *left, message.SerializeToString()])

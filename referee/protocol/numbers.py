@@ -1,0 +1,80 @@
+"""Cards on the wire: between masks of a compiled ruleset and the numbers of the ``Card`` enum."""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from referee.errors import CardError
+from referee.memo import Memo
+from referee.rules.plays import Rules
+
+if TYPE_CHECKING:
+    from referee.v1.cards_pb2 import Card
+
+Numbers: TypeAlias = "list[Card.ValueType]"
+
+_ORDER = ("3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K", "A", "2", "14", "15")
+_SAME = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
+"""Tiles whose number is that of a card."""
+
+
+class CardNumbers:
+    """Translates for one compiled ruleset."""
+
+    def __init__(self, rules: Rules) -> None:
+        copies = rules.ruleset.decks
+        ranks = rules.ruleset.ranks
+        self._numbers = [
+            4 * _ORDER.index(_SAME.get(rank, rank)) + suit + 1 for rank in ranks for suit in range(4)
+        ]
+        self._number_of_bit = {
+            1 << (copies * i + k): n for i, n in enumerate(self._numbers) for k in range(copies)
+        }
+        self._first_bit = {n: 1 << (copies * i) for i, n in enumerate(self._numbers)}
+        self._copies = copies
+        self._lists: Memo[int, Numbers] = Memo(self._list)
+        self._chunks = rules.chunks
+        self._packed: Memo[int, bytes] = Memo(lambda chunk: bytes(self._list(chunk)))
+        self.read: Callable[[bytes], int] = Memo[bytes, int](self.mask).__getitem__
+        """Gives the cards of a packed field as a mask, as ``mask`` does: all numbers take one byte."""
+
+    def numbers(self, mask: int) -> Numbers:
+        """The cards of ``mask`` as numbers, in canonical order. The list is shared: not to be changed."""
+        return self._lists[mask]
+
+    def packed(self, mask: int) -> bytes:
+        """The cards of ``mask`` as a packed field has them: all numbers take one byte."""
+        packed = self._packed
+        return b"".join([packed[chunk] for chunk in self._chunks(mask)])
+
+    def number(self, index: int) -> "Card.ValueType":
+        """The number of the card with this index."""
+        return cast("Card.ValueType", self._numbers[index])
+
+    def _list(self, mask: int) -> Numbers:
+        numbers: Numbers = []
+        while mask:
+            bit = mask & -mask
+            numbers.append(cast("Card.ValueType", self._number_of_bit[bit]))
+            mask ^= bit
+        return numbers
+
+    def mask(self, numbers: Iterable[int]) -> int:
+        """The cards as a mask. Raises CardError for a number that is no card here, or too many copies."""
+        mask = 0
+        for number in numbers:
+            bit = self._first_bit.get(number)
+            if bit is None:
+                raise CardError(f"card {number} is not in this ruleset's pack")
+            if mask & bit:
+                bit <<= 1
+                if self._copies == 1 or mask & bit:
+                    raise CardError(f"card {number} is named more often than the pack has it")
+            mask |= bit
+        return mask
+
+
+@lru_cache(maxsize=64)
+def card_numbers(rules: Rules) -> CardNumbers:
+    """The translator of a compiled ruleset."""
+    return CardNumbers(rules)

@@ -1,0 +1,479 @@
+"""The border between the referee's values and protobuf messages, on the referee's side."""
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from referee.deals.action import Entry
+from referee.deals.deal import Deal, Stage
+from referee.errors import CardError, MatchRefused
+from referee.matches.events import (
+    DealEnded,
+    DealStarted,
+    Event,
+    Fault,
+    FaultKind,
+    Notice,
+    NoticeCode,
+    Seen,
+    SessionEnd,
+    SessionEnded,
+    SessionInfo,
+    SessionStarted,
+    Sight,
+    Turn,
+)
+from referee.matches.journal import LogEntry, LogQuery
+from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.table import Malformed
+from referee.protocol.numbers import CardNumbers, card_numbers
+from referee.rules.plays import Rules
+from referee.v1 import log_pb2, match_pb2, play_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
+Actions: TypeAlias = "RepeatedCompositeFieldContainer[play_pb2.Action]"
+
+TURN_KINDS: dict[Stage, "play_pb2.TurnKind.ValueType"] = {
+    Stage.PLAY: play_pb2.TURN_KIND_PLAY,
+    Stage.EXCHANGE: play_pb2.TURN_KIND_EXCHANGE,
+    Stage.BEAT_OWN: play_pb2.TURN_KIND_BEAT_OWN,
+    Stage.BOMBS: play_pb2.TURN_KIND_BOMB,
+}
+_FAULTS = {
+    FaultKind.ILLEGAL: play_pb2.FAULT_KIND_ILLEGAL,
+    FaultKind.TIMEOUT: play_pb2.FAULT_KIND_TIMEOUT,
+    FaultKind.MALFORMED: play_pb2.FAULT_KIND_MALFORMED,
+    FaultKind.DISCONNECT: play_pb2.FAULT_KIND_DISCONNECT,
+    FaultKind.STALL: play_pb2.FAULT_KIND_STALL,
+    FaultKind.FLOOD: play_pb2.FAULT_KIND_FLOOD,
+}
+_SESSION_ENDS = {
+    SessionEnd.PLAYED: play_pb2.SESSION_END_PLAYED,
+    SessionEnd.FORFEIT: play_pb2.SESSION_END_FORFEIT,
+    SessionEnd.VOID: play_pb2.SESSION_END_VOID,
+}
+_DEAL_ENDS = {
+    "out": play_pb2.DEAL_END_OUT,
+    "dragon": play_pb2.DEAL_END_DRAGON,
+    "last_top_card": play_pb2.DEAL_END_LAST_TOP_CARD,
+    "forfeit": play_pb2.DEAL_END_FORFEIT,
+}
+_NOTICES = {
+    NoticeCode.STALE_MOVE: play_pb2.NOTICE_CODE_STALE_MOVE,
+    NoticeCode.UNKNOWN_SESSION: play_pb2.NOTICE_CODE_UNKNOWN_SESSION,
+    NoticeCode.UNEXPECTED: play_pb2.NOTICE_CODE_UNEXPECTED,
+    NoticeCode.CLOSING: play_pb2.NOTICE_CODE_CLOSING,
+    NoticeCode.REPEATED_MOVE: play_pb2.NOTICE_CODE_REPEATED_MOVE,
+    NoticeCode.UNKNOWN_TURN: play_pb2.NOTICE_CODE_UNKNOWN_TURN,
+    NoticeCode.LEFT_OUT: play_pb2.NOTICE_CODE_LEFT_OUT,
+}
+
+
+# Moves
+
+
+def read_move(rules: Rules, move: play_pb2.Move) -> int | Malformed:
+    """The mask that a move plays, 0 for a pass, or why it cannot be read."""
+    cards = move.cards
+    if move.passes:
+        return Malformed("the move has both cards and a pass") if cards else 0
+    if not cards:
+        return Malformed("the move has neither cards nor a pass")
+    if len(cards) > rules.full.bit_count():
+        return Malformed(f"the move has {len(cards)} cards, the pack {rules.full.bit_count()}")
+    try:
+        return card_numbers(rules).mask(cards)
+    except CardError as error:
+        return Malformed(str(error))
+
+
+def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
+    """As ``read_move``, of a move of the twin protocol."""
+    cards = move.cards
+    if move.passes:
+        if not cards:
+            return 0
+    elif len(cards) == 1 and cards[0]:
+        try:
+            return card_numbers(rules).read(cards[0])
+        except CardError:
+            pass
+    return read_move(rules, play_pb2.Move.FromString(move.SerializeToString()))
+
+
+# Events
+
+
+def add_event(response: play_pb2.PlayResponse, event: Event) -> None:
+    """Appends an event, other than a turn, to a response."""
+    match event:
+        case SessionStarted():
+            write_session_started(response.events.add().session_started, event)
+        case DealStarted():
+            write_deal_started(response.events.add().deal_started, event)
+        case DealEnded():
+            write_deal_ended(response.events.add().deal_ended, event)
+        case SessionEnded():
+            write_session_ended(response.events.add().session_ended, event)
+        case Fault():
+            write_fault(response.events.add().fault, event)
+        case Notice():
+            write_notice(response.events.add().notice, event)
+
+
+def write_turn(message: play_pb2.Turn, turn: Turn, list_plays: bool) -> None:
+    """Fills in a turn: what the seat was not told yet, and what is asked."""
+    info, deal, seat = turn.info, turn.deal, turn.seat
+    cards = card_numbers(info.rules)
+    message.session = info.handle
+    message.sequence = turn.sequence
+    message.kind = TURN_KINDS[turn.stage]
+    add_actions(message.actions, cards, deal, turn.since, seat)
+    if deal.to_beat:
+        message.to_beat.extend(cards.numbers(deal.to_beat & info.rules.full))
+    message.decision_ms = turn.time_ms
+    if turn.bank_ms:
+        message.bank_ms = turn.bank_ms
+    if turn.credit_ms:
+        message.credit_ms = turn.credit_ms
+    if deal.can_pass(seat):
+        message.can_pass = True
+    write_constraints(message, cards, turn)
+    if list_plays:
+        for code in deal.legal(seat):
+            message.legal_plays.add().cards.extend(cards.numbers(code & info.rules.full))
+
+
+def write_constraints(message: play_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
+    """Fills in what bears on the turn and cannot be told from the cards alone."""
+    position = turn.deal.position(turn.seat)
+    if position.include:
+        message.must_include = cards.numbers(position.include)[0]
+    if position.guarded:
+        message.next_has_one = True
+    if position.banned:
+        message.top_card_banned = True
+
+
+def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, seat: int) -> None:
+    """Appends the deal's log from ``since`` on, as ``seat`` may see it."""
+    for step in exchange_steps(deal)[since:]:
+        add_exchange(actions.add(), cards, step, seat)
+    told = since - len(exchange_steps(deal))
+    for entry in deal.log[max(told, 0) :]:
+        write_action(actions.add(), cards, entry, seat)
+
+
+def write_action(action: play_pb2.Action, cards: CardNumbers, entry: Entry, seat: int) -> None:
+    """Fills in an action as ``seat`` may see it: only it sees what it drew."""
+    actor, played, drawn, out_of_turn = entry
+    action.seat = actor
+    if played:
+        action.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
+        action.cards.extend(cards.numbers(played))
+    else:
+        action.kind = play_pb2.ACTION_KIND_PASS
+        if drawn:
+            action.drawn = drawn.bit_count()
+            if actor == seat:
+                action.drawn_cards.extend(cards.numbers(drawn))
+
+
+def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
+    """Who gave whom which card (mask) before the play."""
+    exchange = deal.exchange
+    if exchange is None:
+        return []
+    steps = [(exchange.loser, exchange.winner, exchange.given)]
+    if exchange.returned:
+        steps.append((exchange.winner, exchange.loser, exchange.returned))
+    return steps
+
+
+def add_exchange(action: play_pb2.Action, cards: CardNumbers, step: tuple[int, int, int], seat: int) -> None:
+    """Fills in a step of an exchange; only the two seats concerned see the card."""
+    giver, taker, card = step
+    action.seat = giver
+    action.kind = play_pb2.ACTION_KIND_EXCHANGE
+    action.partner = taker
+    if seat in (giver, taker):
+        action.cards.extend(cards.numbers(card))
+
+
+def write_session_started(message: play_pb2.SessionStarted, event: SessionStarted) -> None:
+    """Fills in the start of a session."""
+    info = event.info
+    message.session = info.handle
+    message.session_id = info.session_id
+    message.tournament = info.tournament
+    message.ruleset = info.ruleset
+    message.seats.extend(info.seats)
+    message.seat = event.seat
+    message.deals = info.deals
+    message.commitment = info.commitment
+    message.scores.extend(event.scores)
+    message.resumed = event.resumed
+    limits = info.limits
+    message.decision_ms = limits.decision_ms
+    message.fault_limit = limits.faults
+    message.bank_ms = limits.bank_ms
+    message.increment_ms = limits.increment_ms
+    message.credit_ms = limits.credit_ms
+    message.ask_forced = limits.ask_forced
+
+
+def write_deal_started(message: play_pb2.DealStarted, event: DealStarted) -> None:
+    """Fills in the start of a deal: for spectators without a hand."""
+    info, deal = event.info, event.deal
+    cards = card_numbers(info.rules)
+    message.session = info.handle
+    message.deal = deal.number
+    if event.seat >= 0:
+        message.hand.extend(cards.numbers(event.hands[event.seat]))
+    message.hand_sizes.extend(hand.bit_count() for hand in event.hands)
+    message.dealer = deal.dealer
+    message.direction = play_pb2.DIRECTION_CLOCKWISE if deal.step > 0 else play_pb2.DIRECTION_ANTICLOCKWISE
+    message.stock = len(deal.stock)
+    if info.rules.ruleset.leftover_shown:
+        message.shown.extend(cards.number(index) for index in deal.leftover)
+
+
+def write_deal_ended(message: play_pb2.DealEnded, event: DealEnded) -> None:
+    """Fills in the end of a deal."""
+    info, deal = event.info, event.deal
+    cards = card_numbers(info.rules)
+    add_actions(message.actions, cards, deal, event.since, event.seat)
+    for dealt in deal.dealt:
+        message.hands.add().cards.extend(cards.numbers(dealt))
+    for left in deal.left:
+        message.left.add().cards.extend(cards.numbers(left))
+    write_outcome(message, info, deal, event.scores)
+
+
+def write_outcome(
+    message: play_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
+) -> None:
+    """Fills in what a deal came to: the end of it but for its cards."""
+    message.session = info.handle
+    message.deal = deal.number
+    message.end = _DEAL_ENDS[deal.end]
+    message.out.extend(deal.out)
+    message.points.extend(deal.points)
+    message.scores.extend(scores)
+
+
+def write_session_ended(message: play_pb2.SessionEnded, event: SessionEnded) -> None:
+    """Fills in the end of a session."""
+    message.session = event.info.handle
+    message.scores.extend(event.scores)
+    message.reason = _SESSION_ENDS[event.reason]
+    if event.forfeited_by >= 0:
+        message.forfeited_by = event.forfeited_by
+
+
+def write_fault(message: play_pb2.Fault, event: Fault) -> None:
+    """Fills in a fault."""
+    cards = card_numbers(event.info.rules)
+    message.session = event.info.handle
+    message.sequence = event.sequence
+    message.kind = _FAULTS[event.kind]
+    message.reason = event.reason
+    message.hand.extend(cards.numbers(event.hand))
+    message.to_beat.extend(cards.numbers(event.to_beat))
+    message.answered.extend(cards.numbers(event.answered))
+    message.default_cards.extend(cards.numbers(event.default))
+    message.faults = event.faults
+    message.fault_limit = event.info.limits.faults
+
+
+def write_notice(message: play_pb2.Notice, event: Notice) -> None:
+    """Fills in a notice."""
+    message.code = _NOTICES[event.code]
+    message.text = event.text
+    message.session = event.handle
+    message.sequence = event.sequence
+
+
+# Spectators
+
+
+def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
+    """Appends what a spectator sees."""
+    update = response.updates.add()
+    match sight:
+        case SessionStarted():
+            write_session_started(update.session_started, sight)
+        case DealStarted():
+            write_deal_started(update.deal_started, sight)
+        case Seen():
+            update.action.session = sight.info.handle
+            write_seen(update.action, card_numbers(sight.info.rules), sight.deal.log[sight.at])
+        case DealEnded():
+            write_deal_ended(update.deal_ended, sight)
+        case SessionEnded():
+            write_session_ended(update.session_ended, sight)
+        case Notice():
+            write_notice(update.notice, sight)
+
+
+def write_seen(message: match_pb2.WatchAction, cards: CardNumbers, entry: Entry) -> None:
+    """Fills in an action as everyone may see it."""
+    actor, played, drawn, out_of_turn = entry
+    message.seat = actor
+    message.drawn = drawn.bit_count()
+    if played:
+        message.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
+        message.cards.extend(cards.numbers(played))
+    else:
+        message.kind = play_pb2.ACTION_KIND_PASS
+
+
+# The log of bots
+
+
+def read_query(request: log_pb2.ReadLogRequest) -> LogQuery:
+    """Which entries a request asks for."""
+    given = {"limit": request.limit} if request.limit else {}
+    return LogQuery(request.bot, request.kind or None, request.session or None, after=request.after, **given)
+
+
+def query_request(query: LogQuery) -> log_pb2.ReadLogRequest:
+    """The request for entries."""
+    return log_pb2.ReadLogRequest(
+        bot=query.bot,
+        kind=query.kind or "",
+        session=query.session or "",
+        limit=query.limit,
+        after=query.after,
+    )
+
+
+def log_message(entry: LogEntry) -> log_pb2.LogEntry:
+    """The message of an entry."""
+    return log_pb2.LogEntry(
+        id=entry.id,
+        time=entry.at.isoformat(),
+        bot=entry.bot,
+        referee=entry.referee,
+        kind=entry.kind,
+        code=entry.code,
+        text=entry.text,
+        session_id=entry.session_id,
+        details=json.dumps(dict(entry.details), default=str),
+    )
+
+
+def read_entry(message: log_pb2.LogEntry) -> LogEntry:
+    """The entry of a message."""
+    return LogEntry(
+        id=message.id,
+        at=datetime.fromisoformat(message.time),
+        bot=message.bot,
+        referee=message.referee,
+        kind=message.kind,
+        code=message.code,
+        text=message.text,
+        session_id=message.session_id,
+        details=json.loads(message.details),
+    )
+
+
+# Matches
+
+
+def read_match(request: match_pb2.RunMatchRequest) -> MatchSpec:
+    """The match that a request describes. Raises MatchRefused if its ruleset is no JSON object."""
+    try:
+        ruleset = json.loads(request.ruleset)
+    except (ValueError, RecursionError) as error:
+        raise MatchRefused(f"ruleset: not JSON: {error}") from None
+    if not isinstance(ruleset, dict):
+        raise MatchRefused("ruleset: not a JSON object")
+    return MatchSpec(
+        match_id=request.match_id,
+        tournament=request.tournament,
+        round=request.round,
+        table=request.table,
+        ruleset=ruleset,
+        bots=tuple(BotSeat(bot.version_id, bot.name) for bot in request.bots),
+        sessions=tuple(SessionSpec(s.number, tuple(s.seating), s.seed) for s in request.sessions),
+        deals=request.deals,
+        commitment=request.commitment,
+        limits=Limits(
+            decision_ms=request.decision_ms,
+            join_ms=request.join_ms,
+            faults=request.fault_limit,
+            bank_ms=request.bank_ms,
+            increment_ms=request.increment_ms,
+            credit_ms=request.credit_ms,
+            ask_forced=request.ask_forced,
+        ),
+    )
+
+
+def match_request(spec: MatchSpec) -> match_pb2.RunMatchRequest:
+    """The request that describes a match."""
+    return match_pb2.RunMatchRequest(
+        match_id=spec.match_id,
+        tournament=spec.tournament,
+        round=spec.round,
+        table=spec.table,
+        ruleset=json.dumps(dict(spec.ruleset), separators=(",", ":")),
+        bots=[match_pb2.MatchBot(version_id=bot.version_id, name=bot.name) for bot in spec.bots],
+        sessions=[
+            match_pb2.MatchSession(number=s.number, seating=s.seating, seed=s.seed) for s in spec.sessions
+        ],
+        deals=spec.deals,
+        commitment=spec.commitment,
+        decision_ms=spec.limits.decision_ms,
+        join_ms=spec.limits.join_ms,
+        fault_limit=spec.limits.faults,
+        bank_ms=spec.limits.bank_ms,
+        increment_ms=spec.limits.increment_ms,
+        credit_ms=spec.limits.credit_ms,
+        ask_forced=spec.limits.ask_forced,
+    )
+
+
+def result_response(result: SessionResult) -> match_pb2.RunMatchResponse:
+    """The message that tells of a finished session."""
+    return match_pb2.RunMatchResponse(
+        session_finished=match_pb2.SessionFinished(
+            number=result.number,
+            points=result.points,
+            forfeited=result.forfeit is not None,
+            forfeited_by=result.forfeit or 0,
+            faults=result.faults,
+            records=result.records,
+        )
+    )
+
+
+def progress_response(progress: Progress) -> match_pb2.RunMatchResponse:
+    """The message that shows how a match stands."""
+    return match_pb2.RunMatchResponse(
+        progress=match_pb2.MatchProgress(
+            decisions=progress.decisions,
+            sessions_open=progress.sessions_open,
+            waiting_for=progress.waiting_for,
+            sessions_voided=progress.sessions_voided,
+        )
+    )
+
+
+def read_update(response: match_pb2.RunMatchResponse) -> SessionResult | Progress | None:
+    """What a worker was told; None for an update that this version does not know."""
+    match response.WhichOneof("update"):
+        case "session_finished":
+            done = response.session_finished
+            forfeit = done.forfeited_by if done.forfeited else None
+            return SessionResult(
+                done.number, tuple(done.points), forfeit, tuple(done.records), tuple(done.faults)
+            )
+        case "progress":
+            seen = response.progress
+            return Progress(seen.decisions, seen.sessions_open, tuple(seen.waiting_for), seen.sessions_voided)
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Finished deals as JSON: written, read, and played again."""

@@ -1,0 +1,64 @@
+"""Random legal play: deals and whole sessions, and their records."""
+
+from collections.abc import Iterator
+from random import Random
+
+from referee.deals.deal import Deal
+from referee.deals.session import Session
+from referee.deals.shuffle import commitment, session_seed
+from referee.records.record import deal_record, full_record
+from referee.rules.plays import Rules
+
+
+def play_randomly(deal: Deal, rng: Random) -> int:
+    """Play a deal to its end, every legal option alike likely; return the number of decisions."""
+    choices, act, draw = deal.choices, deal.act, rng.random
+    full = deal.rules.full
+    decisions = 0
+    while True:
+        seat = deal.turn
+        if seat < 0:
+            if deal.over:
+                return decisions
+            seat = deal.asked()[0]
+        found = choices(seat)
+        code = found[0] if len(found) == 1 else found[int(draw() * len(found))]
+        act(seat, code & full)
+        decisions += 1
+
+
+def random_records(
+    rules: Rules, seed: bytes, deals: int, session_deals: int | None = None
+) -> Iterator[dict[str, object]]:
+    """Yield the complete records of ``deals`` deals of random play.
+
+    ``seed`` stands for a tournament's. All is played at table 1 in round 1, in sessions 1, 2 … of
+    ``session_deals`` deals each, or as long as the rules have them.
+    """
+    rng = Random(seed)
+    ruleset = rules.ruleset.to_object()
+    tournament = f"random/{commitment(seed)[:12]}"
+    seats = [f"random/{seat}@1" for seat in range(rules.ruleset.players)]
+    number, left = 0, deals
+    while left > 0:
+        number += 1
+        for deal in _session(rules, session_seed(seed, 1, 1, number), session_deals, rng, left):
+            left -= 1
+            yield full_record(
+                deal_record(deal),
+                ruleset=ruleset,
+                tournament=tournament,
+                round=1,
+                table=1,
+                session=number,
+                seats=seats,
+            )
+
+
+def _session(rules: Rules, seed: bytes, deals: int | None, rng: Random, most: int) -> Iterator[Deal]:
+    session = Session(rules, seed, deals)
+    while not session.over and session.deals_played < most:
+        deal = session.next_deal()
+        play_randomly(deal, rng)
+        session.close_deal()
+        yield deal

@@ -1,0 +1,169 @@
+"""Checking deal records: everything in a record that follows from its seed and actions is derived again.
+
+That is the hands (dealt again where the rules ask), who leads, every action's legality and turn, the
+cards drawn, the end, the points and the cards left (the public format, docs/formats.md).
+"""
+
+from sys import intern
+
+from referee.deals.deal import Deal, Stage
+from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
+from referee.errors import CardError, PlayError, RecordError
+from referee.records.reading import ExchangeText, Record, parse_action, read_record
+from referee.records.record import DIRECTIONS, action_text
+from referee.ruleset.values import shown
+
+Place = tuple[str, int, int, int, int, str]
+"""What names a deal: tournament, round, table, session, number, and its ruleset's hash."""
+
+
+class Replayer:
+    """Checks records one after the other, each against its predecessor where that was read and right."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Place, Legacy] = {}
+
+    def check(self, given: object) -> Deal:
+        """Return the deal of a record that is right, played again; RecordError for the first thing wrong."""
+        record = read_record(given)
+        deal = replay(record, self._seen.get(_place(record, record.deal - 1)))
+        self._seen[_place(record, record.deal)] = legacy(deal)
+        return deal
+
+
+def replay(record: Record, last: Legacy | None) -> Deal:
+    """Return a record's deal, played again; RecordError for the first thing that is wrong.
+
+    ``last`` is what the deal before left. Where that is None and the deal is not the first, dealer,
+    exchange seats and leader are taken as given, the leader unless the lowest card decides.
+    """
+    begin = _begin(record, last)
+    _compare(None, "dealer", record.dealer, begin.dealer)
+    _compare(None, "direction", DIRECTIONS[record.step], DIRECTIONS[begin.step])
+    deal = Deal(
+        record.rules,
+        record.seed,
+        record.deal,
+        begin.dealer,
+        begin.step,
+        leader=begin.leader,
+        exchange=begin.exchange,
+    )
+    _check_start(record, deal)
+    for index, text in enumerate(record.actions):
+        _act(deal, index, text)
+    if record.forfeit is not None:
+        _forfeit(deal, record.forfeit)
+    _check_end(record, deal)
+    return deal
+
+
+def _place(record: Record, number: int) -> Place:
+    content = intern(record.rules.ruleset.hash)
+    return intern(record.tournament), record.round, record.table, record.session, number, content
+
+
+# The beginning
+
+
+def _begin(record: Record, last: Legacy | None) -> Setup:
+    ruleset = record.rules.ruleset
+    if last is not None or record.deal == 1:
+        return setup(ruleset, record.deal, last)
+    leader = None if lowest_leads(ruleset, record.deal) else record.leader
+    exchange = _exchange_seats(record) if ruleset.exchange != "none" else None
+    return Setup(record.dealer, direction(ruleset, record.deal), leader, exchange)
+
+
+def _exchange_seats(record: Record) -> tuple[int, int] | None:
+    if record.exchange is not None:
+        return record.exchange.loser, record.exchange.winner
+    if record.rules.ruleset.last_top_card == "loses" and record.leader is not None:
+        return None  # the deal before may have had no winner
+    # A dragon came before it, a forfeit undid it, or it is missing: whose it was does not matter.
+    return 0, 1
+
+
+def _check_start(record: Record, deal: Deal) -> None:
+    rules = deal.rules
+    for seat, hand in enumerate(deal.dealt):
+        _compare(None, f"hands[{seat}]", record.hands[seat], rules.text(hand))
+    leftover = " ".join([rules.card_text(card) for card in deal.leftover])
+    _compare(None, "leftover", record.leftover, leftover)
+    if deal.stage is Stage.EXCHANGE and not _forfeited_here(record):
+        _exchange(record.exchange, deal)
+    elif record.exchange is not None:
+        raise RecordError(None, "exchange: there is none in this deal")
+    _compare(None, "leader", record.leader, None if deal.stage is Stage.EXCHANGE else deal.leader)
+
+
+def _forfeited_here(record: Record) -> bool:
+    """Return whether the record is one of a forfeit in the exchange."""
+    return record.forfeit is not None and record.exchange is None and not record.actions
+
+
+def _exchange(given: ExchangeText | None, deal: Deal) -> None:
+    rules, expected = deal.rules, deal.exchange
+    assert expected is not None
+    if given is None:
+        raise RecordError(None, "exchange: is missing")
+    _compare(None, "exchange.loser", given.loser, expected.loser)
+    _compare(None, "exchange.winner", given.winner, expected.winner)
+    _compare(None, "exchange.given", given.given, rules.text(expected.given))
+    try:
+        deal.act(expected.winner, rules.parse(given.returned))
+    except (CardError, PlayError) as error:
+        raise RecordError(None, f"exchange.returned: {error}") from error
+
+
+# Actions and end
+
+
+def _act(deal: Deal, index: int, text: str) -> None:
+    try:
+        action = parse_action(deal.rules, text)
+        if action.out_of_turn:
+            _bomb(deal, action.seat, action.cards)
+        else:
+            _decline(deal)
+            deal.act(action.seat, action.cards)
+    except (ValueError, CardError, PlayError) as error:
+        raise RecordError(index, str(error)) from error
+    _compare(index, "action", text, action_text(deal.rules, deal.log[index]))
+
+
+def _bomb(deal: Deal, seat: int, cards: int) -> None:
+    if deal.stage is not Stage.BOMBS:
+        raise ValueError("nothing may be bombed out of turn here")
+    others = [other for other in deal.asked() if other != seat]
+    deal.act(seat, cards)
+    for other in others:
+        deal.act(other, 0)
+
+
+def _decline(deal: Deal) -> None:
+    if deal.stage is Stage.BOMBS:
+        for seat in deal.asked():
+            deal.act(seat, 0)
+
+
+def _forfeit(deal: Deal, seat: int) -> None:
+    try:
+        deal.forfeit(seat)
+    except PlayError as error:
+        raise RecordError(None, f"forfeit: {error}") from error
+
+
+def _check_end(record: Record, deal: Deal) -> None:
+    if not deal.over:
+        raise RecordError(None, "the actions stop before the deal is over")
+    _compare(None, "end", record.end, deal.end)
+    _compare(None, "out", list(record.out), deal.out)
+    for seat, hand in enumerate(deal.left):
+        _compare(None, f"left[{seat}]", record.left[seat], deal.rules.text(hand))
+    _compare(None, "points", list(record.points), list(deal.points))
+
+
+def _compare(action: int | None, name: str, given: object, expected: object) -> None:
+    if given != expected:
+        raise RecordError(action, f"{name}: is {shown(given)}, should be {shown(expected)}")

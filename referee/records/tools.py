@@ -1,0 +1,129 @@
+"""The rules tools for bot authors: JSON values in, JSON values out (docs/formats.md, "Rules tools").
+
+Each tool answers one request; RefereeError says in one line why a request cannot be answered.
+"""
+
+from collections.abc import Mapping
+
+from referee.deals.dealing import landmarks
+from referee.deals.options import Position, allowed
+from referee.errors import CardError, RecordError, RefereeError
+from referee.records.replay import Replayer
+from referee.rules.plays import Rules
+from referee.rules.rulebook import rules_of
+from referee.ruleset.values import shown
+
+EXPORT = "bigtwo-export/1"
+"""What lines of an export say of themselves that are no deals: `arena verify` checks them."""
+
+
+class RequestError(RefereeError):
+    """A request to a rules tool that cannot be answered."""
+
+
+def legal(request: object) -> dict[str, object]:
+    """Answer which plays of one's own turn are legal: ``{"plays": […], "pass": …}``."""
+    given = _object(request)
+    rules = _rules(given)
+    hand = _cards(rules, given, "hand")
+    position = _position(rules, given, hand)
+    found = allowed(rules, rules.list_plays(hand), position)
+    return {"plays": play_texts(rules, found.plays), "pass": found.may_pass}
+
+
+def compare(request: object) -> dict[str, object]:
+    """Answer what kinds two sets of cards are, and whether ``a`` beats ``b`` on the table."""
+    given = _object(request)
+    rules = _rules(given)
+    first, second = (rules.code(_cards(rules, given, name)) for name in ("a", "b"))
+    return {
+        "a": rules.kind(first) if first else None,
+        "b": rules.kind(second) if second else None,
+        "beats": first > 0 and second > 0 and rules.beats(first, second),
+    }
+
+
+def replay(replayer: Replayer, record: object) -> dict[str, object]:
+    """Answer whether a deal record is right, given those that ``replayer`` has checked before."""
+    if isinstance(record, Mapping) and record.get("format") == EXPORT:
+        return {"ok": True}
+    try:
+        replayer.check(record)
+    except RecordError as error:
+        return {"ok": False, "action": error.action, "error": error.reason}
+    return {"ok": True}
+
+
+def play_texts(rules: Rules, plays: list[int]) -> list[str]:
+    """Return plays, given as codes, as texts: by number of cards and then by code point."""
+    texts = [rules.text(play & rules.full) for play in plays]
+    return sorted(texts, key=lambda text: (text.count(" "), text))
+
+
+def _position(rules: Rules, given: Mapping[str, object], hand: int) -> Position:
+    to_beat, include = _table(rules, given), _include(rules, given, hand)
+    own, next_has_one = _flag(given, "last_trick_player_is_self"), _flag(given, "next_has_one")
+    if own and not rules.ruleset.beat_own:
+        to_beat = 0
+    top = landmarks(rules).top
+    return Position(
+        to_beat=to_beat,
+        include=include,
+        banned=top if hand == top and rules.ruleset.last_top_card == "cannot_win" else 0,
+        guarded=next_has_one and not (own and rules.ruleset.beat_own),
+    )
+
+
+def _table(rules: Rules, given: Mapping[str, object]) -> int:
+    if given.get("table") is None:
+        return 0
+    code = rules.code(_cards(rules, given, "table"))
+    if not code:
+        raise RequestError(f"table: {shown(given['table'])} is no play under this ruleset")
+    return code
+
+
+def _include(rules: Rules, given: Mapping[str, object], hand: int) -> int:
+    if given.get("must_include") is None:
+        return 0
+    card = _cards(rules, given, "must_include")
+    if rules.count(card) != 1:
+        raise RequestError(f"must_include: must be one card, not {shown(given['must_include'])}")
+    if given.get("table") is not None:
+        raise RequestError("must_include: only a lead can have to contain a card, and there is a table")
+    if card & ~hand:
+        raise RequestError(f"must_include: {rules.text(card)} is not in the hand")
+    return card
+
+
+def _object(given: object) -> Mapping[str, object]:
+    if not isinstance(given, Mapping):
+        raise RequestError(f"a request must be an object, not {shown(given)}")
+    return given
+
+
+def _field(given: Mapping[str, object], name: str) -> object:
+    if name not in given:
+        raise RequestError(f"{name}: is missing")
+    return given[name]
+
+
+def _rules(given: Mapping[str, object]) -> Rules:
+    return rules_of(_field(given, "ruleset"))
+
+
+def _cards(rules: Rules, given: Mapping[str, object], name: str) -> int:
+    text = _field(given, name)
+    if not isinstance(text, str):
+        raise RequestError(f"{name}: must be cards in text, not {shown(text)}")
+    try:
+        return rules.parse(text)
+    except CardError as error:
+        raise RequestError(f"{name}: {error}") from error
+
+
+def _flag(given: Mapping[str, object], name: str) -> bool:
+    value = given.get(name)
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise RequestError(f"{name}: must be true or false, not {shown(value)}")

@@ -1,0 +1,132 @@
+"""Listing every combination in a hand, for any ruleset: the hot path.
+
+What a hand holds of a few ranks, of a suit and of a sequence is looked up; to be done for the hand are
+only the plays that join cards of several of these. That is done in loops, which are quicker here than
+comprehensions, most hands having few such plays, and with sums, which are quicker than unions.
+"""
+
+from collections.abc import Mapping
+
+from referee.rules.pack import Pack
+from referee.rules.runs import Runs
+from referee.rules.strength import Strength
+from referee.rules.tables import Tables, Triple
+from referee.ruleset import Ruleset
+
+
+class Lister:
+    """Lists the combinations in a hand as sorted play codes; ``codes`` gives the code of any mask."""
+
+    def __init__(self, ruleset: Ruleset, pack: Pack, strength: Strength, codes: Mapping[int, int]) -> None:
+        kinds = ruleset.plays
+        self._pack = pack
+        self._full = pack.full
+        tables = Tables(ruleset, pack, strength, codes)
+        self._chunks, self._suits, self._sequences = tables.chunks, tables.suits, tables.sequences
+        self._fours, self._twos = tables.fours, tables.twos
+        self._runs = Runs(pack, strength) if "pair_run" in kinds else None
+        self._pairs = "pair" in kinds
+        self._triples = "triple" in kinds
+        self._full_houses = "full_house" in kinds
+        self._four_of_a_kind = "quads" in kinds or "bare_quads" in kinds
+        self._straights = "straight" in kinds
+        self._flushes = "flush" in kinds or "straight_flush" in kinds
+        self._plus_two = "straight_flush_plus_two" in kinds
+
+    def plays(self, hand: int) -> list[int]:
+        """Return the codes of all combinations in ``hand``, ascending."""
+        plays: list[int] = []
+        pairs: list[int] = []
+        triples: list[Triple] = []
+        ranks = 0
+        for mask, chunks in self._chunks:
+            some_singles, some_pairs, some_triples, some_ranks = chunks[hand & mask]
+            plays += some_singles
+            pairs += some_pairs
+            triples += some_triples
+            ranks |= some_ranks
+        if self._pairs:
+            plays += pairs
+        if triples and self._triples:
+            plays += [code for code, _, _ in triples]
+        plays += self._straights_and_flushes(hand, ranks)
+        if triples:
+            plays += self._full_houses_and_quads(hand, pairs, triples)
+        if self._plus_two:
+            plays += self._flushes_plus_two(hand, ranks)
+        if self._runs and len(pairs) > 1:
+            plays += self._runs.plays([pair & self._full for pair in pairs])
+        plays.sort()  # quick, for what is joined here is nearly in order
+        return plays
+
+    def short_plays(self, hand: int) -> list[int]:
+        """Return those of ``plays`` that have up to three cards."""
+        plays: list[int] = []
+        pairs: list[int] = []
+        triples: list[Triple] = []
+        for mask, chunks in self._chunks:
+            some_singles, some_pairs, some_triples, _ = chunks[hand & mask]
+            plays += some_singles
+            pairs += some_pairs
+            triples += some_triples
+        if self._pairs:
+            plays += pairs
+        if triples and self._triples:
+            plays += [code for code, _, _ in triples]
+        plays.sort()
+        return plays
+
+    def _straights_and_flushes(self, hand: int, ranks: int) -> list[int]:
+        flushes: list[int] = []
+        in_sequence: list[int] = []
+        if self._flushes:
+            for mask, suits in self._suits:
+                held = hand & mask
+                if held.bit_count() > 4:
+                    some_flushes, some_in_sequence = suits[held]
+                    flushes += some_flushes
+                    in_sequence += some_in_sequence
+        if not self._straights:
+            return flushes
+        twos = self._twos
+        plays: list[int] = []
+        for top, heads, high, low, _ in self._sequences[ranks]:
+            highs, lows = twos[hand & high], twos[hand & low]
+            for head in heads[hand & top]:
+                for some in highs:
+                    part = head + some
+                    for more in lows:
+                        plays.append(part + more)  # noqa: PERF401
+        if in_sequence:
+            plays = [code for code in plays if code & self._full not in in_sequence]
+        return plays + flushes
+
+    def _full_houses_and_quads(self, hand: int, pairs: list[int], triples: list[Triple]) -> list[int]:
+        plays: list[int] = []
+        if self._full_houses:
+            full = self._full
+            for _, head, rank in triples:
+                for pair in pairs:
+                    if not pair & rank:
+                        plays.append(head + (pair & full))  # noqa: PERF401
+        if len(triples) > 1 and self._four_of_a_kind:
+            for rank in {rank for _, _, rank in triples}:
+                held = hand & rank
+                if held.bit_count() > 3:
+                    plays += self._four_and_more(held, hand ^ held)
+        return plays
+
+    def _four_and_more(self, held: int, others: int) -> list[int]:
+        plays, quads = self._fours[held]
+        cards = self._pack.choose(others & self._pack.ones, 1)
+        return [*plays, *[head | card for head in quads for card in cards]]
+
+    def _flushes_plus_two(self, hand: int, ranks: int) -> list[int]:
+        pack = self._pack
+        flushes = [held for *_, suited in self._sequences[ranks] for held in suited if not held[1] & ~hand]
+        strongest: dict[int, int] = {}
+        for head, flush in sorted(flushes):
+            for two in pack.choose(pack.remove(hand, flush), 2):
+                cards = pack.add(flush, two)
+                strongest[cards] = head | cards
+        return list(strongest.values())

@@ -1,0 +1,17 @@
+"""Compiled rules for whatever names or gives a ruleset in JSON; many lines of a stream give the same one."""
+
+import json
+from functools import lru_cache
+
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+
+
+def rules_of(source: object) -> Rules:
+    """Return the compiled rules of a preset's name or a ruleset object; RulesetError."""
+    return _compiled(json.dumps(source, sort_keys=True))
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> Rules:
+    return compile_ruleset(load_ruleset(json.loads(text)))

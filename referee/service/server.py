@@ -1,0 +1,132 @@
+"""The referee as a gRPC server: starts, drains and stops."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+
+import grpc
+import uvloop
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from referee.errors import ListenError
+from referee.matches.auth import Authenticator
+from referee.matches.hall import BEAT_SECONDS, Hall
+from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.service.calls import RefereeServicer
+from referee.service.serving import ServerOptions
+from referee.service.stream import clock
+from referee.v1 import referee_pb2
+
+__all__ = ["ServerOptions", "run", "serve"]
+
+STOP_GRACE = 1.0
+"""Seconds that open calls have to end when the referee stops."""
+CLOSING = "the referee is shutting down"
+DEFAULT_OPTIONS = ServerOptions()
+
+log = logging.getLogger("referee")
+
+_OPTIONS = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ("grpc.max_concurrent_streams", 1_000),
+)
+
+
+async def serve(
+    listen: str,
+    authenticator: Authenticator,
+    stop: asyncio.Event,
+    *,
+    options: ServerOptions = DEFAULT_OPTIONS,
+    hurry: asyncio.Event | None = None,
+    on_ready: Callable[[int], None] | None = None,
+) -> None:
+    """Serves until ``stop`` is set; then takes no new match, and ends when the open sessions are finished.
+
+    That takes ``drain_seconds`` at most, and no time once ``hurry`` is set. ``on_ready`` is given the port.
+    Raises ListenError.
+    """
+    if options.meter is not None:
+        options = replace(options, journal=options.meter.over(options.journal))
+    hall = Hall(options.journal)
+    if options.meter is not None:
+        options.meter.attach(hall)
+    server = grpc.aio.server(options=_OPTIONS)
+    servicer = RefereeServicer(hall, authenticator, options)
+    server.add_generic_rpc_handlers((servicer.handlers(),))
+    names = (referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name, health.SERVICE_NAME)
+    health_servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
+    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
+    try:
+        if options.tls is None:
+            port = server.add_insecure_port(listen)
+        else:
+            port = server.add_secure_port(listen, options.tls.credentials())
+    except RuntimeError:
+        tls = ", or its TLS certificate and key are no good" if options.tls is not None else ""
+        text = f"cannot listen on {listen}: the port is taken or the address is not ours{tls}"
+        raise ListenError(text) from None
+    await server.start()
+    for name in names:
+        await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
+    log.info("listening on %s (port %d)%s", listen, port, " with TLS" if options.tls else "")
+    beat = asyncio.create_task(servicer.beat())
+    if on_ready is not None:
+        on_ready(port)
+    await stop.wait()
+    await health_servicer.enter_graceful_shutdown()
+    await _drain(hall, options.drain_seconds, hurry or asyncio.Event())
+    hall.close_all(CLOSING)
+    beat.cancel()
+    servicer.stopping = True
+    deadline = clock() + STOP_GRACE
+    while servicer.open and clock() < deadline:
+        await asyncio.sleep(0.01)
+    await server.stop(0)
+
+
+async def _drain(hall: Hall, seconds: float, hurry: asyncio.Event) -> None:
+    hall.drain(CLOSING)
+    if not hall.drained:
+        log.info("draining: %d sessions have %.0f s to finish", hall.sessions, seconds)
+    deadline = clock() + seconds
+    while not hall.drained and not hurry.is_set() and clock() < deadline:
+        await asyncio.sleep(BEAT_SECONDS)
+    if not hall.drained:
+        log.warning("%d sessions are not finished; they are void and run again", hall.sessions)
+
+
+def run(
+    listen: str,
+    authenticator: Authenticator,
+    *,
+    options: ServerOptions = DEFAULT_OPTIONS,
+    on_ready: Callable[[int], None] | None = None,
+) -> None:
+    """Serves until SIGTERM, and then until the open sessions are finished; SIGINT ends that.
+
+    Raises ListenError.
+    """
+
+    async def main() -> None:
+        stop, hurry = asyncio.Event(), asyncio.Event()
+
+        def end_now() -> None:
+            stop.set()
+            hurry.set()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, stop.set)
+        loop.add_signal_handler(signal.SIGINT, end_now)
+        await serve(listen, authenticator, stop, options=options, hurry=hurry, on_ready=on_ready)
+
+    uvloop.run(main())  # a tenth less work for a message than with asyncio's own loop

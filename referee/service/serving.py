@@ -1,0 +1,35 @@
+"""How a referee serves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from referee.channel import ServerTls
+from referee.matches.hall import MAX_SESSIONS
+from referee.matches.journal import Journal, NoJournal
+from referee.service.metrics import Meter
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """How a referee serves."""
+
+    addresses: Sequence[str] = ()
+    """Addresses of all referees of the arena, for bots to open a stream to each."""
+    share: tuple[int, int] = (0, 1)
+    """Which of how many referees this is, counted from 0: a bot's sessions at once are shared out by it."""
+    tls: ServerTls | None = None
+    """None: without TLS."""
+    drain_seconds: float = 30.0
+    """How long open sessions may go on when the referee stops."""
+    open_to_spectators: bool = True
+    """Whether anyone may watch, without a token."""
+    journal: Journal = NoJournal()  # noqa: RUF009  # it has no state
+    """Keeps what bots' authors may read later."""
+    meter: Meter | None = None
+    """Counts what happens; None: nobody wants to know."""
+
+    def share_of(self, sessions: int) -> int:
+        """How many of a bot's sessions at once this referee may give it: all of them keep the bot's limit."""
+        index, referees = self.share
+        wanted = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
+        return wanted // referees + (index < wanted % referees)

@@ -1,0 +1,213 @@
+"""A bot's stream on the referee's side: batches of moves go in, batches of events come out."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import grpc
+from grpc.aio import EOF  # type: ignore[attr-defined]
+
+from referee.matches.auth import BotIdentity
+from referee.matches.connection import CloseCode, Connection
+from referee.matches.events import Notice, NoticeCode, Turn
+from referee.matches.hall import Hall
+from referee.protocol import encode, wire
+from referee.protocol.messages import Unreadable
+from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.v1 import play_pb2
+
+PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
+
+clock = time.monotonic
+log = logging.getLogger("referee")
+
+
+class Alarm:
+    """Calls the hall's ``tick`` when it is due: one timer for all tables."""
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall = hall
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        """When the timer rings; uvloop's own handles do not always know."""
+
+    def set(self) -> None:
+        """To be called whenever the hall was given something to do."""
+        when = self._hall.next_tick()
+        if when is None:
+            return
+        if self._timer is not None:
+            if self._due <= when:
+                return
+            self._timer.cancel()
+        self._timer, self._due = asyncio.get_running_loop().call_at(when, self._ring), when
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._hall.tick(clock())
+        self.set()
+
+
+async def read_message(context: PlayContext) -> Any:
+    """What the bot sends next: a PlayRequest of the twin protocol or Unreadable; None when it has ended the
+    stream."""
+    message: Any = await context.read()
+    return None if message is EOF else message
+
+
+class BotStream:
+    """A bot's stream: a reader that never waits for the writer, and one writer."""
+
+    def __init__(
+        self, hall: Hall, alarm: Alarm, identity: BotIdentity, max_sessions: int, list_plays: bool
+    ) -> None:
+        self._hall = hall
+        self._alarm = alarm
+        self._go = asyncio.Event()
+        """Set when a message may be sent."""
+        self._timer: asyncio.TimerHandle | None = None
+        """Rings when the next message is held back no longer."""
+        self._loop = asyncio.get_running_loop()
+        self.connection = Connection(identity, max_sessions, list_plays, self._woken, clock())
+        self.said_goodbye = False
+        self.over = asyncio.Event()
+        """Set when the bot or the referee ends the stream."""
+
+    def _woken(self) -> None:
+        """Something waits: lets the writer go, or has a timer do so."""
+        if self._go.is_set():
+            return
+        connection = self.connection
+        if connection.closing is not None:
+            self._go.set()
+            if connection.blocked:
+                self.over.set()  # the writer will not come to it
+        elif not connection.ping_due and not connection.outbox:
+            return
+        elif connection.ping_due or (hold := connection.outbox.hold(clock())) <= 0:
+            self._go.set()
+        elif self._timer is None:
+            self._timer = self._loop.call_later(hold, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self.connection.outbox:
+            self._woken()
+
+    async def write(self, context: PlayContext, addresses: Sequence[str]) -> None:
+        """Sends the welcome and then what waits, in batches by the hold rule, until the stream is over."""
+        connection = self.connection
+        welcome = play_pb2.Welcome(
+            bot=connection.identity.name,
+            max_sessions=connection.max_sessions,
+            max_message_bytes=MAX_MESSAGE_BYTES,
+            referees=addresses,
+        )
+        message = play_pb2.PlayResponse(welcome=welcome).SerializeToString()
+        while True:
+            if message:
+                connection.blocked = True
+                await context.write(message)
+                connection.blocked = False
+            if connection.closing is not None and not connection.outbox:
+                self.over.set()
+                return
+            self._woken()  # for what came while the message was written
+            await self._go.wait()
+            self._go.clear()
+            message = self._message()
+
+    def _message(self) -> bytes:
+        """The PlayResponse that is to be sent now; empty when there is nothing to say."""
+        now = clock()
+        connection, outbox = self.connection, self.connection.outbox
+        parts: list[bytes] = []
+        if connection.ping_due:
+            ping = play_pb2.Ping(id=connection.take_ping(now))
+            parts.append(play_pb2.PlayResponse(ping=ping).SerializeToString())
+            if outbox.hold(now) > 0:
+                return parts[0]
+        credit, list_plays = connection.round_trip, connection.list_plays
+        places, owed = connection.places, outbox.owed
+        turns = size = taken = 0
+        events = outbox.take(now)
+        for event in events:
+            taken += 1
+            if type(event) is Turn:
+                handle = event.info.handle
+                place = places.get(handle)
+                if place is None or not place[0].hand_out(event, now, credit):
+                    continue
+                turns += 1
+                owed.add(handle)
+                part = encode.turn_event(event, list_plays)
+            else:
+                part = encode.other_event(event)
+            parts.append(part)
+            size += len(part)
+            if size > MAX_MESSAGE_BYTES:
+                break
+        outbox.sent(turns)
+        if taken < len(events):
+            outbox.put_back(events[taken:])
+        return b"".join(parts)
+
+    async def listen(self, context: PlayContext) -> None:
+        """Takes what the bot sends until it ends the stream, or cannot go on."""
+        try:
+            read: Any = context.read
+            while (request := await read()) is not EOF:
+                if type(request) is Unreadable:
+                    self._hall.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
+                    return
+                self.read(request)
+                if self.said_goodbye or self.connection.closing is not None:
+                    return
+        finally:
+            self.over.set()
+
+    def broke(self, task: asyncio.Task[None]) -> None:
+        """What reads or writes the stream has ended: with an error of gRPC if the stream is broken."""
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            if not isinstance(error, grpc.aio.BaseError | grpc.RpcError):
+                log.error("the stream of %s failed", self.connection.identity.name, exc_info=error)
+            self.over.set()
+
+    def read(self, request: Any) -> None:
+        """Takes a PlayRequest of the twin protocol: moves, a pong, a goodbye."""
+        now = clock()
+        connection, hall = self.connection, self._hall
+        hall.note_time(now)
+        useful = False
+        if request.moves:
+            useful = True
+            connection.heard_at = now
+            places = connection.places
+            for move in request.moves:
+                handle = move.session
+                place = places.get(handle)
+                if place is None:
+                    hall.misplaced(connection, handle, move.sequence, now)
+                else:
+                    cards = wire.read_encoded_move(place[0].info.rules, move)
+                    hall.answer(connection, place, move.sequence, cards, now)
+                if connection.closing is not None:
+                    return
+            connection.outbox.heard(len(request.moves))
+            hall.settle(now)
+        if request.HasField("pong"):
+            useful = connection.pong(request.pong.id, now) or useful
+        if request.HasField("goodbye"):
+            self.said_goodbye = useful = True
+        if request.HasField("hello"):
+            notice = Notice(NoticeCode.UNEXPECTED, "hello belongs into the first message only")
+            hall.notice(connection, notice)
+            useful = False
+        if not useful:
+            hall.useless(connection, now)
+        self._alarm.set()
