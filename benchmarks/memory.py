@@ -18,7 +18,7 @@ import grpc
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
 from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
-from referee.protocol.wire import match_request
+from referee.protocol.requests import match_request
 from referee.ruleset import load_ruleset
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
 

@@ -9,7 +9,7 @@ from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
 from referee.matches.journal import LogEntry, LogQuery
 from referee.matches.match import BotPlace, MatchSpec, Progress, SessionResult
-from referee.protocol.wire import match_request, query_request, read_entry, read_update
+from referee.protocol.requests import match_request, query_request, read_entry, read_update
 from referee.v1 import match_pb2, referee_pb2_grpc
 
 _OPTIONS = (

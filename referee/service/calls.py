@@ -14,7 +14,7 @@ from referee.matches.connection import CloseCode
 from referee.matches.hall import BEAT_SECONDS, STOPPED_BY_WORKER, TAKEN_OVER, Hall
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.running import Match
-from referee.protocol import twin, wire
+from referee.protocol import requests, twin
 from referee.protocol.messages import CallContext, Unreadable, readable, reader
 from referee.service.access import MAX_TOKEN, Access, bearer
 from referee.service.metrics import Meter
@@ -199,7 +199,7 @@ class RefereeServicer:
         await self._access.require(context, Scope.WORKER)
         wake = asyncio.Event()
         try:
-            match = self._hall.open_match(wire.read_match(request), clock(), wake.set)
+            match = self._hall.open_match(requests.read_match(request), clock(), wake.set)
         except Draining as error:
             await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
             raise AssertionError from None
@@ -225,13 +225,13 @@ class RefereeServicer:
             while results := match.take_results():  # more may come while one is written
                 for result in results:
                     self._meter.finished(len(result.records))
-                    await context.write(wire.result_response(result))
+                    await context.write(requests.result_response(result))
             if match.ended:
                 code = grpc.StatusCode.ABORTED if match.ended == TAKEN_OVER else grpc.StatusCode.UNAVAILABLE
                 await context.abort(code, match.ended)
             if match.done:
                 return
-            await context.write(wire.progress_response(self._hall.progress(match)))
+            await context.write(requests.progress_response(self._hall.progress(match)))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PROGRESS_SECONDS):
                     await wake.wait()
@@ -285,7 +285,7 @@ class RefereeServicer:
         request = await readable(message, context)
         token = bearer(context)[:MAX_TOKEN]
         try:
-            entries = await asyncio.to_thread(self._journal.read, token, wire.read_query(request))
+            entries = await asyncio.to_thread(self._journal.read, token, requests.read_query(request))
         except LogClosed as error:
             await context.abort(grpc.StatusCode.PERMISSION_DENIED, str(error))
             raise AssertionError from None
@@ -298,7 +298,7 @@ class RefereeServicer:
                 grpc.StatusCode.UNAVAILABLE, "the log cannot be read at the moment; try again"
             )
             raise AssertionError from None
-        return log_pb2.ReadLogResponse(entries=map(wire.log_message, entries))
+        return log_pb2.ReadLogResponse(entries=map(requests.log_message, entries))
 
     # Spectators
 

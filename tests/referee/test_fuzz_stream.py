@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
-from referee.protocol.wire import match_request
+from referee.protocol.requests import match_request
 from referee.service.server import ServerOptions
 from referee.v1 import match_pb2, play_pb2
 from tests.referee.hostile import status_of

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from referee.matches.journal import EntryKind, LogEntry
-from referee.protocol.wire import log_message, read_entry
+from referee.protocol.requests import log_message, read_entry
 from referee.v1 import log_pb2
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
