@@ -10,7 +10,8 @@ import pytest
 
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
 from referee.errors import ListenError
-from tests.referee.check_bots import Absentee, GoodBot, Mute, OneShot, RulesBot
+from tests.referee.check_bots import Absentee, Mute, OneShot
+from tests.referee.good_bots import GoodBot, RulesBot
 
 PATIENCE = 2.0
 """Seconds that bots have for an answer in tests."""

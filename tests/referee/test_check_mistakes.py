@@ -7,9 +7,10 @@ import pytest
 
 from referee.check import SCENARIOS, Report, check
 from tests.referee import check_bots as bots
+from tests.referee.good_bots import GoodBot
 from tests.referee.test_check import check_bot, program
 
-MISTAKES: list[tuple[type[bots.GoodBot], str, str]] = [
+MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (bots.NoHello, "HELLO-01", "expected a hello as the first message; got a move"),
     (bots.WrongToken, "HELLO-01", "expected a hello with the token as it was given"),
     (bots.WrongVersion, "HELLO-01", "expected a hello with protocol_version 1; got 2"),
