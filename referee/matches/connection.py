@@ -63,6 +63,9 @@ class Connection:
         self.max_sessions = max_sessions
         self.list_plays = list_plays
         self.outbox = Outbox(wake)
+        self.live = False
+        """Whether this is the bot's stream: while it is not, its writer must hand out no turns, as another
+        stream may have them."""
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""
         self.blocked = False

@@ -76,6 +76,7 @@ class Hall:
         if version in self._connections:
             raise ConnectionRefused(f"{connection.identity.name} has a live connection already")
         self._connections[version] = connection
+        connection.live = True
         connection.places = self._places.setdefault(version, {})
         connection.probe()
         self._to_ping.append((now + PING_SECONDS, connection))
@@ -105,6 +106,7 @@ class Hall:
         version = connection.identity.version_id
         if self._connections.get(version) is connection:
             del self._connections[version]
+            connection.live = False
             for table, seat in list(self._places.get(version, {}).values()):
                 table.detach(seat, now)
 

@@ -130,7 +130,7 @@ class BotStream:
             if outbox.hold(now) > 0:
                 return parts[0]
         credit, list_plays = connection.round_trip, connection.list_plays
-        places, owed = connection.places, outbox.owed
+        places, owed = connection.places if connection.live else {}, outbox.owed
         turns = size = taken = 0
         events = outbox.take(now)
         for event in events:

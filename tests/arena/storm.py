@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from celery import Celery
 from kombu.exceptions import KombuError
-from sqlmodel import col, func, select
+from sqlmodel import col, select
 
 from arena.cli.local import arena_command, free_address
 from arena.models import BotLogEntry, Match, utc_now
@@ -49,6 +50,8 @@ CUP = {
 SESSIONS = 200
 ROUND = 40
 """Sessions in a round."""
+SHOWN = 12
+"""Differences that a failed test shows."""
 SEED = bytes(range(32))
 
 
@@ -61,23 +64,25 @@ class Outcome(NamedTuple):
 
 
 def differences(outcome: Outcome, calm: Outcome) -> list[str]:
-    """What differs from the calm run, in short; nothing: they are the same."""
-    kinds = outcome.results.keys() | calm.results.keys()
-    pairs = {kind: (outcome.results[kind], calm.results[kind]) for kind in sorted(kinds)}
-    return [
-        *(
-            f"{len(one)} {kind} instead of {len(other)}"
-            for kind, (one, other) in pairs.items()
-            if len(one) != len(other)
-        ),
-        *(
-            f"{kind}: {a} instead of {b}"
-            for kind, both in pairs.items()
-            for a, b in zip(*both, strict=False)
-            if a != b
-        ),
-        *(f"{a} instead of {b}" for a, b in zip(outcome.standings, calm.standings, strict=True) if a != b),
-    ]
+    """What differs from the calm run, causes first and in short; nothing: they are the same."""
+    found: list[str] = []
+    for kind in ("sessions", "seats", "ratings", "changes"):
+        ours, theirs = outcome.results[kind], calm.results[kind]
+        if len(ours) != len(theirs):
+            found.append(f"{len(ours)} {kind} instead of {len(theirs)}")
+        found += [f"{kind}: {_apart(a, b)}" for a, b in zip(ours, theirs, strict=False) if a != b]
+    lines = zip(outcome.standings, calm.standings, strict=True)
+    found += [f"{a} instead of {b}" for a, b in lines if a != b]
+    return found[:SHOWN]
+
+
+def _apart(one: Sequence[object], other: Sequence[object]) -> str:
+    """Two rows, and of records the deals that differ."""
+    if not isinstance(one[-1], bytes) or not isinstance(other[-1], bytes):
+        return f"{one} instead of {other}"
+    deals, others = (zlib.decompress(row).decode().splitlines() for row in (one[-1], other[-1]))
+    apart = [f"{a}\n  instead of {b}" for a, b in zip(deals, others, strict=False) if a != b]
+    return "\n".join([f"{one[:-1]} instead of {other[:-1]}", *apart])
 
 
 class Cluster:
@@ -137,17 +142,17 @@ class Cluster:
         assert (status.state, status.sessions_done, status.sessions_total) == ("finished", SESSIONS, SESSIONS)
         return Outcome(results(self.storage), standings(self.storage, "cup"))
 
-    def faults(self) -> int:
+    def faults(self) -> list[str]:
         """Faults that the referees noted, in sessions that count and in others."""
-        noted = select(func.count()).where(col(BotLogEntry.kind) == EntryKind.FAULT)
         with self.storage.read() as tx:
-            return tx.exec(noted).one()
+            noted = tx.exec(select(BotLogEntry).where(col(BotLogEntry.kind) == EntryKind.FAULT)).all()
+        return [f"{entry.session_id}: {entry.code}: {entry.text} {entry.details}" for entry in noted]
 
-    def failed_tasks(self) -> list[str]:
-        """Lines of the workers' logs that tell of a task that failed with a traceback."""
-        logs = self.settings.logs.glob("worker*.log")
+    def failures(self) -> list[str]:
+        """Lines of the logs on tasks that ended in a traceback, and turns that a bot could not answer."""
+        logs = [*self.settings.logs.glob("worker*.log"), *self.settings.logs.glob("bot*.log")]
         lines = [line for log in logs for line in log.read_text().splitlines()]
-        return [line for line in lines if "raised unexpected" in line]
+        return [line for line in lines if "raised unexpected" in line or "the bot failed" in line]
 
     def kill(self, name: str) -> None:
         """Kills a process at once and without a warning, as soon as there is one."""

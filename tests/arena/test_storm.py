@@ -48,7 +48,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         running.start_bots()
         running.start_tournament()
         outcome = running.finish()
-        assert running.faults() == 0
+        assert running.faults() == []
         return outcome
 
 
@@ -79,9 +79,10 @@ def survive(running: Cluster, random: Random, calm: Outcome, others: Sequence[Ev
     """Plays the cup through 24 kills and these other events, and compares it with the calm run."""
     running.start_bots()
     events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
-    assert differences(weather(running, random, events), calm) == []
-    assert running.faults() == 0
-    assert running.failed_tasks() == []
+    outcome = weather(running, random, events)
+    assert running.faults() == []
+    assert running.failures() == []
+    assert differences(outcome, calm) == []
     assert running.killed >= 20
 
 
