@@ -52,15 +52,18 @@ class Storage:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
+        self._reader = self._engine
         self._writer = self._engine.execution_options(**{WRITING: True})
         # SQLite has one writer at a time and others try again now and then; threads hand over at once.
         sqlite = self._engine.dialect.name == "sqlite"
         self._turn: AbstractContextManager[object] = threading.Lock() if sqlite else nullcontext()
+        if not sqlite:  # which shows a transaction one moment anyway
+            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that only reads."""
-        with _in_one_line(), Transaction(self._engine) as tx:
+        """A transaction that only reads, and sees the database as it was when it began to."""
+        with _in_one_line(), Transaction(self._reader) as tx:
             yield tx
 
     @contextmanager

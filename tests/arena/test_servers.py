@@ -7,18 +7,23 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from redis import Redis
-from sqlmodel import SQLModel
+from sqlalchemy import event
+from sqlmodel import SQLModel, col, select
 
 from arena.cli.local import arena_command
+from arena.models import Round
 from arena.processes import Supervisor
+from arena.services import advance
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, open_storage
+from arena.storage import Storage, Transaction, open_storage
 from arena.tasks import make_app
 from tests.arena import servers
 from tests.arena.fakes import Clock
@@ -168,6 +173,49 @@ def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_else
         postgres.run("pg_restore", "--dbname=restored", str(dump))
         with playing(settings_of(tmp_path / "there", database_url=restored)) as cup:
             assert cup.finish() == calm_results(make_world)
+
+
+class Interrupted(Storage):
+    """A database in which something happens before a certain statement of a reading transaction."""
+
+    def __init__(self, storage: Storage, statement: int, happen: Callable[[], object]) -> None:
+        vars(self).update(vars(storage))  # the same database
+        self._statement = statement
+        self._happen = happen
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        statements = count(1)
+
+        def before(*_: object) -> None:
+            if next(statements) == self._statement:
+                self._happen()
+
+        with super().read() as tx:
+            event.listen(tx.connection(), "before_cursor_execute", before)
+            yield tx
+
+
+def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other_is_paired(
+    tmp_path: Path,
+) -> None:
+    with servers.postgres() as postgres:
+        for statement in (1, 2, 3, 4):
+            settings = settings_of(tmp_path, database_url=postgres.create(f"arena{statement}"))
+            with open_storage(settings) as storage:
+                world = World(storage, Clock())
+                cup = world.tournament(8, format="swiss", rounds=3).id
+                world.advance(cup)
+                for match_id in world.messages:
+                    world.play(match_id)
+                now = world.clock()
+                assert advance.close_round(storage, cup, now)
+                assert advance.pair_rounds(storage, cup, now)
+
+                opening = partial(advance.open_next_round, storage, cup, now)
+                assert not advance.pair_rounds(Interrupted(storage, statement, opening), cup, now)
+                with storage.read() as tx:
+                    assert tx.exec(select(Round.number).order_by(col(Round.number))).all() == [1, 2]
 
 
 def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(tmp_path: Path) -> None:
