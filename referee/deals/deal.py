@@ -228,6 +228,29 @@ class Deal:
             self._end_trick()
         return 0
 
+    def act_for_forced(self) -> None:
+        """Act for each seat in turn that is ``forced``, until one has a choice or the deal is over."""
+        while not self.over and self.turn != NOBODY:
+            seat = self.turn
+            if not (self._plain and self.to_beat) or self._costly:
+                if not self.forced(seat):
+                    return
+                self.act(seat, self.default(seat))
+                continue
+            # As ``forced`` and ``act`` with a pass, for nearly all: about every third action is one of these.
+            plays = self._lists[seat]
+            if plays is None:
+                plays = self._plays(seat)
+            low = bisect(plays, self._beaten)
+            if low < len(plays) and (
+                plays[low] <= self._group_end or (self._bombs and plays[-1] >= self._first_bomb)
+            ):
+                return
+            self.log.append(_PASSES[seat])
+            self.turn = following = self._next[seat]
+            if following == self.last_seat:
+                self._end_trick()
+
     def forfeit(self, seat: int) -> None:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
         if self.over:

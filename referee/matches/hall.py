@@ -399,14 +399,18 @@ class Hall:
         def send(seat: int, event: Event) -> None:
             kind = type(event)
             connection = connections.get(versions[seat])
-            if kind is not Turn:
-                if kind in _NOTED:
-                    assert isinstance(event, Fault | Notice)
-                    self._journal.add(event_entry(versions[seat], info, event))
-                if connection is not None and kind in _SETTLING:
-                    connection.outbox.owed.discard(handle)
+            if kind in _NOTED:
+                assert isinstance(event, Fault | Notice)
+                self._journal.add(event_entry(versions[seat], info, event))
             if connection is not None:
+                if kind in _SETTLING:
+                    connection.outbox.owed.discard(handle)
                 connection.outbox.put(event)
+
+        def ask(turn: Turn) -> None:
+            connection = connections.get(versions[turn.seat])
+            if connection is not None:
+                connection.outbox.put(turn)
 
         def probe(seat: int) -> None:
             connection = connections.get(versions[seat])
@@ -427,7 +431,7 @@ class Hall:
         def finished() -> None:
             self._finish(match, session, handle, versions)
 
-        return Outlets(send, probe, blame, expect, match.broadcast.show, finished)
+        return Outlets(send, ask, probe, blame, expect, match.broadcast.show, finished)
 
     def _finish(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> None:
         table = match.tables.pop(handle)

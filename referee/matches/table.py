@@ -51,6 +51,8 @@ class Outlets:
 
     send: Callable[[int, Event], None]
     """Seat and event, for the bot in that seat."""
+    ask: Callable[[Turn], None]
+    """A turn, for the bot in its seat."""
     probe: Callable[[int], None]
     """Ask the bot in that seat for a sign of life."""
     blame: Callable[[int, float | None], FaultKind | None]
@@ -80,7 +82,7 @@ class Table:
         self.watched = False
         """Whether spectators are to be told."""
         self._out = outlets
-        self._send = outlets.send
+        self._send, self._ask_bot = outlets.send, outlets.ask
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
@@ -191,7 +193,7 @@ class Table:
             self._send(seat, DealStarted(self.info, seat, self._deal, self._opening))
         turn = self._turns.get(seat)
         if turn is not None:
-            self._send(seat, turn)
+            self._ask_bot(turn)
 
     def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:
         """Fills in what the bot is told of a turn that is handed to its stream now, which starts its clock.
@@ -202,7 +204,9 @@ class Table:
         seat = turn.seat
         if self._turns.get(seat) is not turn:
             return False
-        turn.since, self._told[seat] = self._told[seat], log_length(turn.deal)
+        told, deal = self._told, turn.deal
+        turn.since = told[seat]
+        told[seat] = len(deal.log) if deal.exchange is None else log_length(deal)
         if turn.handed_at is None:
             turn.start(now, min(credit, self._most_credit))
             turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
@@ -266,22 +270,20 @@ class Table:
         while not self.over:
             deal = self._deal
             assert deal is not None
+            if self._acts_for_forced:
+                deal.act_for_forced()
             if deal.over:
                 self._close_deal()
                 if not self.over:
                     self._open_deal()
-            elif deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
+                continue
+            if deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
                 for seat in deal.asked():
                     if seat not in self._turns:
                         self._ask(deal, seat, now)
-                break
-            elif deal.turn in self._turns:
-                break
-            elif self._acts_for_forced and deal.forced(deal.turn):
-                deal.act(deal.turn, deal.default(deal.turn))
-            else:
+            elif deal.turn not in self._turns:
                 self._ask(deal, deal.turn, now)
-                break
+            break
         if self.watched and not self.over:
             self._show_actions()
 
@@ -292,8 +294,10 @@ class Table:
         self._turns[seat] = turn = Turn(self.info, seat, sequence, deal, time, deadline, self._encoded)
         if not self._online[seat]:
             turn.start(now, 0.0)
-        self._expect(now + time / 2)
-        self._send(seat, turn)
+        when = now + time / 2
+        if when < self.expected:
+            self._expect(when)
+        self._ask_bot(turn)
 
     def _expect(self, when: float) -> None:
         """Has ``expire`` called no later than then."""

@@ -1,7 +1,7 @@
 """Deal records: a finished deal as one JSON object (the public format, docs/formats.md)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from referee.deals.action import Entry
@@ -21,44 +21,49 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
 
     ``faults`` are the format's: where the referee acted for a seat.
     """
-    rules = deal.rules
-    texts = _texts(rules)
-    record: dict[str, object] = {
-        "deal": deal.number,
-        "seed": deal.seed.hex(),
-        "dealer": deal.dealer,
-        "direction": DIRECTIONS[deal.step],
-        "hands": [rules.text(hand) for hand in deal.dealt],
-        "leftover": " ".join([rules.card_text(card) for card in deal.leftover]),
-    }
-    if deal.exchange is not None:
-        record["exchange"] = {
-            "loser": deal.exchange.loser,
-            "winner": deal.exchange.winner,
-            "given": rules.text(deal.exchange.given),
-            "returned": rules.text(deal.exchange.returned),
-        }
-    record |= {
-        "leader": deal.leader,
-        "actions": [texts[entry] for entry in deal.log],
-        "out": list(deal.out),
-        "left": [rules.text(hand) for hand in deal.left],
-        "points": list(deal.points),
-        "end": deal.end,
-    }
-    if faults:
-        record["faults"] = [dict(fault) for fault in faults]
-    if deal.end == "forfeit":
-        record["forfeit"] = deal.culprit
+    record: dict[str, object] = json.loads(deal_json(deal, faults=faults))
     return record
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-
-
 def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> str:
-    """Return ``deal_record`` as a JSON object without blanks."""
-    return _ENCODER.encode(deal_record(deal, faults=faults))
+    """Return ``deal_record`` as a JSON object without blanks.
+
+    Written piece by piece, as a referee does so for each deal; no text but the faults' needs escaping.
+    """
+    rules = deal.rules
+    texts = _texts(rules)
+    exchange = end = ""
+    if deal.exchange is not None:
+        loser, winner, given, returned = deal.exchange
+        cards = f'"given":"{rules.text(given)}","returned":"{rules.text(returned)}"'
+        exchange = f'"exchange":{{"loser":{loser},"winner":{winner},{cards}}},'
+    if faults:
+        end = f',"faults":{_ENCODER.encode(faults)}'
+    if deal.end == "forfeit":
+        end += f',"forfeit":{deal.culprit}'
+    return (
+        f'{{"deal":{deal.number},"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
+        f'"direction":"{DIRECTIONS[deal.step]}","hands":{_strings(map(rules.text, deal.dealt))},'
+        f'"leftover":"{" ".join(map(rules.card_text, deal.leftover))}",{exchange}'
+        f'"leader":{"null" if deal.leader is None else deal.leader},'
+        f'"actions":{_strings([texts[entry] for entry in deal.log])},"out":{_numbers(deal.out)},'
+        f'"left":{_strings(map(rules.text, deal.left))},"points":{_numbers(deal.points)},'
+        f'"end":"{deal.end}"{end}}}'
+    )
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
+def _strings(texts: Iterable[str]) -> str:
+    """A JSON array of strings that need no escaping; one alone must not be empty."""
+    joined = '","'.join(texts)
+    return f'["{joined}"]' if joined else "[]"
+
+
+def _numbers(numbers: Iterable[int]) -> str:
+    """A JSON array of whole numbers."""
+    return f"[{','.join(map(str, numbers))}]"
 
 
 def full_record(

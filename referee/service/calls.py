@@ -163,15 +163,19 @@ class RefereeServicer:
         link = context
         if self._options.meter is not None:
             link = cast(PlayContext, self._meter.timed(context, connection.outbox.owed))
-        writer = asyncio.create_task(stream.write(link, self._options.addresses))
-        listener = asyncio.create_task(stream.listen(link))
-        for task in (writer, listener):
-            task.add_done_callback(stream.broke)
+        writer: asyncio.Task[None] | None = None
         try:
+            # Not left to the first message: a call that ends while that is on its way would send it again.
+            await context.send_initial_metadata(())
+            writer = asyncio.create_task(stream.write(link, self._options.addresses))
+            listener = asyncio.create_task(stream.listen(link))
+            for task in (writer, listener):
+                task.add_done_callback(stream.broke)
             await stream.over.wait()
         finally:
             # Nothing may be awaited here: a call that the client broke off is not resumed.
-            writer.cancel()
+            if writer is not None:
+                writer.cancel()
             self._hall.disconnect(connection, clock())
             self._alarm.set()
             self._note_end(stream)

@@ -53,6 +53,7 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
 
     outlets = Outlets(
         send=lambda seat, event: waiting.append((seat, event)),
+        ask=lambda turn: waiting.append((turn.seat, turn)),
         probe=lambda seat: None,
         blame=lambda seat, at: FaultKind.TIMEOUT,
         expect=lambda when: None,
