@@ -10,6 +10,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
@@ -20,9 +21,12 @@ import uvloop
 from referee.bot.view import Play, SessionView, Turn
 from referee.channel import ClientTls, async_channel
 from referee.errors import ConnectionRefused, RefereeError
+from referee.memo import Memo
 from referee.protocol import twin
+from referee.protocol.numbers import card_numbers
 from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
 from referee.protocol.version import PROTOCOL_VERSION
+from referee.rules.plays import Rules
 from referee.v1 import play_pb2, referee_pb2
 
 DEFAULT_REFEREE = "127.0.0.1:8710"
@@ -78,6 +82,13 @@ _CARDS = key(_MOVE, "cards", BYTES)
 _PASSES = key(_MOVE, "passes", VARINT) + b"\1"
 
 
+@lru_cache(maxsize=64)
+def _cards(rules: Rules) -> Memo[int, bytes]:
+    """The cards of a move, encoded, by their mask."""
+    packed = card_numbers(rules).packed
+    return Memo(lambda mask: _CARDS + sized(packed(mask)))
+
+
 class _Function:
     def __init__(self, choose: Callable[[Turn], Answer]) -> None:
         self.choose = choose
@@ -88,6 +99,7 @@ class _Seat:
 
     def __init__(self, bot: Bot, started: play_pb2.SessionStarted) -> None:
         self.view = SessionView(started)
+        self._cards = _cards(self.view.rules)
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
         self._choose: Callable[[Turn], Answer] = self._chooser.choose
 
@@ -105,7 +117,7 @@ class _Seat:
             log.exception("the bot failed, the default action is taken: %s", turn)
             mask = _default(turn)
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
-        move += _CARDS + sized(self.view.packed(mask)) if mask else _PASSES
+        move += self._cards[mask] if mask else _PASSES
         return _MOVE_HEAD[len(move)] + move
 
     def _decide(self, turn: Turn) -> Answer:

@@ -232,20 +232,28 @@ class Deal:
         """Act for each seat in turn that is ``forced``, until one has a choice or the deal is over."""
         while not self.over and self.turn != NOBODY:
             seat = self.turn
-            if not (self._plain and self.to_beat) or self._costly:
+            if not self._plain:
                 if not self.forced(seat):
                     return
                 self.act(seat, self.default(seat))
                 continue
-            # As ``forced`` and ``act`` with a pass, for nearly all: about every third action is one of these.
+            # As ``forced`` and ``act``, for nearly all: about every third action is one of these.
             plays = self._lists[seat]
             if plays is None:
                 plays = self._plays(seat)
+            if not self.to_beat:
+                if len(plays) != 1:
+                    return
+                self.act(seat, plays[0] & self._full)
+                continue
             low = bisect(plays, self._beaten)
             if low < len(plays) and (
                 plays[low] <= self._group_end or (self._bombs and plays[-1] >= self._first_bomb)
             ):
                 return
+            if self._costly:
+                self._pass(seat)
+                continue
             self.log.append(_PASSES[seat])
             self.turn = following = self._next[seat]
             if following == self.last_seat:

@@ -19,8 +19,9 @@ class Legacy(NamedTuple):
     dealer: int
     winner: int | None
     """First out; None if the deal had no winner."""
-    loser: int
-    """Who had most cards left, or ended the deal without a winner."""
+    loser: int | None
+    """Who had most cards left, or ended the deal without a winner; of a deal with a winner it is only said
+    where the rules ask for it (``asks_for_loser``)."""
 
 
 class Setup(NamedTuple):
@@ -42,7 +43,7 @@ def setup(ruleset: Ruleset, number: int, last: Legacy | None) -> Setup:
         return Setup(0, step, None, None)
     exchange = None
     if ruleset.exchange == "loser_to_winner" and last.winner is not None:
-        exchange = (last.loser, last.winner)
+        exchange = (_loser(last), last.winner)
     return Setup(_dealer(ruleset, last), step, _leader(ruleset, number, last), exchange)
 
 
@@ -59,11 +60,18 @@ def lowest_leads(ruleset: Ruleset, number: int) -> bool:
     return ruleset.lead == "lowest" or number == 1 or (every > 0 and (number - 1) % every == 0)
 
 
+def asks_for_loser(ruleset: Ruleset) -> bool:
+    """Return whether it matters to the next deal who lost the last one, if that had a winner."""
+    return "loser" in (ruleset.dealer, ruleset.lead) or ruleset.exchange == "loser_to_winner"
+
+
 def legacy(deal: Deal) -> Legacy:
     """Return what a deal that is over leaves to the next."""
     if deal.culprit is not None:
         return Legacy(deal.number, deal.dealer, None, deal.culprit)
     winner = deal.out[0]
+    if not asks_for_loser(deal.rules.ruleset):
+        return Legacy(deal.number, deal.dealer, winner, None)
     order = seats_after(deal.dealer, deal.step, len(deal.hands))
     others = [seat for seat in order if seat != winner]
     return Legacy(deal.number, deal.dealer, winner, loser(deal.rules, deal.left, others))
@@ -75,10 +83,15 @@ def _dealer(ruleset: Ruleset, last: Legacy) -> int:
         return (last.dealer + step) % ruleset.players
     if last.winner is None:
         return last.dealer
-    return last.winner if ruleset.dealer == "winner" else last.loser
+    return last.winner if ruleset.dealer == "winner" else _loser(last)
 
 
 def _leader(ruleset: Ruleset, number: int, last: Legacy) -> int | None:
     if lowest_leads(ruleset, number):
         return None
-    return last.winner if ruleset.lead == "winner" else last.loser
+    return last.winner if ruleset.lead == "winner" else _loser(last)
+
+
+def _loser(last: Legacy) -> int:
+    assert last.loser is not None
+    return last.loser

@@ -208,7 +208,8 @@ class Table:
         turn.since = told[seat]
         told[seat] = len(deal.log) if deal.exchange is None else log_length(deal)
         if turn.handed_at is None:
-            turn.start(now, min(credit, self._most_credit))
+            most = self._most_credit
+            turn.start(now, credit if credit < most else most)
             turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
             if turn.deadline - turn.time / 2 < self.expected:  # seldom: it was expected when it was asked
                 self._expect(_next_look(turn))

@@ -45,7 +45,7 @@ class CardNumbers:
     def packed(self, mask: int) -> bytes:
         """The cards of ``mask`` as a packed field has them: all numbers take one byte."""
         packed = self._packed
-        return b"".join([packed[chunk] for chunk in self._chunks(mask)])
+        return b"".join([packed[part] for chunk in self._chunks if (part := mask & chunk)])
 
     def number(self, index: int) -> "Card.ValueType":
         """The number of the card with this index."""

@@ -20,7 +20,9 @@ class Pack:
 
     ``width`` is the number of bits of a mask and ``full`` the mask of all cards; ``pack`` holds the
     card indices in canonical order, the second pack after the first. ``ones`` has one copy of
-    every card, ``rank_masks`` all cards of each rank, ``suit_masks`` of each suit in D C H S.
+    every card, ``rank_masks`` all cards of each rank, ``suit_masks`` of each suit in D C H S. ``chunks``
+    are the masks of parts, lowest cards first, that hold so few cards that what is held of one is met
+    again: a sequence of cards is put together from those of the parts, remembered.
     """
 
     def __init__(self, ranks: Sequence[str], decks: int) -> None:
@@ -41,7 +43,7 @@ class Pack:
         self._copies = tuple(
             tuple(1 << card * decks + copy for copy in range(decks)) for card in range(cards)
         )
-        self._chunks = tuple(((1 << CHUNK_BITS) - 1) << shift for shift in range(0, self.width, CHUNK_BITS))
+        self.chunks = tuple(((1 << CHUNK_BITS) - 1) << shift for shift in range(0, self.width, CHUNK_BITS))
         self._written: Memo[int, str] = Memo(self._write)
 
     def parse(self, text: str) -> int:
@@ -54,14 +56,7 @@ class Pack:
     def text(self, mask: int) -> str:
         """Return the cards of ``mask`` in canonical order, blanks between."""
         written = self._written
-        return " ".join([written[chunk] for chunk in self.chunks(mask)])
-
-    def chunks(self, mask: int) -> list[int]:
-        """Return ``mask`` in parts, lowest cards first, of which there are so few that each is met again.
-
-        What is a sequence of cards can be put together from those of the parts, remembered.
-        """
-        return [part for chunk in self._chunks if (part := mask & chunk)]
+        return " ".join([written[part] for chunk in self.chunks if (part := mask & chunk)])
 
     def card_text(self, index: int) -> str:
         """Return the text of the card with this index."""

@@ -19,6 +19,7 @@ from referee.bot import Play, Turn
 from referee.bot import run as run_bot
 from referee.service.server import ServerOptions, run
 from tests.referee.support import DEADLINE, Tokens
+from tests.tied import tied
 
 
 class Process:
@@ -53,9 +54,9 @@ class Process:
 
 @asynccontextmanager
 async def process(*arguments: str) -> AsyncIterator[Process]:
-    """A process of this module; killed in the end if it still runs."""
+    """A process of this module; killed in the end if it still runs, and with the tests if they are."""
     with tempfile.NamedTemporaryFile("w") as errors:
-        command = [sys.executable, "-m", "tests.referee.processes", *arguments]
+        command = tied(sys.executable, "-m", "tests.referee.processes", *arguments)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as popen:
             try:
                 yield Process(popen, errors.name)

@@ -146,18 +146,19 @@ def test_loser_of_equal_hands_is_the_first_after_the_dealer() -> None:
 
 
 def test_legacy_of_a_deal_that_was_won() -> None:
-    deal = play(deal_of(rules_with(players=3), ["3D", "4D 5D", "6D"], dealer=2), "0:3D")
-    assert legacy(deal) == Legacy(1, 2, 0, 1)
+    for rules, loser_told in (rules_with(players=3), None), (rules_with(players=3, lead="loser"), 1):
+        deal = play(deal_of(rules, ["3D", "4D 5D", "6D"], dealer=2), "0:3D")
+        assert legacy(deal) == Legacy(1, 2, 0, loser_told)
 
 
 def test_legacy_of_a_last_holder_deal() -> None:
-    rules = rules_with(players=3, deal_ends="last_holder")
+    rules = rules_with(players=3, deal_ends="last_holder", dealer="loser")
     deal = play(deal_of(rules, ["3D", "4D 5D", "6D"]), "0:3D", "1:-", "2:6D")
     assert legacy(deal) == Legacy(1, 0, 0, 1)
 
 
 def test_legacy_of_a_dragon_finds_the_loser_among_the_others() -> None:
-    rules = rules_with(players=3, dragon="wins")
+    rules = rules_with(players=3, dragon="wins", exchange="loser_to_winner")
     deal = deal_of(rules, ["3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD 2D", "3C", "4C 5C"])
     assert legacy(deal) == Legacy(1, 0, 0, 2)
 
