@@ -23,7 +23,7 @@ from referee.matches.events import (
 from referee.matches.journal import Entry, EntryKind, Journal, NoJournal, event_entry
 from referee.matches.match import BotPlace, MatchSpec, Progress, SessionSpec, check_match
 from referee.matches.running import Match
-from referee.matches.table import INFINITY, Malformed, Outlets, Table
+from referee.matches.table import INFINITY, Outlets, Table
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
@@ -124,21 +124,6 @@ class Hall:
             for table, seat in list(self._places.get(version, {}).values()):
                 table.flood(seat, now)
             self.close(connection, CloseCode.FLOOD, reason, now)
-
-    def answer(
-        self,
-        connection: Connection,
-        place: tuple[Table, int],
-        sequence: int,
-        cards: int | Malformed,
-        now: float,
-    ) -> None:
-        """A bot's answer to a turn; ``place`` is one of ``connection.places``."""
-        table, seat = place
-        if table.answer(seat, sequence, cards, now):
-            connection.outbox.owed.discard(table.info.handle)
-        else:
-            self.useless(connection, now)
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
         """A bot's answer for a session that is not open for it."""

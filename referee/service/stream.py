@@ -187,15 +187,18 @@ class BotStream:
         if request.moves:
             useful = True
             connection.heard_at = now
-            places = connection.places
+            places, owed = connection.places, connection.outbox.owed
             for move in request.moves:
-                handle = move.session
+                handle, sequence = move.session, move.sequence
                 place = places.get(handle)
                 if place is None:
-                    hall.misplaced(connection, handle, move.sequence, now)
+                    hall.misplaced(connection, handle, sequence, now)
                 else:
-                    cards = wire.read_encoded_move(place[0].info.rules, move)
-                    hall.answer(connection, place, move.sequence, cards, now)
+                    table, seat = place
+                    if table.answer(seat, sequence, wire.read_encoded_move(table.info.rules, move), now):
+                        owed.discard(handle)
+                        continue
+                    hall.useless(connection, now)
                 if connection.closing is not None:
                     return
             connection.outbox.heard(len(request.moves))

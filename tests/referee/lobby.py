@@ -82,8 +82,10 @@ class FakeBot:
         place = self.connection.places.get(handle)
         if place is None:
             hall.misplaced(self.connection, handle, sequence, now)
+        elif place[0].answer(place[1], sequence, cards, now):
+            self.connection.outbox.owed.discard(handle)
         else:
-            hall.answer(self.connection, place, sequence, cards, now)
+            hall.useless(self.connection, now)
 
     def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
         """Answers a turn with one of its legal answers."""
