@@ -88,6 +88,16 @@ def set_up(settings: Settings, process: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def in_one_line(record: logging.LogRecord) -> bool:
+    """A filter that lets all through, in one line: a warning has what was raised instead of its traceback."""
+    message = record.getMessage()
+    if record.exc_info and record.levelno <= logging.WARNING:
+        message = f"{message} ({record.exc_info[1]!r})"
+        record.exc_info = None
+    record.msg, record.args = " ".join(message.split()), ()
+    return True
+
+
 def _leave_it(**_: object) -> None:
     """With a receiver of this signal, Celery leaves logging as it is."""
 

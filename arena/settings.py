@@ -14,7 +14,7 @@ from typing import Annotated, Literal, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from kombu.transport import TRANSPORT_ALIASES
-from kombu.utils.url import maybe_sanitize_url
+from kombu.utils.url import parse_url
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
@@ -27,6 +27,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from arena.errors import SettingsError
+from arena.urls import without_secrets
 from referee.channel import ClientTls, ServerTls
 from referee.errors import TomlError
 from referee.toml import read_toml
@@ -42,6 +43,11 @@ SYSTEM = "system"
 
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")
 """Hosts to listen on that are no address to connect to."""
+
+NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
+
+SERVERS = ("amqp", "amqps", "pyamqp", "redis", "rediss", "sentinel")
+"""Schemes of brokers whose URLs are one server's address, or several with ``;`` between them."""
 
 TLS_FILES = (
     "tls_certificate",
@@ -175,10 +181,17 @@ class Settings(BaseSettings):
     def _is_broker(cls, url: str) -> str:
         scheme, mark, _ = url.partition("://")
         if url and (not mark or scheme not in TRANSPORT_ALIASES):
-            raise ValueError("not a broker URL (filesystem:///folder, redis://host/0, amqp://host)")
-        parts = urlsplit(url)
-        if scheme == "filesystem" and (parts.netloc or parts.query or parts.fragment or not parts.path):
-            raise ValueError(f"{url} is not filesystem:///folder (with %23 for #, %3F for ?)")
+            raise ValueError(NO_BROKER)
+        if scheme in SERVERS:
+            try:
+                for one in url.split(";"):  # they stand in for each other
+                    parse_url(one)
+            except (ValueError, TypeError, KeyError):  # whose texts may hold a password
+                raise ValueError(f"{NO_BROKER}; a password has %2F for /, %3F for ? and %23 for #") from None
+        elif scheme == "filesystem" and not _is_folder(url):
+            raise ValueError(
+                f"{without_secrets(url)} is not filesystem:///folder (with %23 for #, %3F for ?)"
+            )
         return url
 
     @model_validator(mode="before")
@@ -293,8 +306,8 @@ class Settings(BaseSettings):
     def shown(self) -> dict[str, str]:
         """Every setting as text for people, without its secrets."""
         texts = self._texts()
-        texts["database_url"] = make_url(self.database_url).render_as_string(hide_password=True)
-        texts["broker_url"] = maybe_sanitize_url(self.broker_url)
+        for name in ("database_url", "broker_url"):
+            texts[name] = without_secrets(texts[name])
         texts["worker_token"] = "**********" if self.worker_token else "(kept in the data folder)"
         return texts
 
@@ -305,6 +318,11 @@ class Settings(BaseSettings):
             "referees": ",".join(self.referees),
             "worker_token": token,
         }
+
+
+def _is_folder(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.path) and not (parts.netloc or parts.query or parts.fragment)
 
 
 def split_address(address: str) -> tuple[str, int]:

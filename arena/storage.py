@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Executable, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
 from sqlmodel import Session as Transaction
 
 from arena.errors import SchemaError, SettingsError, StorageError
@@ -157,8 +157,12 @@ def open_storage(settings: Settings) -> Storage:
         migrate(storage)
     except StorageError as error:
         storage.close()
-        url = make_url(settings.database_url).render_as_string(hide_password=True)
-        raise type(error)(f"{error} ({url})") from error
+        raise type(error)(f"{error} ({settings.shown()['database_url']})") from error
+    except (
+        ProgrammingError
+    ) as error:  # of the driver, which cannot use the URL, or of a server that forbids it
+        storage.close()
+        raise SettingsError("database_url", _first_line(error)) from error
     return storage
 
 

@@ -6,7 +6,6 @@ A message may be lost, late or doubled. Nothing is kept in the broker: every tas
 import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
@@ -14,18 +13,21 @@ from amqp.exceptions import AMQPError  # type: ignore[import-untyped]
 from celery import Celery, signals
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 from kombu.exceptions import KombuError
+from sqlmodel import select
 
 from arena import broker
 from arena.errors import BrokerError, StorageError
-from arena.models import utc_now
+from arena.logs import in_one_line
+from arena.models import Tournament, utc_now
 from arena.services.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.services.matches import Run, play
 from arena.services.pausing import Hold, Pausing, never_held
+from arena.services.referees import Answer, ask_referees
 from arena.services.seasons import advance_leagues
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from referee.channel import ClientTls
-from referee.client import RefereeStatus, hold_match, referee_status, run_match
+from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 
@@ -38,6 +40,12 @@ STATUS_SECONDS = 2.0
 
 MESSAGES_PER_THREAD = 4
 """Matches of a tournament that are handed out before a worker has come for them, per thread of one worker."""
+
+CONSUMER = "celery.worker.consumer.consumer"
+"""Celery's logger of a worker's connection to the broker."""
+
+BROKEN = "the tournament cannot go on"
+"""What is logged, with a traceback, of a tournament in which something unexpected is wrong."""
 
 log = logging.getLogger("arena.tasks")
 
@@ -75,7 +83,7 @@ class Tasks:
         """Let all tournaments go on, and end and start the seasons of all leagues."""
         with _told("tournaments do not go on now"):
             for tournament_id in running_tournaments(self._storage):
-                self._advance(tournament_id)
+                self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
 
     def run_match(self, match_id: int) -> None:
@@ -97,6 +105,18 @@ class Tasks:
         if played:
             with _told(f"the tournament of match {match_id} does not go on now"):
                 self._advance(tournament_of(self._storage, match_id))
+
+    def _advance_apart(self, tournament_id: int) -> None:
+        """Let a tournament go on; whatever is wrong with it alone is logged, and harms no other."""
+        try:
+            self._advance(tournament_id)
+        except (StorageError, BrokerError):
+            raise
+        except Exception:
+            with self._storage.read() as tx:
+                # The name alone: the rest of the row may be what is wrong.
+                name = tx.exec(select(Tournament.name).where(Tournament.id == tournament_id)).one()
+            log.exception("%s: %s", name, BROKEN, extra={"tournament": name})
 
     def _advance(self, tournament_id: int) -> None:
         advance(
@@ -150,31 +170,18 @@ def connected_bots(settings: Settings) -> Connected:
     tls = settings.client_tls()
 
     def connected(version_ids: Sequence[int]) -> set[int]:
-        answers = _ask(settings.referees, settings.worker_secret(), version_ids, tls)
+        answers = ask_referees(
+            settings.referees, settings.worker_secret(), version_ids, tls=tls, timeout=STATUS_SECONDS
+        )
         return {
             version_id
             for answer in answers
-            if isinstance(answer, RefereeStatus) and not answer.draining
-            for version_id, bot in zip(version_ids, answer.bots, strict=True)
+            if (status := answer.usable) is not None
+            for version_id, bot in zip(version_ids, status.bots, strict=True)
             if bot.connected and bot.max_sessions >= 1
         }
 
     return connected
-
-
-def _ask(
-    addresses: Sequence[str], token: str, versions: Sequence[int], tls: ClientTls | None
-) -> list[RefereeStatus | RefereeUnavailable]:
-    """What each of the referees says of itself and of these bot versions."""
-
-    def ask(address: str) -> RefereeStatus | RefereeUnavailable:
-        try:
-            return referee_status(address, token, versions, tls=tls, timeout=STATUS_SECONDS)
-        except RefereeUnavailable as error:
-            return error
-
-    with ThreadPoolExecutor(len(addresses)) as pool:
-        return list(pool.map(ask, addresses))
 
 
 def choose_referee(
@@ -183,17 +190,19 @@ def choose_referee(
     """The referee that suits a match best, by what all of them say now. RefereeUnavailable if none can."""
     if len(addresses) == 1:
         return addresses[0]
-    answers = _ask(addresses, token, [bot.version_id for bot in spec.bots], tls)
+    versions = [bot.version_id for bot in spec.bots]
+    return best_referee(ask_referees(addresses, token, versions, tls=tls, timeout=STATUS_SECONDS), route)
+
+
+def best_referee(answers: Sequence[Answer], route: int) -> str:
+    """The referee that suits a match best, by what all of them say. RefereeUnavailable if none can."""
     usable = [
-        (preference(answer), (place - route) % len(addresses), addresses[place])
+        (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)
-        if isinstance(answer, RefereeStatus) and not answer.draining
+        if (status := answer.usable) is not None
     ]
     if not usable:
-        reasons = (
-            str(answer) if isinstance(answer, RefereeUnavailable) else f"referee {address}: shutting down"
-            for address, answer in zip(addresses, answers, strict=True)
-        )
+        reasons = (answer.problem or f"referee {answer.address}: shutting down" for answer in answers)
         raise RefereeUnavailable("; ".join(reasons))
     return min(usable)[-1]
 
@@ -277,6 +286,7 @@ def run_worker(settings: Settings, run: Run | None = None) -> None:
         with _broker_errors():
             app = make_worker_app(settings, storage, run or referees.run, connected, hold)
         _log_in(app)
+        logging.getLogger(CONSUMER).addFilter(in_one_line)  # which tells that it lost the broker, and waits
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])
@@ -325,6 +335,8 @@ def _config(settings: Settings) -> dict[str, object]:
         "worker_enable_prefetch_count_reduction": False,
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
+        # It cancels no task, as all are acknowledged at once; without it Celery warns in many lines.
+        "worker_cancel_long_running_tasks_on_connection_loss": True,
         "beat_schedule": {"advance": beat},
         "beat_scheduler": BeatScheduler,
     }

@@ -5,18 +5,15 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
-from arena.cli import bots, demo, doctor, leagues, results, system, tokens, tournaments
+from arena.cli import INTERRUPTED, bots, demo, doctor, leagues, results, system, tokens, tournaments
 from arena.cli.context import Given
 from arena.cli.rules import rules_app
 from arena.errors import ArenaError
 from referee.errors import RefereeError
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(system.app)
@@ -81,8 +78,3 @@ def _fail(reason: str, status: int) -> int:
     if reason:
         print(f"error: {' '.join(reason.split())}", file=sys.stderr)
     return status
-
-
-def main() -> NoReturn:
-    """Run the command that the process was started with."""
-    sys.exit(run(sys.argv[1:]))

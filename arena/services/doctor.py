@@ -208,11 +208,12 @@ def _folder(settings: Settings) -> list[Finding]:
         tempfile.TemporaryFile(dir=settings.data).close()
     except OSError as error:
         return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", "mend its rights")]
-    return [_disk(settings.data), _lock(settings.data / "up.lock")]
+    free = shutil.disk_usage(settings.data).free
+    return [disk(settings.data, free), _lock(settings.data / "up.lock")]
 
 
-def _disk(folder: Path) -> Finding:
-    free = shutil.disk_usage(folder).free
+def disk(folder: Path, free: int) -> Finding:
+    """What so many free bytes on the disk of the folder come to."""
     found = f"{free / (1 << 30):.1f} GiB free in {folder}"
     if free < DISK_FULL:
         return fail("disk", found, "make room: results cannot be stored on a full disk")
@@ -233,7 +234,7 @@ def _lock(file: Path) -> Finding:
 
 def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
     url = make_url(settings.database_url)
-    shown = url.render_as_string(hide_password=True)
+    shown = settings.shown()["database_url"]
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
         return [warn("database", f"{shown} is not there yet", "the first command makes it")]
     with Storage(settings.database_url) as storage:

@@ -5,7 +5,6 @@ and whether they take matches.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -26,11 +25,10 @@ from arena.models import (
 from arena.services.advance import CONTINUOUS
 from arena.services.history import list_entrants
 from arena.services.pairings import free_entrants
+from arena.services.referees import Answer, ask_referees
 from arena.services.tournaments import TournamentStatus
 from arena.settings import Settings
 from arena.storage import Storage, Transaction
-from referee.client import RefereeStatus, referee_status
-from referee.errors import RefereeUnavailable
 
 BEGIN = timedelta(seconds=2)
 """How long a match may take to begin before it is asked what it waits for."""
@@ -49,22 +47,6 @@ PAUSED = "paused; go on with: arena tournament resume {}"
 TO_START = "; is `arena up` or `arena referee` running?"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a referee says."""
-
-    address: str
-    status: RefereeStatus | None
-    """None: nothing."""
-    problem: str = ""
-    """Why it says nothing."""
-
-    @property
-    def usable(self) -> bool:
-        """Whether it takes matches."""
-        return self.status is not None and not self.status.draining
-
-
 Ask = Callable[[Sequence[int]], Sequence[Answer]]
 """Asks all referees how they and these bot versions stand."""
 
@@ -81,15 +63,7 @@ def asker(settings: Settings) -> Ask:
     tls, token = settings.client_tls(), settings.worker_secret()
 
     def ask(version_ids: Sequence[int]) -> Sequence[Answer]:
-        def one(address: str) -> Answer:
-            try:
-                found = referee_status(address, token, version_ids, tls=tls, timeout=STATUS_SECONDS)
-            except RefereeUnavailable as error:
-                return Answer(address, None, str(error))
-            return Answer(address, found)
-
-        with ThreadPoolExecutor(len(settings.referees)) as pool:
-            return list(pool.map(one, settings.referees))
+        return ask_referees(settings.referees, token, version_ids, tls=tls, timeout=STATUS_SECONDS)
 
     return ask
 
@@ -159,7 +133,7 @@ def _told(
 ) -> Held:
     """The same in words; the answers are about these bot versions."""
     tried = max((match.not_before for match in matches if match.not_before is not None), default=None)
-    usable = [answer.status for answer in answers if answer.usable and answer.status is not None]
+    usable = [status for answer in answers if (status := answer.usable) is not None]
     if answers and not usable and (lone is not None or any(match.problem for match in matches)):
         return Held((_no_referee(answers),), lone is None, tried)
     here = {

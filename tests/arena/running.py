@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from arena.cli.local import free_address
 from arena.models import utc_now
 from arena.services import bots, tournaments
 from arena.services.tournaments import TournamentStatus
@@ -17,7 +16,9 @@ from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
+from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
+from tests.tied import tied
 
 SAMPLE_BOTS = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
 
@@ -92,7 +93,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
 def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
     """A process that is asked to stop at the end, and must."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    with subprocess.Popen(command, env=environment, **pipes) as process:  # type: ignore[call-overload]
+    with subprocess.Popen(tied(*command), env=environment, **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
         finally:

@@ -22,9 +22,9 @@ from typing import Self
 import pytest
 
 from arena.processes import Supervisor
-
-DEADLINE = 60.0
-"""Seconds that a server may take to start."""
+from tests.arena.ports import LOOPBACK as LOOPBACK  # also for benchmarks
+from tests.arena.ports import free_port
+from tests.arena.waiting import DEADLINE, wait_for
 
 PLACES = (
     "/usr/lib/rabbitmq/bin",  # before /usr/sbin, where a script of the same name changes users
@@ -33,8 +33,6 @@ PLACES = (
     "/usr/local/sbin",
 )
 """Where Debian keeps servers, beside the PATH."""
-
-LOOPBACK = "127.0.0.1"
 
 
 def program(name: str) -> str:
@@ -48,13 +46,6 @@ def program(name: str) -> str:
     return found
 
 
-def free_port() -> int:
-    """A port of this machine on which nobody listens now."""
-    with socket.create_server((LOOPBACK, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 class Server:
     """A server program that runs, and that a test may end and start again."""
 
@@ -65,7 +56,7 @@ class Server:
 
     def wait(self) -> None:
         """Waits until it answers, starting it again if it has ended."""
-        _wait_until(self._supervisor, self._ready)
+        wait_for(self._ready, meanwhile=self._supervisor.check, told=lambda: f"{self._name} does not start")
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
         """Ends it, by default without a warning, and waits until it has; ``wait`` starts it again."""
@@ -73,11 +64,11 @@ class Server:
         pid = self._supervisor.pid(self._name)
         assert pid is not None
         os.kill(pid, number)
-        end = time.monotonic() + DEADLINE
-        while self._supervisor.pid(self._name) == pid:
-            assert time.monotonic() < end, f"{self._name} does not end"
-            time.sleep(0.05)
-            self._supervisor.check()
+        wait_for(
+            lambda: self._supervisor.pid(self._name) != pid,
+            meanwhile=self._supervisor.check,
+            told=lambda: f"{self._name} does not end",
+        )
 
     def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
         """Ends it and starts it again after so many seconds."""
@@ -113,10 +104,7 @@ class Postgres:
         """Kills one of its processes without a warning: it ends all connections, and recovers."""
         killed = self._checkpointer()
         os.kill(int(killed), signal.SIGKILL)
-        end = time.monotonic() + DEADLINE
-        while self._checkpointer() in ("", killed):
-            assert time.monotonic() < end, "PostgreSQL does not recover"
-            time.sleep(0.05)
+        wait_for(lambda: self._checkpointer() not in ("", killed), told=lambda: "PostgreSQL does not recover")
 
     def _checkpointer(self) -> str:
         """The process that writes checkpoints; nothing while there is no connection."""
@@ -236,7 +224,7 @@ def rabbitmq_server() -> Iterator[tuple[int, Server]]:
             "RUNNING_UNDER_SYSTEMD": "true",  # the script becomes the server instead of watching it
         }
         supervisor.start("epmd", [epmd, "-address", LOOPBACK, "-port", str(mapper)])
-        _wait_until(supervisor, lambda: _answers(mapper, b"\x00\x01n", b""))
+        Server(supervisor, "epmd", lambda: _answers(mapper, b"\x00\x01n", b"")).wait()
         supervisor.start("rabbitmq", [*as_user, server], environment)
         running = Server(supervisor, "rabbitmq", lambda: _answers(port, b"AMQP\x00\x00\x09\x01", b"\x01"))
         running.wait()
@@ -262,14 +250,6 @@ def _as_user(name: str, folder: Path) -> Sequence[str]:
     os.chown(folder, user.pw_uid, user.pw_gid)
     ids = [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     return [program("setpriv"), *ids, "--pdeathsig", "KILL"]
-
-
-def _wait_until(supervisor: Supervisor, ready: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not ready():
-        supervisor.check()
-        assert time.monotonic() < end, "a server did not start in time"
-        time.sleep(0.05)
 
 
 def _succeeds(command: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from celery import Celery
 from kombu.exceptions import KombuError
 from sqlmodel import col, select
 
-from arena.cli.local import arena_command, free_address
+from arena.cli.local import arena_command
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
 from arena.services import bots, tournaments
@@ -26,10 +26,12 @@ from arena.services.tournaments import TournamentStatus
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
-from arena.tasks import ADVANCE, RUN_MATCH, make_app, wake
+from arena.tasks import ADVANCE, BROKEN, RUN_MATCH, make_app, wake
 from referee.matches.journal import EntryKind
+from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
+from tests.arena.waiting import wait_for
 from tests.arena.world import results
 
 DEADLINE = 240.0
@@ -52,6 +54,8 @@ ROUND = 40
 """Sessions in a round."""
 SHOWN = 12
 """Differences that a failed test shows."""
+FAILURES = ("raised unexpected", BROKEN, "the bot failed")
+"""What logs say of a task that failed, a tournament that did, and a bot."""
 SEED = bytes(range(32))
 
 
@@ -128,12 +132,12 @@ class Cluster:
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits until the condition holds, keeping all processes running; fails if that takes too long."""
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < end, f"gave up waiting: {self.status()}"
+
+        def between() -> None:
             self._supervisor.check()
             meanwhile()
-            time.sleep(0.02)
+
+        wait_for(condition, meanwhile=between, told=self.status, seconds=DEADLINE)
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> Outcome:
         """Waits for the end of the cup and gives what came of it."""
@@ -152,7 +156,7 @@ class Cluster:
         """Lines of the logs on tasks that ended in a traceback, and turns that a bot could not answer."""
         logs = [*self.settings.logs.glob("worker*.log"), *self.settings.logs.glob("bot*.log")]
         lines = [line for log in logs for line in log.read_text().splitlines()]
-        return [line for line in lines if "raised unexpected" in line or "the bot failed" in line]
+        return [line for line in lines if any(words in line for words in FAILURES)]
 
     def kill(self, name: str) -> None:
         """Kills a process at once and without a warning, as soon as there is one."""

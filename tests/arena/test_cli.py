@@ -4,20 +4,20 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from arena.cli.app import run
 from arena.cli.bots import load_bot
-from arena.cli.local import local_referees, only_arena
+from arena.cli.local import arena_command, local_referees, only_arena
 from arena.cli.output import number
 from arena.cli.system import place_of
 from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
+from tests.tied import tied
 
 
 @pytest.fixture
@@ -256,7 +256,7 @@ def test_run_of_a_missing_file_is_one_line(arena: Arena) -> None:
 
 
 def arena_process(*arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "arena", *map(str, arguments)]
+    command = tied(*arena_command(*map(str, arguments)))
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import io
 import json
 import re
-import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import count, pairwise
@@ -18,11 +17,13 @@ from arena.cli.watch import Pace, duration, follow
 from arena.models import Tournament, TournamentState
 from arena.services import bots, tournaments
 from arena.services.matches import Claim, claim, hand_back
-from arena.services.waiting import Answer, Ask, asker, nobody_asked
+from arena.services.referees import Answer
+from arena.services.waiting import Ask, asker, nobody_asked
 from arena.settings import load_settings
 from arena.storage import changed
 from referee.client import RefereeStatus
 from referee.matches.match import BotPlace
+from tests.arena.ports import deaf_address
 from tests.arena.world import LEASE, World
 from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
 
@@ -318,9 +319,7 @@ def test_follow_when_no_referee_answers_then_that_is_told_once_for_all_matches(
     for _ in range(2):
         hand_back(world.storage, take(world), world.clock(), "referee 127.0.0.1:1: unavailable: …")
     out = make_out()
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))  # nobody listens there, and nobody else will
-        address = f"127.0.0.1:{closed.getsockname()[1]}"
+    with deaf_address() as address:
         values = {"data": tmp_path, "worker_token": WORKER_TOKEN, "referees": [address]}
         told = watch(world, out, [nothing, nothing], asker(load_settings(values)))
     assert told[:1] == [

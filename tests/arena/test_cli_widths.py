@@ -19,6 +19,7 @@ from arena.settings import Settings
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
+from tests.tied import tied
 
 CUP = "z" * 39
 NAMES = [f"{'q' * 38}{number}/{'x' * 38}{number}" for number in range(4)]
@@ -70,7 +71,7 @@ def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     with subprocess.Popen(
-        [sys.executable, "-c", RUN_ALL, str(data)],
+        tied(sys.executable, "-c", RUN_ALL, data),
         stdin=subprocess.PIPE,
         stdout=theirs,
         stderr=theirs,

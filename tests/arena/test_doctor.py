@@ -1,12 +1,7 @@
 """``arena doctor``: every trouble has its line, and nothing it meets makes it fall or hang."""
 
-import shutil
-import socket
 import sys
 import time
-from collections import namedtuple
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,16 +13,16 @@ from arena.cli.local import only_arena
 from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.services import leagues, matches
-from arena.services.doctor import Finding, examine
+from arena.services.doctor import Finding, disk, examine
 from arena.settings import Settings
 from arena.tasks import wake
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.leagues import winter
+from tests.arena.ports import free_address, taken_address
+from tests.arena.waiting import wait_for
 from tests.arena.world import LEASE, World
 
 LEVELS = ["ok", "warn", "fail"]
-
-Usage = namedtuple("Usage", ["total", "used", "free"])
 
 
 @pytest.fixture
@@ -38,17 +33,12 @@ def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 def looked(settings: Settings, **overrides: object) -> dict[str, Finding]:
     """The findings by what was looked at, the worst of each; all referees go by ``referee``."""
     found: dict[str, Finding] = {}
-    given = {"data": settings.data, "listen": free_port(), **overrides}
+    given = {"data": settings.data, "listen": free_address(), **overrides}
     for one in examine(given, utc_now):
         name = one.check.partition(" 127")[0]
         if name not in found or LEVELS.index(one.level) > LEVELS.index(found[name].level):
             found[name] = one
     return found
-
-
-def free_port() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return f"127.0.0.1:{server.getsockname()[1]}"
 
 
 def test_findings_when_nothing_has_been_made_yet_then_nothing_is_made(settings: Settings) -> None:
@@ -83,17 +73,17 @@ def test_findings_when_the_arena_is_well_then_only_the_missing_referee_fails(
 
 
 def test_findings_when_a_referee_runs_then_it_says_how_busy_it_is(settings: Settings, world: World) -> None:
-    address = free_port()
+    address = free_address()
     settings.worker_secret()
     environment = settings.environment() | {"ARENA_LISTEN": address, "ARENA_REFEREES": address}
     with Supervisor(settings.logs, environment) as supervisor:
         supervisor.start("referee", [sys.executable, "-m", "arena", "referee"])
-        end = time.monotonic() + 60
-        while (found := looked(settings, listen=address)["referee"]).level != "ok":
-            assert time.monotonic() < end, found
-            supervisor.check()
-            time.sleep(0.1)
-    assert found.found == "0 bots connected, 0 matches, 0 sessions"
+
+        def found() -> Finding:
+            return looked(settings, listen=address)["referee"]
+
+        wait_for(lambda: found().level == "ok", meanwhile=supervisor.check, told=found)
+        assert found().found == "0 bots connected, 0 matches, 0 sessions"
 
 
 @pytest.mark.parametrize(
@@ -180,25 +170,15 @@ def test_findings_when_a_season_is_overdue_then_the_beat_is_asked_for(
 
 
 @pytest.mark.parametrize(("free", "level"), [(1 << 40, "ok"), (1 << 30, "warn"), (1 << 20, "fail")])
-def test_findings_when_the_disk_fills_then_that_is_said(
-    settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch, free: int, level: str
-) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 41, 0, free))
-    assert looked(settings)["disk"].level == level
-
-
-@contextmanager
-def silent_server() -> Iterator[str]:
-    """Something that takes connections and never says a word."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"
+def test_disk_when_it_fills_then_that_is_said(free: int, level: str) -> None:
+    assert disk(Path("/data"), free).level == level
 
 
 def test_findings_when_something_never_answers_then_the_others_are_told_in_time(
     settings: Settings, world: World
 ) -> None:
     settings.worker_secret()
-    with silent_server() as address:
+    with taken_address() as address:
         given = {"data": settings.data, "listen": address, "broker_url": f"redis://{address}/0"}
         found = {one.check: one for one in examine(given, utc_now, seconds=1.0)}
     assert (found[f"referee {address}"].level, found["broker"].level) == ("fail", "fail")
@@ -212,7 +192,7 @@ def lines(result: Result) -> list[str]:
 def test_doctor_prints_a_line_for_each_check_and_fails_if_one_does(
     arena: Arena, settings: Settings, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ARENA_LISTEN", free_port())
+    monkeypatch.setenv("ARENA_LISTEN", free_address())
     settings.worker_secret()
     wake(settings, 1)
     found = arena("doctor")
@@ -225,7 +205,7 @@ def test_doctor_prints_a_line_for_each_check_and_fails_if_one_does(
 def test_doctor_with_warnings_only_ends_well_and_speaks_json(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ARENA_LISTEN", free_port())
+    monkeypatch.setenv("ARENA_LISTEN", free_address())
     found = arena("doctor", "--json")
     assert found.status == 0
     assert {one["level"] for one in found.json} == {"ok", "warn"}

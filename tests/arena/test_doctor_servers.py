@@ -12,18 +12,18 @@ from alembic.config import Config
 from redis import Redis
 from sqlalchemy.engine import make_url
 
-from arena.cli.local import arena_command, free_address
+from arena.cli.local import arena_command
 from arena.migrations import HEAD
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tasks import wake
 from tests.arena import servers
-from tests.arena.servers import LOOPBACK, Postgres, Server
+from tests.arena.ports import LOOPBACK, free_address
+from tests.arena.servers import Postgres, Server
 from tests.arena.storm import Cluster, cluster
+from tests.arena.waiting import DEADLINE
 
 PASSWORD, WRONG = "open-sesame", "abracadabra"
-
-DEADLINE = 60.0
 
 
 def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:

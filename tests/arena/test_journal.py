@@ -1,18 +1,21 @@
 """The log of a bot: written in the background, bounded, and read by its author."""
 
 import asyncio
+import json
+import signal
 import sqlite3
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
-from functools import partial
 from queue import Queue
 
 import pytest
 from sqlmodel import func, select
 
-from arena.cli.botlog import follow_log, lines_of
+from arena.cli.botlog import lines_of
+from arena.cli.local import arena_command
 from arena.errors import SpecError, UnknownError
 from arena.models import BotLogEntry
 from arena.services import bots, journal, tokens
@@ -35,6 +38,7 @@ from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
 from tests.arena.waiting import wait_for
+from tests.tied import tied
 
 NOW = Clock()()
 DEADLINE = 30.0
@@ -355,25 +359,21 @@ def test_command_shows_the_log_to_the_author_alone(
 
 
 def test_command_when_it_follows_then_it_shows_what_comes_until_ctrl_c(
-    arena: Arena, storage: Storage, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    storage: Storage, settings: Settings, known: dict[str, str]
 ) -> None:
-    keep(storage, notice(1, "first"))
-    rounds = iter(["second", "third"])
-
-    def sleep(_: float) -> None:
-        text = next(rounds, None)
-        if text is None:
-            raise KeyboardInterrupt
-        keep(storage, notice(1, text))
-
-    monkeypatch.setattr("arena.cli.bots.follow_log", partial(follow_log, sleep=sleep))
-    result = arena("bot", "log", "ann/a", "--token", known["ann/a@1"], "--follow", "--json")
-    assert result.status == 130
-    assert [line.split('"text": ')[1][:8].strip('", ') for line in result.out.splitlines()] == [
-        "first",
-        "second",
-        "third",
-    ]
+    command = arena_command("--data", str(settings.data), "bot", "log", "ann/a", "--follow", "--json")
+    with subprocess.Popen(
+        tied(*command, "--token", known["ann/a@1"]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for text in ("first", "second", "third"):
+            keep(storage, notice(1, text))
+            assert json.loads(process.stdout.readline())["text"] == text
+        process.send_signal(signal.SIGINT)
+        assert (*process.communicate(timeout=DEADLINE), process.returncode) == ("", "", 130)
 
 
 def test_log_when_an_author_asks_a_referee_then_it_is_the_log_of_that_bot_alone(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.logs import JsonFormatter, LoggingJournal, about, ids_of
+from arena.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.running import running_arena
 from tests.referee.support import ListJournal
@@ -63,6 +63,28 @@ def test_fault_when_debugging_then_it_is_logged_and_kept(caplog: pytest.LogCaptu
     assert [entry.kind for entry in kept.entries] == [EntryKind.FAULT, EntryKind.LEFT]
 
 
+def filtered(level: int, message: str, *args: object) -> logging.LogRecord:
+    """A record about an exception, as it comes from the filter."""
+    try:
+        raise ConnectionError("reset by peer")
+    except ConnectionError:
+        record = logging.LogRecord("celery", level, __file__, 1, message, args, sys.exc_info())
+    assert in_one_line(record)
+    return record
+
+
+def test_filter_when_a_warning_has_a_traceback_then_one_line_says_what_was_raised() -> None:
+    record = filtered(logging.WARNING, "Lost %s.\nTrying again...\n", "redis://h")
+    assert record.getMessage() == "Lost redis://h. Trying again... (ConnectionError('reset by peer'))"
+    assert record.exc_info is None
+
+
+def test_filter_when_an_error_has_a_traceback_then_it_stays() -> None:
+    record = filtered(logging.ERROR, "Task %s\nfailed", "advance")
+    assert record.getMessage() == "Task advance failed"
+    assert record.exc_info is not None
+
+
 CRASHES = """
 import logging, sys, threading, warnings
 from pathlib import Path
@@ -114,7 +136,9 @@ def test_arena_when_it_logs_json_then_each_line_is_an_object_and_carries_ids_and
     strict = {"decision_ms": 1, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
     fields = {"ruleset": "chinese", "format": "round-robin", "entrants": list(bots)}
     with running_arena(folder, bots, log_format="json", log_level="debug") as arena:
-        arena.start_tournament("cup", bytes(32), sessions=2, deals=2, **fields, **strict)
+        arena.start_tournament(
+            "cup", bytes(32), sessions=2, deals=2, allow_same_owner=True, **fields, **strict
+        )
         arena.wait("cup", lambda status: status.state == "finished")
     logs = {file.stem: file.read_text() for file in (folder / "logs").iterdir()}
     assert set(logs) == {"referee", "worker", "beat"}

@@ -18,7 +18,7 @@ from arena.tasks import BeatScheduler, Tasks, make_app, make_worker_app, run_bea
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once
-from tests.arena.servers import LOOPBACK, free_port
+from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
 from tests.arena.world import World
 
@@ -172,3 +172,22 @@ def test_worker_when_postgresql_dies_again_and_again_then_no_log_has_a_traceback
         lines = (settings.logs / "worker.log").read_text().splitlines()
     assert [line for line in lines if "Traceback" in line or "ERROR" in line] == []
     assert any("WARNING" in line and "database: " in line for line in lines)
+
+
+def test_worker_when_redis_dies_then_its_log_has_a_line_for_each_trouble_and_the_cup_goes_on(
+    tmp_path: Path, make_world: Callable[[], World]
+) -> None:
+    with servers.redis_server() as (port, server):
+        settings = settings_of(tmp_path / "arena", broker_url=redis_url(port))
+        with playing(settings) as cup:
+            cup.begin()
+            cup.reach(3)
+            server.restart(seconds=2)
+            assert cup.finish() == calm_results(make_world)
+        log = (settings.logs / "worker.log").read_text()
+    lines = log.splitlines()
+    assert any("Connection to broker lost" in line for line in lines)
+    assert any("Cannot connect to redis://" in line and "Trying again" in line for line in lines)
+    assert not any(line.startswith("Trying again") for line in lines)
+    assert "Traceback" not in log
+    assert "DeprecationWarning" not in log

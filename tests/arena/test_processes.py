@@ -12,6 +12,7 @@ import pytest
 from arena.errors import ProcessFailed
 from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor
 from tests.arena.waiting import wait_for
+from tests.tied import tied
 
 WAITS = "import time; print('up', flush=True); time.sleep(1000)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
@@ -188,7 +189,7 @@ def test_parent_when_killed_without_a_warning_then_its_children_end_too(tmp_path
         f"supervisor.start('child', [sys.executable, '-c', {STUBBORN!r}])\n"
         "print(supervisor.pid('child'), flush=True); time.sleep(1000)"
     )
-    with subprocess.Popen([*python(code), str(tmp_path)], stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(tied(*python(code), tmp_path), stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
         wait_for(lambda: (tmp_path / "child.log").read_text() == "up\n")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from arena import tasks
 from arena.services.exports import export_lines
 from arena.services.journal import read_log
 from arena.services.records import export_records
+from arena.services.referees import Answer
 from arena.services.results import leaderboard, standings
-from arena.tasks import choose_referee, preference
+from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
@@ -47,33 +47,27 @@ def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
     assert len({preference(one) for one in best_first}) == len(best_first)
 
 
-def choose_among(
-    monkeypatch: pytest.MonkeyPatch, answers: dict[str, RefereeStatus | None], route: int = 0
-) -> str:
+def best_among(answers: dict[str, RefereeStatus | None], route: int = 0) -> str:
     """What is chosen where the referees say this of themselves; None: nothing."""
-
-    def ask(address: str, *_: object, **__: object) -> RefereeStatus:
-        answer = answers[address]
-        if answer is None:
-            raise RefereeUnavailable(f"referee {address}: unavailable")
-        return answer
-
-    monkeypatch.setattr(tasks, "referee_status", ask)
-    return choose_referee(list(answers), WORKER_TOKEN, route, match_spec(), None)
+    told = [
+        Answer(address, said, "" if said else f"referee {address}: unavailable")
+        for address, said in answers.items()
+    ]
+    return best_referee(told, route)
 
 
-def test_choice_when_one_drains_or_is_away_then_it_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice_when_one_drains_or_is_away_then_it_is_left_out() -> None:
     busy = status(AWAY, sessions=9)
     for route in range(3):
         answers = {"a:1": status(HERE, draining=True), "b:1": busy, "c:1": None}
-        assert choose_among(monkeypatch, answers, route) == "b:1"
+        assert best_among(answers, route) == "b:1"
     with pytest.raises(RefereeUnavailable, match=r"^referee a:1: shutting down; referee c:1: unavailable$"):
-        choose_among(monkeypatch, {"a:1": status(HERE, draining=True), "c:1": None})
+        best_among({"a:1": status(HERE, draining=True), "c:1": None})
 
 
-def test_choice_when_referees_are_alike_then_the_route_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choice_when_referees_are_alike_then_the_route_decides() -> None:
     answers: dict[str, RefereeStatus | None] = {f"{name}:1": status(HERE) for name in "abc"}
-    assert [choose_among(monkeypatch, answers, route) for route in range(4)] == ["a:1", "b:1", "c:1", "a:1"]
+    assert [best_among(answers, route) for route in range(4)] == ["a:1", "b:1", "c:1", "a:1"]
 
 
 async def choose(addresses: Sequence[str], route: int) -> str:
@@ -150,9 +144,7 @@ def test_tournament_when_one_of_two_referees_drains_then_the_results_are_those_o
     assert play(tmp_path / "stopped", stop_one=True) == play(tmp_path / "calm", stop_one=False)
 
 
-def test_tournament_when_everything_uses_tls_then_it_is_played(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tournament_when_everything_uses_tls_then_it_is_played(tmp_path: Path) -> None:
     tls = {
         "tls_certificate": TLS / "referee.pem",
         "tls_key": TLS / "referee.key",

@@ -27,10 +27,11 @@ from arena.storage import Storage, Transaction, open_storage
 from arena.tasks import make_app
 from tests.arena import servers
 from tests.arena.fakes import Clock
-from tests.arena.servers import LOOPBACK, Proxy
+from tests.arena.ports import LOOPBACK
+from tests.arena.servers import Proxy
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World, results
-
-DEADLINE = 120.0
+from tests.tied import tied
 
 Results = dict[str, list[tuple[object, ...]]]
 
@@ -50,11 +51,7 @@ class Playing:
         self.world.tournament(8, rounds=5)
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + DEADLINE
-        while not condition():
-            assert time.monotonic() < end, f"gave up waiting: {self.world.status()}"
-            self._supervisor.check()
-            time.sleep(0.02)
+        wait_for(condition, meanwhile=self._supervisor.check, told=self.world.status)
 
     def reach(self, sessions: int) -> None:
         """Waits until so many sessions are stored."""
@@ -221,7 +218,7 @@ def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other
 def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(tmp_path: Path) -> None:
     with servers.postgres() as postgres:
         settings = settings_of(tmp_path, database_url=postgres.url())
-        command = [*arena_command("tournament", "list")]
+        command = tied(*arena_command("tournament", "list"))
         processes = [
             subprocess.Popen(
                 command,

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from configparser import RawConfigParser
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from arena.settings import PREFIX, load_settings
 from arena.specs import make_spec
 from arena.storage import open_storage
 from tests.arena import servers
+from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
-from tests.arena.servers import LOOPBACK, free_port
-
-DEADLINE = 60.0
+from tests.arena.waiting import DEADLINE, wait_for
 
 BLOCKS = {
     found[1]: found[2]
@@ -93,7 +91,7 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
             cup = {"name": "cup", "format": "round-robin", "rounds": 2, "ruleset": "chinese", "sessions": 4}
             tournaments.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
             tournaments.start(storage, "cup", utc_now())  # nobody wakes a worker: the beat does
-            wait(supervisor, lambda: tournaments.status(storage, "cup").ended)
+            wait_for(lambda: tournaments.status(storage, "cup").ended, meanwhile=supervisor.check)
             assert tournaments.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]
             doctor = subprocess.run(check, env=environment, capture_output=True, text=True, timeout=DEADLINE)
@@ -104,11 +102,3 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
                 assert time.monotonic() - before < float(parsed(places[name][0])["Service"]["TimeoutStopSec"])
         logs = {name: (settings.logs / f"{name}.log").read_text() for name in places}
         assert {name: text for name, text in logs.items() if "Traceback" in text} == {}
-
-
-def wait(supervisor: Supervisor, condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE
-    while not condition():
-        supervisor.check()
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.05)

@@ -169,15 +169,69 @@ def test_worker_secret_when_set_then_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_shown_when_there_are_secrets_then_they_are_hidden() -> None:
-    secret = {
-        "worker_token": "hush",
-        "database_url": "postgresql://ann:hush@host/arena",
-        "broker_url": "amqp://ann:hush@host",
-    }
-    settings = load_settings(secret)
-    assert "hush" not in str(settings.shown())
-    assert "host" in settings.shown()["broker_url"]
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://ann:hush@host/arena", "postgresql://ann:***@host/arena"),
+        ("postgresql://ann:hu/s?h@host:1/arena", "postgresql://ann:***@host:1/arena"),
+        (
+            "postgresql://host/arena?password=hush&sslmode=require",
+            "postgresql://host/arena?password=***&sslmode=require",
+        ),
+        ("postgresql://ann@host/arena?passfile=/hush", "postgresql://ann@host/arena?passfile=***"),
+        (
+            "postgresql://ann@host/arena?host=a&sslpassword=hush",
+            "postgresql://ann@host/arena?host=a&sslpassword=***",
+        ),
+        ("postgresql://host/arena?p%61ssword=hush", "postgresql://host/arena?p%61ssword=***"),
+        ("sqlite:////data/a:b@c/arena.db", "sqlite:////data/a:b@c/arena.db"),
+    ],
+)
+def test_shown_when_the_database_has_secrets_then_they_are_hidden(url: str, shown: str) -> None:
+    assert load_settings({"database_url": url}).shown()["database_url"] == shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("amqp://ann:hush@host//", "amqp://ann:***@host//"),
+        ("amqp://ann:hu@sh@host//", "amqp://ann:***@host//"),
+        ("redis://:hush@host:1/0", "redis://:***@host:1/0"),
+        ("redis://host/0?ssl_keyfile_password=hush", "redis://host/0?ssl_keyfile_password=***"),
+        (
+            "rediss://host/0?ssl_cert_reqs=none&ssl_keyfile=hush",
+            "rediss://host/0?ssl_cert_reqs=none&ssl_keyfile=***",
+        ),
+        ("sentinel://:hush@a:1;sentinel://:hush@b:2", "sentinel://:***@a:1;sentinel://:***@b:2"),
+        ("sqs://key:hush@", "sqs://key:***@"),
+        ("mongodb://ann:hush@a:1,b:2/arena?token=hush", "mongodb://ann:***@a:1,b:2/arena?token=***"),
+        ("filesystem:///data/a:b@c/broker", "filesystem:///data/a:b@c/broker"),
+    ],
+)
+def test_shown_when_the_broker_has_secrets_then_they_are_hidden(url: str, shown: str) -> None:
+    assert load_settings({"broker_url": url}).shown()["broker_url"] == shown
+
+
+def test_shown_when_there_is_a_worker_token_then_it_is_hidden() -> None:
+    assert "hush" not in str(load_settings({"worker_token": "hush"}).shown())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://:hush/and@host/0",
+        "redis://host:hush/0",
+        "redis://:hush;and@host/0",
+        "amqp://ann:x@host//?password=hush",
+        "rediss://host/0?ssl_cert_reqs=hush",
+        "filesystem://ann:hush@folder",
+        "redis://[hush",
+    ],
+)
+def test_broker_when_its_url_is_wrong_then_its_secrets_are_not_told(url: str) -> None:
+    with pytest.raises(SettingsError, match=r"^setting broker_url: ") as caught:
+        load_settings({"broker_url": url})
+    assert "hush" not in str(caught.value)
 
 
 def test_environment_when_given_to_a_child_then_it_has_the_same_settings(

@@ -18,6 +18,7 @@ from arena.models import Owner
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
 from tests.arena.fakes import Clock
+from tests.arena.ports import LOOPBACK, deaf_address
 
 
 def test_schema_when_migrated_then_it_is_that_of_the_models(storage: Storage) -> None:
@@ -80,6 +81,22 @@ def test_open_when_the_driver_is_missing_then_one_line_names_the_setting(tmp_pat
     url = "mysql+nosuchdriver://host/arena"
     with pytest.raises(SettingsError, match="setting database_url: "):
         open_storage(load_settings({"data": tmp_path, "database_url": url}))
+
+
+def test_open_when_the_driver_cannot_use_the_url_then_one_line_names_the_setting(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://{LOOPBACK}/arena?colour=blue"
+    with pytest.raises(SettingsError, match=r'^setting database_url: invalid connection option "colour"$'):
+        open_storage(load_settings({"data": tmp_path, "database_url": url}))
+
+
+def test_open_when_the_url_has_a_password_in_its_query_then_the_error_does_not_tell_it(
+    tmp_path: Path,
+) -> None:
+    with deaf_address() as address:
+        url = f"postgresql+psycopg://{address}/arena?password=hush"
+        with pytest.raises(StorageError, match=r"password=\*\*\*\)$") as caught:
+            open_storage(load_settings({"data": tmp_path, "database_url": url}))
+    assert "hush" not in str(caught.value)
 
 
 def test_migration_when_it_fails_in_the_middle_then_nothing_of_it_stays(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from sqlmodel import select
 from arena.models import Round
 from arena.services import advance
 from tests.arena import servers
-from tests.arena.servers import LOOPBACK, Postgres, Proxy
+from tests.arena.ports import LOOPBACK
+from tests.arena.servers import Postgres, Proxy
 from tests.arena.storm import (
     BOTS,
     ROUND,

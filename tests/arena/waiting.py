@@ -12,12 +12,13 @@ def wait_for(
     *,
     meanwhile: Callable[[], object] = lambda: None,
     told: Callable[[], object] = lambda: "no more is known",
+    seconds: float = DEADLINE,
 ) -> None:
     """Return as soon as the condition holds, with a call of ``meanwhile`` between looks.
 
-    Fails after a while, with what ``told`` gives.
+    Fails after so many seconds, with what ``told`` gives.
     """
-    end = time.monotonic() + DEADLINE
+    end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"gave up waiting: {told()}"
         meanwhile()

@@ -20,6 +20,7 @@ from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, run_in
+from tests.tied import tied
 
 FOLDER = SAMPLES / "go"
 run = partial(run_in, FOLDER)
@@ -64,7 +65,7 @@ class Bot:
 async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
     """Runs the bot. At the end of the block it is told to leave, and how it ended is known."""
     process = await asyncio.create_subprocess_exec(
-        program,
+        *tied(program),
         env={"PATH": os.environ["PATH"], **environment},
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

@@ -17,6 +17,7 @@ from tests.arena.ports import free_address
 from tests.arena.running import running_arena
 from tests.arena.waiting import DEADLINE
 from tests.sample_bots.toolchain import SAMPLES, run_in
+from tests.tied import tied
 
 ARENA = (sys.executable, "-m", "arena")
 ROUNDS, SESSIONS, DEALS = 4, 4, 5
@@ -54,7 +55,7 @@ def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -
     with (
         log.open("w") as file,
         subprocess.Popen(
-            command, env=os.environ | environment, stdin=subprocess.DEVNULL, stderr=file
+            tied(*command), env=os.environ | environment, stdin=subprocess.DEVNULL, stderr=file
         ) as process,
     ):
         try:

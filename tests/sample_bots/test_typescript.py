@@ -20,6 +20,7 @@ from referee.ruleset import load_ruleset
 from referee.service.serving import ServerOptions
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, require, run_in
+from tests.tied import tied
 
 FOLDER = SAMPLES / "typescript"
 run = partial(run_in, FOLDER)
@@ -66,8 +67,7 @@ class Running:
 async def started(node: str, **environment: str) -> AsyncIterator[Running]:
     """The bot as a program; it is told to leave at the end of the block if it has not ended."""
     process = await asyncio.create_subprocess_exec(
-        node,
-        str(FOLDER / "dist" / "src" / "main.js"),
+        *tied(node, FOLDER / "dist" / "src" / "main.js"),
         env={"PATH": os.environ["PATH"], **environment},
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

@@ -1,0 +1,45 @@
+"""What the referees say of themselves and of bots, all of them asked at once."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from referee.channel import ClientTls
+from referee.client import RefereeStatus, referee_status
+from referee.errors import RefereeUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a referee says."""
+
+    address: str
+    status: RefereeStatus | None
+    """None: nothing."""
+    problem: str = ""
+    """Why it says nothing."""
+
+    @property
+    def usable(self) -> RefereeStatus | None:
+        """The same where it takes matches."""
+        return None if self.status is None or self.status.draining else self.status
+
+
+def ask_referees(
+    addresses: Sequence[str],
+    token: str,
+    version_ids: Sequence[int],
+    *,
+    tls: ClientTls | None,
+    timeout: float,
+) -> list[Answer]:
+    """What each of the referees says within ``timeout`` seconds of itself and of these bot versions."""
+
+    def ask(address: str) -> Answer:
+        try:
+            return Answer(address, referee_status(address, token, version_ids, tls=tls, timeout=timeout))
+        except RefereeUnavailable as error:
+            return Answer(address, None, str(error))
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return list(pool.map(ask, addresses))

@@ -1,0 +1,43 @@
+"""Ctrl-C while a command is still being loaded."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.cli.local import arena_command
+from tests.arena.waiting import DEADLINE
+from tests.tied import tied
+
+SCRIPT = Path(sys.executable).parent / "arena"
+
+MODULES = 600
+"""More are loaded before a command begins."""
+
+
+@pytest.mark.parametrize("command", [arena_command(), [SCRIPT]], ids=["module", "script"])
+def test_command_when_interrupted_while_it_is_loaded_then_it_ends_quietly(command: list[str]) -> None:
+    for after in (0, *sorted(random.sample(range(MODULES), 3))):
+        # Python tells of each module that it has loaded; when this one is, the next ones are the commands'.
+        with subprocess.Popen(
+            tied(*command, "rules", "replay"),  # it waits for its input
+            env=os.environ | {"PYTHONPROFILEIMPORTTIME": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stderr is not None
+            lines = iter(process.stderr)
+            assert any(re.search(r"\| arena\.cli$", line) for line in lines)
+            for _ in range(1 + after):
+                next(lines)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=DEADLINE)
+        told = [line for line in err.splitlines() if not line.startswith("import time:")]
+        assert (after, process.returncode, out, told) == (after, 130, "", [])

@@ -1,0 +1,41 @@
+"""The tasks of a worker: what is wrong with one tournament harms no other."""
+
+import logging
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+from sqlmodel import col, select
+
+from arena.models import League, Tournament, utc_now
+from arena.services import leagues
+from arena.services.advance import everyone
+from arena.settings import Settings
+from arena.storage import changed
+from arena.tasks import RUN_MATCH, Tasks
+from tests.arena.fakes import play_at_once
+from tests.arena.leagues import winter
+from tests.arena.world import World
+
+
+def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues_go_on(
+    settings: Settings, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = world.register(8)
+    cups = [world.tournament_of(names[:4], name=name) for name in ("first", "broken", "last")]
+    leagues.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    with world.storage.write() as tx:
+        assert changed(
+            tx, update(Tournament).where(col(Tournament.name) == "broken").values(format="nonsense")
+        )
+    sent: list[tuple[str, int]] = []
+    tasks = Tasks(settings, world.storage, play_at_once, lambda *message: sent.append(message), everyone)
+    tasks.advance_all()
+    assert [task for task, _ in sent] == [RUN_MATCH, RUN_MATCH]
+    assert [world.status(cup.name).matches_total for cup in cups] == [1, 0, 1]
+    with world.storage.read() as tx:
+        assert tx.exec(select(League.problem)).one() is not None  # its season was due, and had no bots
+    [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert told.getMessage() == "broken: the tournament cannot go on"
+    assert vars(told)["tournament"] == "broken"
+    assert told.exc_info

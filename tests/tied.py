@@ -1,0 +1,13 @@
+"""Processes that tests start, tied to the life of the tests."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def tied(*command: str | Path) -> list[str]:
+    """The command line of a process that ends when the thread that starts it does, however that ends.
+
+    A test that takes too long ends its whole process at once, with no time to stop what it has started.
+    """
+    return [sys.executable, "-m", "arena.processes", str(os.getpid()), *map(str, command)]
