@@ -67,6 +67,8 @@ class TournamentSpec:
     """Whether every entrant must have passed ``arena bot check``."""
     duplicate: bool = False
     """Whether all tables of a round play the same deals."""
+    allow_same_owner: bool = False
+    """Whether two bots of an owner may sit at one table."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the format alone."""
 
@@ -100,7 +102,7 @@ _NUMBERS = {
 }
 """The whole numbers of a spec, with the least and the largest value of each."""
 
-_YES_OR_NO = ("ask_forced", "require_check", "duplicate")
+_YES_OR_NO = ("ask_forced", "require_check", "duplicate", "allow_same_owner")
 _MAY_BE_NONE = ("rounds", "deals")
 _FIELDS = tuple(one.name for one in fields(TournamentSpec))
 _NEEDED = ("name", "format", "ruleset", "entrants")

@@ -34,13 +34,13 @@ MARK = ".arena-demo"
 
 BOTS = {
     "ann/greedy": "greedy.py",
-    "ann/random": "random_bot.py",
-    "bob/keeper": "keeper.py",
-    "bob/lowest": "lowest.py",
-    "cy/pairs-first": "pairs_first.py",
-    "cy/random": "random_bot.py",
-    "dee/greedy": "greedy.py",
+    "bob/random": "random_bot.py",
+    "cy/keeper": "keeper.py",
     "dee/lowest": "lowest.py",
+    "eve/pairs-first": "pairs_first.py",
+    "fay/random": "random_bot.py",
+    "gus/greedy": "greedy.py",
+    "hal/lowest": "lowest.py",
 }
 """Who takes part: name and sample bot."""
 

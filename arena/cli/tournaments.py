@@ -62,6 +62,9 @@ def create(
     duplicate: Annotated[
         bool | None, typer.Option("--duplicate", help="All tables of a round play the same deals.")
     ] = None,
+    allow_same_owner: Annotated[
+        bool | None, typer.Option("--allow-same-owner", help="Two bots of an owner may sit at one table.")
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=NUMBER", help="An option of the format, as advance=2; once for each."),
@@ -86,6 +89,7 @@ def create(
         "ask_forced": ask_forced,
         "require_check": require_check,
         "duplicate": duplicate,
+        "allow_same_owner": allow_same_owner,
         "options": _format_options(option),
     }
     spec = _spec(file, {key: value for key, value in options.items() if value is not None})

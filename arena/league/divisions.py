@@ -1,6 +1,7 @@
 """Promotion and relegation: who plays in which division next."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,7 +17,10 @@ class Level:
 
 
 def next_divisions(
-    levels: Sequence[Level], groups: Sequence[Sequence[int]], newcomers: Sequence[int]
+    levels: Sequence[Level],
+    groups: Sequence[Sequence[int]],
+    newcomers: Sequence[int],
+    barred: Sequence[Collection[int]] | None = None,
 ) -> list[list[int]]:
     """The members of each level in the next season, in the order of their seeding.
 
@@ -25,25 +29,69 @@ def next_divisions(
 
     From the highest down, each level takes those who come down to it, then its own best, and leaves as many
     places as are promoted to the best of the next level. A place that is still empty goes to the next best
-    below, whoever it is; where there is nobody below, the best of those who would go down stay.
+    below, whoever it is; where there is nobody below, the best of those who would go down stay. ``barred``
+    are for each level but the lowest those who cannot be in it: they go down first, and do not come up.
     """
     below = [list(group) for group in groups]
     below[-1] += newcomers
     result: list[list[int]] = []
     come_down: list[int] = []
-    for level, lower in pairwise(levels):
+    for at, (level, lower) in enumerate(pairwise(levels)):
+        out = barred[at] if barred else ()
         own = below.pop(0)
+        too_high = [one for one in (*come_down, *own) if one in out]
+        come_down, own = ([one for one in group if one not in out] for group in (come_down, own))
         assert level.size is not None, "only the lowest level takes everyone"
         placed, too_many = come_down[: level.size], come_down[level.size :]
         free = level.size - len(placed)
         best = max(0, free - lower.promoted)
         stay, go_down = own[:best], too_many + own[best:]
-        rise = _take(below, free - len(stay))
+        rise = _take(below, free - len(stay), out)
         spared = free - len(stay) - len(rise)
         stay, go_down = stay + go_down[:spared], go_down[spared:]
         result.append(placed + stay + rise)
-        come_down = go_down
+        come_down = too_high + go_down
     return [*result, come_down + below.pop()]
+
+
+def owners_apart(
+    levels: Sequence[Level],
+    groups: Sequence[Sequence[int]],
+    newcomers: Sequence[int],
+    owners: Mapping[int, str],
+    sizes: Sequence[int],
+) -> tuple[list[list[int]], list[int]]:
+    """As ``next_divisions``, with no more of an owner at a level than there are tables; and who is left out.
+
+    ``sizes`` are those of the tables of each level. An owner's last ones go down, or do not come up, and
+    others do in their place; those of the lowest level are left out. Where too few owners are at a level for
+    a table, and nobody is below, all stay: it plays no tournament.
+    """
+    barred: list[set[int]] = [set() for _ in levels]
+    while True:
+        left = [[one for one in group if one not in barred[-1]] for group in (*groups, newcomers)]
+        divided = next_divisions(levels, left[:-1], left[-1], barred)
+        for at, (members, size) in enumerate(zip(divided, sizes, strict=True)):
+            table = len(members) >= size
+            if table and (any(divided[at + 1 :]) or len({owners[one] for one in members}) >= size):
+                best, full = _best(members, owners, len(members) // size)
+                below = {one for group in divided[at:] for one in group if owners[one] in full}
+                if not best.issuperset(members):
+                    barred[at] |= below - best
+                    break
+        else:
+            return divided, [one for group in (*groups, newcomers) for one in group if one in barred[-1]]
+
+
+def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tuple[set[int], set[str]]:
+    """The best of each owner, one for each table, and the owners that have as many."""
+    had: Counter[str] = Counter()
+    best = set()
+    for member in members:
+        if had[owners[member]] < tables:
+            best.add(member)
+            had[owners[member]] += 1
+    return best, {owner for owner, count in had.items() if count == tables}
 
 
 def regroup(names: Sequence[str], former: Sequence[tuple[str, Sequence[int]]]) -> list[list[int]]:
@@ -62,11 +110,12 @@ def regroup(names: Sequence[str], former: Sequence[tuple[str, Sequence[int]]]) -
     return groups
 
 
-def _take(groups: Sequence[list[int]], count: int) -> list[int]:
-    """Take the first of the first groups that have any."""
+def _take(groups: Sequence[list[int]], count: int, barred: Collection[int]) -> list[int]:
+    """Take the first of the first groups that have any, but for those who are barred."""
     taken: list[int] = []
     for group in groups:
-        more = count - len(taken)
-        taken += group[:more]
-        del group[:more]
+        more = [one for one in group if one not in barred][: count - len(taken)]
+        taken += more
+        gone = set(more)
+        group[:] = [one for one in group if one not in gone]
     return taken

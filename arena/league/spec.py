@@ -8,7 +8,7 @@ from pathlib import Path
 
 from arena.errors import SpecError
 from arena.league.divisions import Level
-from arena.pairing import MOST_ENTRANTS, check_options
+from arena.pairing import APART, MOST_ENTRANTS, check_options
 from arena.specs import LONGEST_NAME, NAME, TournamentSpec, check_name, make_spec, read_ruleset
 from referee.errors import RulesetError, TomlError
 from referee.ruleset import load_ruleset
@@ -52,7 +52,7 @@ class LeagueSpec:
     interval_hours: float
     """Hours from one start to the next."""
     tournament: Mapping[str, object]
-    """Fields of the tournaments of all divisions: as in a tournament's file, without name and entrants."""
+    """Fields of the tournaments of all divisions: as in a tournament's file, but for what the league sets."""
     divisions: tuple[Division, ...]
     """From the highest to the lowest."""
     qualification: Division | None = None
@@ -61,6 +61,8 @@ class LeagueSpec:
     """Seasons in all; None: no end."""
     versions_per_owner: int | None = None
     """How many bot versions of one owner can play; None: any number."""
+    allow_same_owner: bool = False
+    """Whether two bots of an owner may sit at one table; so for the tournaments of all divisions."""
 
     @property
     def levels(self) -> tuple[Division, ...]:
@@ -75,8 +77,8 @@ class LeagueSpec:
     def tournament_of(self, level: Division, season: int, entrants: Sequence[str]) -> TournamentSpec:
         """The tournament that a division plays in a season. SpecError for wrong fields."""
         name = f"{self.name}-{season}-{level.name}"
-        values = {**self.tournament, **level.tournament, "name": name, "entrants": tuple(entrants)}
-        return make_spec(values)
+        set_here = {"name": name, "entrants": tuple(entrants), "allow_same_owner": self.allow_same_owner}
+        return make_spec({**self.tournament, **level.tournament, **set_here})
 
     def to_object(self) -> dict[str, object]:
         """The league as a JSON object, which ``make_league`` reads."""
@@ -91,6 +93,7 @@ class LeagueSpec:
             "start": self.start.isoformat(),
             "interval_hours": self.interval_hours,
             **{key: value for key, value in limits.items() if value is not None},
+            "allow_same_owner": self.allow_same_owner,
             "tournament": dict(self.tournament),
             **lowest,
         }
@@ -129,18 +132,20 @@ def make_league(values: Mapping[str, object], folder: Path | None = None) -> Lea
         qualification=_qualification(values.get(QUALIFICATION), folder),
         seasons=_optional("seasons", values, 1, MOST_SEASONS),
         versions_per_owner=_optional("versions_per_owner", values, 1, MOST_ENTRANTS),
+        allow_same_owner=_yes_or_no("allow_same_owner", values),
     )
     _check_promotions(spec)
     for at, level in enumerate(spec.levels):
         _check_tournament(spec, level, _table(spec, at))
+        _check_owners(spec, level)
     return spec
 
 
 _FIELDS = (
-    *("name", "start", "interval_hours", "seasons", "versions_per_owner"),
+    *("name", "start", "interval_hours", "seasons", "versions_per_owner", "allow_same_owner"),
     *("tournament", "divisions", QUALIFICATION),
 )
-_SET_BY_LEAGUE = ("name", "entrants")
+_SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner")
 
 
 def _table(spec: LeagueSpec, at: int) -> str:
@@ -226,6 +231,16 @@ def _check_tournament(spec: LeagueSpec, level: Division, where: str) -> None:
         raise SpecError(f"{where}.size", f"{level.size} are too few for a table of {players}")
 
 
+def _check_owners(spec: LeagueSpec, level: Division) -> None:
+    format = spec.tournament_of(level, 1, ()).format
+    if format not in APART and not spec.allow_same_owner and spec.versions_per_owner != 1:
+        raise SpecError(
+            "allow_same_owner",
+            f"it is false, and in a {format}, as {level.name} plays it, bots of one owner would meet; "
+            "set it to true, or versions_per_owner to 1",
+        )
+
+
 def _tournament_fields(where: str, given: object, folder: Path) -> dict[str, object]:
     """Fields of a tournament, checked later; a ruleset that is a file is read."""
     if not isinstance(given, Mapping):
@@ -286,4 +301,11 @@ def _optional(name: str, values: Mapping[str, object], least: int, most: int, wh
     if type(given) is not int or not least <= given <= most:
         field = f"{where}.{name}" if where else name
         raise SpecError(field, f"{given!r} is no whole number from {least} to {most}")
+    return given
+
+
+def _yes_or_no(name: str, values: Mapping[str, object]) -> bool:
+    given = values.get(name, False)
+    if type(given) is not bool:
+        raise SpecError(name, f"{given!r} is neither true nor false")
     return given

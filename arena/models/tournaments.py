@@ -104,6 +104,8 @@ class Tournament(SQLModel, table=True):
     """Whether every entrant must have passed the check of its protocol."""
     duplicate: bool = False
     """Whether all tables of a round play the same deals; a bot is then held to its seat elsewhere."""
+    allow_same_owner: bool = False
+    """Whether two bots of an owner may sit at one table."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
     """Options of the format alone."""
     seed: str

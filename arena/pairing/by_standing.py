@@ -11,6 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from arena.pairing.chance import below, generator, shuffled
+from arena.pairing.owners import first_seated, parted
 from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
@@ -40,7 +41,7 @@ class Costs:
 
     Entrants are numbered by place in the standing. A repeated meeting weighs more than all the gaps that an
     exchange can open, the third meeting of two twice as much, and so on; two of one owner at a table weigh a
-    thousand repeats.
+    thousand repeats, or more if an exchange could spare as many.
     """
 
     def __init__(self, standing: Sequence[int], size: int, history: History, *, gaps: bool) -> None:
@@ -52,7 +53,6 @@ class Costs:
             self.level = [round(2 * scores.get(one, 0)) for one in standing] if scores else [*places.values()]
         pairs = size * (size - 1) // 2 * min(len(standing) // size, 2 * REACH)
         self.repeat = max(64, pairs * (max(self.level, default=0) - min(self.level, default=0)) ** 2)
-        self.same_owner = 1000 * self.repeat
         first_of: dict[int, int] = {}
         self.owner = [
             first_of.setdefault(history.owners[entrant], place) if entrant in history.owners else place
@@ -63,6 +63,13 @@ class Costs:
             for one, two in combinations([places[entrant] for entrant in table if entrant in places], 2):
                 self.met[one][two] += 1
                 self.met[two][one] += 1
+        self.often = max((max(met.values(), default=0) for met in self.met), default=0)
+        """How often two have met at most."""
+        # An exchange parts 2 * (size - 1) pairs. Even if all of these have met that often, it spares less
+        # than two of one owner cost, by more than any search puts up with: what starts apart stays apart.
+        self.same_owner = max(1000, 2 * size * (self.often + 1)) * self.repeat
+        self.apart = history.owners_apart
+        """Whether no table may have an owner twice."""
 
     def beside(self, one: int, others: Sequence[int]) -> int:
         """The cost of place ``one`` sitting with ``others``."""
@@ -99,11 +106,15 @@ def swiss(standing: Sequence[int], size: int, history: History, round: int, seed
     sits out: the lowest of those who have sat out least often. What counts, in this order: that no owner is
     twice at a table, that no two meet again, that scores at a table are close, that everyone has each
     position at a table equally often, and that everyone comes after each other one equally often.
+
+    Where no owner may be twice at a table, there are as many tables as can be filled so, and bots that their
+    owner has beyond one for each table sit out, too. There may be no table at all.
     """
     rng = generator(seed, f"swiss/{round}")
-    byes = sitting_out(standing, history.byes, len(standing) % size)
-    out = set(byes)
-    playing = [entrant for entrant in standing if entrant not in out]
+    out = sitting_out(standing, history.byes, len(standing))
+    seated = first_seated(out[::-1], size, history.owners if history.owners_apart else {})
+    byes = [entrant for entrant in out if entrant not in seated]
+    playing = [entrant for entrant in standing if entrant in seated]
     gaps = round > 1
     order = playing if gaps else shuffled(playing, rng)
     tables = seat(len(order), size, Costs(order, size, history, gaps=gaps), rng)
@@ -123,23 +134,26 @@ def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tup
     return tuple(standing[place] for place in lowest_first[:count])
 
 
-def seat(places: int, size: int, costs: Costs, rng: Random) -> Tables:
+def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
     """Tables of the places 0 … places - 1, searched for the least cost; the best of the standing first.
 
     A search that starts cool keeps the order of the standing where it can; in a small field, where repeats
-    are hard to avoid, another one starts hot, and the better of the two is taken.
+    are hard to avoid, another one starts hot, and the better of the two is taken. ``most_swaps`` bounds the
+    swaps that each of them tries.
     """
     plain = [list(range(at, at + size)) for at in range(0, places, size)]
     if len(plain) < 2 or not any(map(costs.table, plain)):
         return plain
+    first = parted(plain, costs.owner) if costs.apart else plain
     starts = [COOL, float(costs.repeat)] if len(plain) <= 2 * REACH else [COOL]
-    searched = [_anneal([[*table] for table in plain], costs, start, rng) for start in starts]
+    swaps = SWAPS + SWAPS_EACH * places
+    swaps = swaps if most_swaps is None else min(swaps, most_swaps)
+    searched = [_anneal([[*table] for table in first], costs, start, swaps, rng) for start in starts]
     best = min(searched, key=lambda tables: sum(map(costs.table, tables)))
     return sorted((sorted(table) for table in best), key=sum)
 
 
-def _anneal(tables: Tables, costs: Costs, start: float, rng: Random) -> Tables:
-    swaps = SWAPS + SWAPS_EACH * sum(map(len, tables))
+def _anneal(tables: Tables, costs: Costs, start: float, swaps: int, rng: Random) -> Tables:
     limit, cooling = start, (COLD / start) ** (1 / swaps)
     for _ in range(swaps):
         limit *= cooling

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 
 from arena.pairing.by_standing import Costs, placed, seat
 from arena.pairing.chance import generator
+from arena.pairing.owners import first_seated
 from arena.pairing.values import History, Pairing
 
 REMATCH = 100
 """A recent match together counts as much as so many points of rating between two."""
+
+SWAPS_A_TABLE = 400
+"""Swaps tried for each table: a batch is mostly a few tables, and is paired whenever one is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,8 @@ class Closeness(Costs):
         self.slack = [round(one.uncertainty) for one in waiting]
         self.repeat = REMATCH**2
         reach = max(self.level, default=0) - min(self.level, default=0)
-        self.same_owner = size * size * (reach**2 + 100 * self.repeat)
+        # More than an exchange can spare, as in Costs.
+        self.same_owner = size * size * (reach**2 + max(100, self.often) * self.repeat)
 
     def beside(self, one: int, others: Sequence[int]) -> int:
         """The cost of place ``one`` sitting with ``others``."""
@@ -51,11 +56,16 @@ def continuous(waiting: Sequence[Waiting], size: int, recent: History, batch: in
     """Tables of those who wait, as many as they fill; the last in line wait on (they stand as byes).
 
     ``recent`` holds the tables that are too recent to be played again so soon; ``batch`` counts from 1 and
-    only sets the lots.
+    only sets the lots. Where no owner may be twice at a table, those in line whose owner has somebody before
+    them for every table wait on, too: nobody is passed over for one who stands further back but for that.
     """
     rng = generator(seed, f"continuous/{batch}")
-    count = len(waiting) - len(waiting) % size
-    playing = sorted(waiting[:count], key=lambda one: (-one.rating, one.entrant))
-    tables = seat(count, size, Closeness(playing, size, recent), rng)
+    line = [one.entrant for one in waiting]
+    seated = first_seated(line, size, recent.owners if recent.owners_apart else {})
+    playing = sorted(
+        (one for one in waiting if one.entrant in seated), key=lambda one: (-one.rating, one.entrant)
+    )
+    swaps = SWAPS_A_TABLE * (len(playing) // size)
+    tables = seat(len(playing), size, Closeness(playing, size, recent), rng, swaps)
     named = [[playing[place].entrant for place in table] for table in tables]
-    return placed(named, [one.entrant for one in waiting[count:]], recent, rng)
+    return placed(named, [entrant for entrant in line if entrant not in seated], recent, rng)

@@ -33,3 +33,6 @@ class History:
 
     scores: Mapping[int, float] = field(default_factory=dict)
     """Entrant to score; without any, places in the standing stand for scores."""
+
+    owners_apart: bool = False
+    """Whether no owner may be twice at a table; otherwise that is only avoided."""

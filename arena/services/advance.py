@@ -162,6 +162,8 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
         return False
     with storage.read() as tx:
         pairing = next_batch(tx, tournament, entrants, seated)
+    if not pairing.tables:
+        return False  # too few owners; others will be free, or come
     with storage.write() as tx:
         held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
         if held is None or not _goes_on(held):

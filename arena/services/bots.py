@@ -1,7 +1,7 @@
 """Owners, bots and their versions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,6 +23,9 @@ LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
 
 WITHOUT_REPORT = defer(BotVersion.check_report)  # type: ignore[arg-type]  # SQLModel's types hide the column
 """Option of queries for versions: what the check found is long, and is read only where it is asked for."""
+
+AT_ONCE = 400
+"""Names that are looked up by one query at most."""
 
 ATTEMPTS = 10
 """How often a number is tried that somebody else may be faster to take."""
@@ -142,17 +145,32 @@ def revoke_version(storage: Storage, name: str, now: datetime) -> VersionInfo:
 
 
 def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
-    """The versions of these names; ``owner/bot`` alone is its newest version whose token is good."""
-    return [_find_version(tx, name) for name in names]
+    """The versions of these names; ``owner/bot`` alone is its newest version whose token is good.
+
+    SpecError for what is no such name, UnknownError, StateError where all tokens are revoked.
+    """
+    found: list[BotVersion] = []
+    for at in range(0, len(names), AT_ONCE):
+        some = names[at : at + AT_ONCE]
+        named = _versions_named(tx, [name for name in some if "@" in name])
+        by_bot = _versions_of(tx, [name for name in some if "@" not in name])
+        found += [_version_of(name, named, by_bot) for name in some]
+    return found
 
 
-def _find_version(tx: Transaction, name: str) -> BotVersion:
+def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersion]:
+    versions = select(BotVersion).options(WITHOUT_REPORT).where(col(BotVersion.name).in_(names))
+    return {version.name: version for version in tx.exec(versions)} if names else {}
+
+
+def _version_of(
+    name: str, named: Mapping[str, BotVersion], by_bot: Mapping[str, Sequence[BotVersion]]
+) -> BotVersion:
     if "@" in name:
-        found = tx.exec(select(BotVersion).options(WITHOUT_REPORT).where(BotVersion.name == name)).first()
-        if found is None:
+        if name not in named:
             raise UnknownError(f"no bot {name!r}; it has to be registered first")
-        return found
-    versions = find_all_versions(tx, name)
+        return named[name]
+    versions = _known(name, by_bot)
     good = [version for version in versions if version.revoked_at is None]
     if not good:
         whose = versions[0].name if len(versions) == 1 else f"each of the {len(versions)} versions of {name}"
@@ -162,17 +180,31 @@ def _find_version(tx: Transaction, name: str) -> BotVersion:
 
 def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
     """All versions of ``owner/bot``, oldest first. SpecError for what is no such name, UnknownError."""
-    owner, mark, bot = name.partition("/")
-    if not mark:
-        raise SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
-    found = tx.exec(
-        select(BotVersion)
+    return _known(name, _versions_of(tx, [name]))
+
+
+def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
+    """All versions of each ``owner/bot`` that there is, oldest first."""
+    split = [bot.partition("/") for bot in bots]
+    rows = (
+        select(Owner.name, Bot.name, BotVersion)
+        .join(Bot, col(Bot.owner_id) == Owner.id)
+        .join(BotVersion, col(BotVersion.bot_id) == Bot.id)
         .options(WITHOUT_REPORT)
-        .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .join(Owner, col(Owner.id) == Bot.owner_id)
-        .where(Owner.name == owner, Bot.name == bot)
+        # Indexes lead to owners and to their bots; a bot that was not asked for does no harm.
+        .where(col(Owner.name).in_({owner for owner, _, _ in split}))
+        .where(col(Bot.name).in_({bot for _, _, bot in split}))
         .order_by(col(BotVersion.number))
-    ).all()
-    if not found:
+    )
+    found: dict[str, list[BotVersion]] = {}
+    for owner, bot, version in tx.exec(rows) if bots else ():
+        found.setdefault(f"{owner}/{bot}", []).append(version)
+    return found
+
+
+def _known(name: str, found: Mapping[str, Sequence[BotVersion]]) -> list[BotVersion]:
+    if "/" not in name:
+        raise SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
+    if name not in found:
         raise UnknownError(f"no bot {name!r}; it has to be registered first")
-    return list(found)
+    return [*found[name]]

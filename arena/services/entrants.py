@@ -1,5 +1,6 @@
 """Coming late, leaving early, stopping: what changes a tournament while it runs."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import update
@@ -7,8 +8,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
 from arena.errors import SpecError, StateError, TakenError
-from arena.models import Entrant, Tournament, TournamentState
-from arena.pairing import MOST_ENTRANTS
+from arena.models import BotVersion, Entrant, Tournament, TournamentState
+from arena.pairing import MOST_ENTRANTS, check_entry
 from arena.services.bots import find_all_versions, find_versions
 from arena.services.checks import require_checks
 from arena.services.tournaments import TournamentStatus, find_tournament, status_of
@@ -47,6 +48,9 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
             last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
             if last >= MOST_ENTRANTS:
                 raise SpecError("entrants", f"there are {last} already, and there can be no more")
+            if not tournament.allow_same_owner:
+                others = [one for one in _staying(tx, tournament) if one != version.name]
+                check_entry(version.name, others, tournament.table_size)
             entrant = Entrant(
                 tournament_id=tournament.id,
                 version_id=version.id,
@@ -58,6 +62,13 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
             return entrant.entered_at_round
     except IntegrityError:
         raise TakenError(f"{bot} is in tournament {name} already") from None
+
+
+def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
+    """The names of the entrants that have not withdrawn."""
+    names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    return tx.exec(names.where(*stay)).all()
 
 
 def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:

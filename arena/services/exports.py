@@ -21,6 +21,7 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
+from arena.pairing import owner_of
 from arena.services.history import EntrantInfo, current_standings, duplicate_points, list_entrants
 from arena.services.records import full_records, json_line, sessions_of, shown_rounds
 from arena.services.tournaments import ENDED, find_tournament
@@ -104,6 +105,7 @@ def _tournament(
         "sessions": tournament.sessions,
         "deals": tournament.deals,
         "duplicate": tournament.duplicate,
+        "allow_same_owner": tournament.allow_same_owner,
         "limits": {
             "decision_ms": tournament.decision_ms,
             "join_ms": tournament.join_ms,
@@ -117,7 +119,7 @@ def _tournament(
             {
                 "number": entrant.number,
                 "bot": entrant.name,
-                "owner": entrant.name.partition("/")[0],
+                "owner": owner_of(entrant.name),
                 "entered_at_round": rows[entrant.number].entered_at_round,
                 "withdrawn_after": rows[entrant.number].withdrawn_after,
             }

@@ -232,13 +232,13 @@ def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
         spec = make_league(league.spec)
         members = active_members(tx, league)
         able, problems = contestants(tx, spec, members)
-        placed = {
-            place.member_id for _, places in places_of(tx, latest_season(tx, league)) for place in places
-        }
+        latest = latest_season(tx, league)
+        problems |= draw_up(tx, spec, latest, able).left_out
+        placed = {place.member_id for _, places in places_of(tx, latest) for place in places}
         outside = [
             Outside(member.name, problems.get(member.id))
             for member in members
-            if member.id not in placed or member.id not in able
+            if member.id not in placed or member.id in problems
         ]
         shown = _shown(tx, league, season) if season else None
         return LeagueShown(_info(tx, league), shown, tuple(outside))
@@ -285,10 +285,12 @@ def _arrivals_after(tx: Transaction, league: League, season: Season) -> dict[int
         return None
     spec = make_league(league.spec)
     able, _ = contestants(tx, spec, active_members(tx, league))
-    groups, levels = draw_up(tx, spec, season, able)
-    before = {member: level for level, group in enumerate(groups) for member in group}
+    drawn = draw_up(tx, spec, season, able)
+    before = {member: level for level, group in enumerate(drawn.groups) for member in group}
     return {
-        member: arrival(before.get(member), level) for level, group in enumerate(levels) for member in group
+        member: arrival(before.get(member), level)
+        for level, group in enumerate(drawn.levels)
+        for member in group
     }
 
 

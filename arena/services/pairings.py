@@ -1,5 +1,6 @@
 """How rounds are paired: what a format needs to know, read from the rows, and shown with its reasons."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -73,7 +74,7 @@ def next_pairings(tx: Transaction, tournament: Tournament, entrants: Sequence[En
     before = [pairing for _, pairing in paired_rounds(tx, tournament)]
     if tournament.format == "round-robin":
         return round_robin_on(numbers, size, lots, tournament.rounds, before, AHEAD)
-    history = _history(before, entrants)
+    history = _history(tournament, before, entrants)
     if tournament.format == "gauntlet":
         challengers = option(tournament.options, "challengers", size)
         return [gauntlet(numbers, challengers, size, history, round, lots)]
@@ -87,8 +88,9 @@ def next_pairings(tx: Transaction, tournament: Tournament, entrants: Sequence[En
     there = set(playing(tx, tournament, round))
     standing = [line.entrant for line in lines if line.entrant in there]
     scores = {line.entrant: line.score for line in lines}
-    history = _history(before, entrants, scores)
-    return [swiss(standing, size, history, round, lots)] if len(standing) >= size else []
+    history = _history(tournament, before, entrants, scores)
+    pairing = swiss(standing, size, history, round, lots)
+    return [pairing] if pairing.tables else []
 
 
 def rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | None:
@@ -106,16 +108,17 @@ def rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | Non
 def next_batch(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo], free: Collection[int]
 ) -> Pairing:
-    """The next tables of a continuous tournament, of entrants that are ``free``."""
+    """The next tables of a continuous tournament, of entrants that are ``free``; none: owners are too few."""
     size = tournament.table_size
     latest = paired_rounds(tx, tournament, after=tournament.paired - len(entrants))
     before = [pairing for _, pairing in latest]
     tables = [table for pairing in before for table in pairing.tables]
     rated = _ratings(tx, tournament, entrants)
-    matches = {number: sum(number in table for table in tables[-len(entrants) :]) for number in free}
+    matches = Counter(number for table in tables[-len(entrants) :] for number in table)
     first = sorted(free, key=lambda number: (matches[number], rated[number][1], number))
     waiting = [Waiting(number, rated[number][0], uncertainty(rated[number][1], size) / 2) for number in first]
-    recent = History(_recent(tables), (), {entrant.number: entrant.owner_id for entrant in entrants})
+    apart = not tournament.allow_same_owner
+    recent = History(_recent(tables), owners=_owners(entrants), owners_apart=apart)
     batch = continuous(waiting, size, recent, tournament.paired + 1, bytes.fromhex(tournament.commitment))
     return Pairing(batch.tables)  # who waits on has not missed anything
 
@@ -217,20 +220,28 @@ def _reasons(
         there = {*pairing.byes, *(entrant for table in pairing.tables for entrant in table)}
         scores = {line.entrant: line.score for line in lines}
         standing = [line.entrant for line in lines if line.entrant in there]
-        history = _history(before, entrants, scores)
+        history = _history(tournament, before, entrants, scores)
         found[row.number] = explain(standing, tournament.table_size, history, pairing)
     return found
 
 
 def _history(
-    before: Sequence[Pairing], entrants: Sequence[EntrantInfo], scores: Mapping[int, float] | None = None
+    tournament: Tournament,
+    before: Sequence[Pairing],
+    entrants: Sequence[EntrantInfo],
+    scores: Mapping[int, float] | None = None,
 ) -> History:
     return History(
         tables=[table for pairing in before for table in pairing.tables],
         byes=[entrant for pairing in before for entrant in pairing.byes],
-        owners={entrant.number: entrant.owner_id for entrant in entrants},
+        owners=_owners(entrants),
         scores=scores or {},
+        owners_apart=not tournament.allow_same_owner,
     )
+
+
+def _owners(entrants: Sequence[EntrantInfo]) -> dict[int, int]:
+    return {entrant.number: entrant.owner_id for entrant in entrants}
 
 
 def _knockout_rounds(

@@ -10,13 +10,14 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
 from arena.errors import ArenaError, StateError, StorageError, TakenError
-from arena.league import LeagueSpec, make_league, next_divisions, next_start, regroup
+from arena.league import LeagueSpec, make_league, next_divisions, next_start, owners_apart, regroup
 from arena.models import (
     Arrival,
     BotVersion,
@@ -27,6 +28,7 @@ from arena.models import (
     SeasonPlace,
     Tournament,
 )
+from arena.pairing import owner_of
 from arena.services.bots import find_all_versions
 from arena.services.history import current_standings, list_entrants
 from arena.services.tournaments import ENDED, create_in, start_in
@@ -57,13 +59,15 @@ def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> 
     with storage.read() as tx:
         ids = list(tx.exec(select(League.id).order_by(col(League.id))))
     for league_id in ids:
-        close_season(storage, league_id, now)
         try:
+            close_season(storage, league_id, now)
             start_season(storage, league_id, now, draw)
         except StorageError:
             raise
         except (ArenaError, RefereeError) as error:
             _note(storage, league_id, str(error))
+        except Exception:
+            log.exception("league %d cannot go on", league_id)
 
 
 def _note(storage: Storage, league_id: int, problem: str) -> None:
@@ -125,15 +129,17 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
             f"season {league.seasons} is due, and season {before.number} is still played: {still}"
         )
     versions, _ = contestants(tx, spec, active_members(tx, league))
-    groups, levels = draw_up(tx, spec, before, versions)
+    drawn = draw_up(tx, spec, before, versions)
     assert league.next_at is not None
     season = Season(league_id=league.id, number=league.seasons, due_at=league.next_at, started_at=now)
     is_last = season.number == spec.seasons
     league.next_at = None if is_last else next_start(spec.start, spec.interval, now)
     tx.add(season)
     tx.flush()
-    came_from = {member: at for at, group in enumerate(groups) for member in group}
-    for at, members in enumerate(levels):
+    for member, reason in drawn.left_out.items():
+        log.info("%s: season %d: %s sits out: %s", league.name, season.number, versions[member].name, reason)
+    came_from = {member: at for at, group in enumerate(drawn.groups) for member in group}
+    for at, members in enumerate(drawn.levels):
         division = SeasonDivision(season_id=season.id, level=at, name=spec.levels[at].name)
         division.tournament_id = _tournament(tx, spec, season, at, [versions[one] for one in members], draw)
         tx.add(division)
@@ -158,10 +164,14 @@ def _tournament(
     level = spec.levels[at]
     asked = spec.tournament_of(level, season.number, [version.name for version in versions])
     players = load_ruleset(asked.ruleset).players
-    if len(versions) < players:
+    owners = {owner_of(version.name) for version in versions}
+    enough, needed = len(versions), "bots"
+    if not spec.allow_same_owner and spec.versions_per_owner != 1:
+        enough, needed = len(owners), "bots of different owners"
+    if enough < players:
         if at == 0:
             raise StateError(
-                f"season {season.number}: {players} bots are needed at a table, and there are {len(versions)}"
+                f"season {season.number}: {players} {needed} are needed at a table, and there are {enough}"
             )
         return None
     tournament = create_in(tx, asked, season.started_at, draw())
@@ -176,12 +186,23 @@ def arrival(before: int | None, now: int) -> Arrival:
     return Arrival.STAYED if before == now else Arrival.PROMOTED if now < before else Arrival.RELEGATED
 
 
-def draw_up(
-    tx: Transaction, spec: LeagueSpec, season: Season | None, able: Mapping[int, object]
-) -> tuple[list[list[int]], list[list[int]]]:
-    """Members by level, after ``season`` as it stands and in the season that follows it.
+class DrawnUp(NamedTuple):
+    """A season as it would be."""
 
-    ``able`` are those who can play, in the order of joining; all others are left out.
+    groups: list[list[int]]
+    """Members by level, after the season before as it stands."""
+    levels: list[list[int]]
+    """Members by level in the season itself."""
+    left_out: dict[int, str]
+    """By member that could play and has no place, why."""
+
+
+def draw_up(
+    tx: Transaction, spec: LeagueSpec, season: Season | None, able: Mapping[int, BotVersion]
+) -> DrawnUp:
+    """The season that follows ``season``.
+
+    ``able`` are those who can play, in the order of joining; of all others nothing stands in it.
     """
     former = []
     for division, places in places_of(tx, season):
@@ -193,7 +214,15 @@ def draw_up(
     groups = regroup([level.name for level in spec.levels], former)
     placed = {member for group in groups for member in group}
     newcomers = [member for member in able if member not in placed]
-    return groups, next_divisions([level.level for level in spec.levels], groups, newcomers)
+    levels = [level.level for level in spec.levels]
+    if spec.allow_same_owner:
+        return DrawnUp(groups, next_divisions(levels, groups, newcomers), {})
+    owners = {member: owner_of(version.name) for member, version in able.items()}
+    sizes = [load_ruleset(spec.tournament_of(level, 1, ()).ruleset).players for level in spec.levels]
+    divided, out = owners_apart(levels, groups, newcomers, owners, sizes)
+    lowest = spec.levels[-1].name
+    told = f"its owner has one before it for each table of {lowest}, where none may be twice at a table"
+    return DrawnUp(groups, divided, dict.fromkeys(out, told))
 
 
 def _members(tx: Transaction, places: Sequence[SeasonPlace]) -> Sequence[LeagueMember]:

@@ -22,7 +22,7 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.pairing import check_options
+from arena.pairing import check_options, check_owners
 from arena.services.bots import WITHOUT_REPORT, find_versions
 from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
@@ -117,6 +117,9 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
     versions = find_versions(tx, spec.entrants)
     _check_entrants(versions, ruleset)
     check_options(spec.format, spec.options, len(versions), ruleset.players, spec.rounds)
+    if not spec.allow_same_owner:
+        bots = [version.name for version in versions]
+        check_owners(spec.format, spec.options, bots, ruleset.players)
     if spec.require_check:
         require_checks(versions)
     tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
@@ -172,6 +175,7 @@ def _add_tournament(
         ask_forced=spec.ask_forced,
         require_check=spec.require_check,
         duplicate=spec.duplicate,
+        allow_same_owner=spec.allow_same_owner,
         options=dict(spec.options),
         seed=seed.hex(),
         commitment=commitment(seed),

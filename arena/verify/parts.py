@@ -27,7 +27,7 @@ Count = Field(ge=1)
 
 
 class Value(BaseModel):
-    """An object in an export: no field is missing, none is unknown, none is of another type."""
+    """An object in an export: no field is missing but a newer one, none is unknown, none of another type."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -134,6 +134,8 @@ class TournamentPart(Part):
     """Deals in a session; None: as the ruleset says."""
     duplicate: bool
     """Whether all tables of a round play the same deals."""
+    allow_same_owner: bool = True
+    """Whether two bots of an owner may sit at one table; older exports do not say, and there they may."""
     limits: Limits
     entrants: tuple[EntrantLine, ...]
     commitment: str

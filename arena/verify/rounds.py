@@ -1,6 +1,7 @@
 """A round of an export: who may meet whom, what the matches are worth, and what they do to the ratings."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from arena.duplicate import scores
@@ -76,6 +77,13 @@ class Rounds:
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
             raise lines.wrong("tables, byes: an entrant stands there twice")
+        for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):
+            owners = [head.part.entrants[number - 1].owner for number in table]
+            owner, times = Counter(owners).most_common(1)[0]
+            if times > 1:
+                raise lines.wrong(
+                    f"tables.{place}: {owner} has {times} bots there, and allow_same_owner is false"
+                )
 
     def _pool(self, part: RoundPart) -> dict[str, float]:
         """Ratings before the round of all at its tables."""

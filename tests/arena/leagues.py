@@ -21,6 +21,7 @@ WINTER: dict[str, object] = {
     "name": "winter",
     "start": START,
     "interval_hours": 168,
+    "allow_same_owner": True,
     "tournament": {"format": "round-robin", "ruleset": "chinese", "rounds": 1, "sessions": 1, "deals": 1},
     "divisions": [
         {"name": "first", "size": 4},

@@ -6,7 +6,7 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import SpecError, StateError, UnknownError
-from arena.models import BotVersion
+from arena.models import Bot, BotVersion, Owner
 from arena.services import bots
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token, new_token
@@ -108,6 +108,42 @@ def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: 
             "ann/a@2",
             "ann/a@3",
         ]
+
+
+def test_names_when_there_are_more_than_one_query_takes_then_each_has_its_version_in_order(
+    storage: Storage,
+) -> None:
+    with storage.write() as tx:
+        owners = [Owner(id=number, name=f"owner-{number}", created_at=NOW) for number in range(1, 31)]
+        bots_ = [
+            Bot(id=100 * owner.id + number, owner_id=owner.id, name=f"bot-{number}", created_at=NOW)
+            for owner in owners
+            for number in range(15)
+        ]
+        tx.add_all(owners)
+        tx.flush()
+        tx.add_all(bots_)
+        tx.flush()
+        tx.add_all(
+            BotVersion(
+                bot_id=bot.id,
+                number=number,
+                name=f"owner-{bot.owner_id}/{bot.name}@{number}",
+                token_hash=f"{bot.id}/{number}",
+                created_at=NOW,
+            )
+            for bot in bots_
+            for number in (2, 1)
+        )
+    names = [f"owner-{bot.owner_id}/{bot.name}{'@1' * (bot.id % 2)}" for bot in reversed(bots_)]
+    expected = [name if "@" in name else f"{name}@2" for name in names]
+    assert len(names) > bots.AT_ONCE
+    with storage.read() as tx:
+        assert [version.name for version in bots.find_versions(tx, names)] == expected
+        with pytest.raises(UnknownError, match="no bot 'owner-1/nobody'"):
+            bots.find_versions(tx, [*names, "owner-1/nobody", "neither"])
+        with pytest.raises(SpecError, match="'neither' is neither owner/bot nor owner/bot@number"):
+            bots.find_versions(tx, [*names, "neither", "owner-1/nobody"])
 
 
 def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) -> None:

@@ -98,4 +98,4 @@ def test_demo_runs_three_tournaments_and_verifies_every_deal(tmp_path: Path) -> 
     assert boards
     for board in boards:
         ranked = re.findall(r"(\S+/\S+)@1", board)[: len(BOTS)]
-        assert {"ann/random", "cy/random"} == set(ranked[-2:])
+        assert {"bob/random", "fay/random"} == set(ranked[-2:])

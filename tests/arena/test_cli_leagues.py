@@ -15,6 +15,7 @@ name = "winter"
 start = 2026-01-05T18:00:00Z
 interval_hours = 168
 versions_per_owner = 2
+allow_same_owner = true
 
 [tournament]
 format = "round-robin"
@@ -60,6 +61,13 @@ def test_apply_without_yes_shows_and_changes_nothing(arena: Arena, world: World,
     assert "+ divisions.first.size: 4" in shown.out
     assert f"arena league apply {file} --yes" in shown.out
     assert leagues.list_leagues(world.storage) == []
+
+
+def test_apply_when_owners_would_meet_and_may_not_then_the_field_is_named(arena: Arena, file: Path) -> None:
+    file.write_text(TOML.replace("allow_same_owner = true\n", ""))
+    assert_one_line(
+        arena("league", "apply", file, "--yes"), 1, f"{file}: allow_same_owner: it is false, and in"
+    )
 
 
 def test_apply_twice_changes_something_once(arena: Arena, world: World, file: Path) -> None:

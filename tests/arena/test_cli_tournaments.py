@@ -44,7 +44,7 @@ def test_create_from_a_file_shows_the_commitment(arena: Arena, world: World, spe
 
 
 def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
-    names = world.register(5)
+    names = world.register(5, owners=5)
     entrants = [part for name in names for part in ("--entrant", name)]
     options = ["--name", "cup", "--format", "round-robin", "--ruleset", "hong-kong", "--sessions", 2]
     status = arena("tournament", "create", *options, *entrants, "--json").json
@@ -59,12 +59,22 @@ def test_create_takes_clocks_and_conditions_as_options(arena: Arena, world: Worl
     entrants = [part for name in names for part in ("--entrant", name)]
     options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese"]
     clocks = ["--bank-ms", 60_000, "--increment-ms", 50, "--credit-ms", 0]
-    flags = ["--ask-forced", "--require-check", "--duplicate"]
+    flags = ["--ask-forced", "--require-check", "--duplicate", "--allow-same-owner"]
     assert arena("tournament", "create", *options, *clocks, *flags, *entrants).status == 0
     with world.storage.read() as tx:
         cup = tx.exec(select(Tournament)).one()
     assert (cup.bank_ms, cup.increment_ms, cup.credit_ms) == (60_000, 50, 0)
     assert (cup.ask_forced, cup.require_check, cup.duplicate) == (True, True, True)
+    assert cup.allow_same_owner
+
+
+def test_create_with_an_owner_twice_is_refused_unless_it_is_allowed(arena: Arena, world: World) -> None:
+    entrants = [part for name in world.register(5) for part in ("--entrant", name)]
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese", *entrants]
+    refused = arena("tournament", "create", *options)
+    assert_one_line(refused, 1, "entrants: owner-0 has 2 bots", "(owner-0/bot-0@1, owner-0/bot-4@1)")
+    assert_one_line(refused, 1, "would meet in a round-robin; allow_same_owner = true allows it")
+    assert arena("tournament", "create", *options, "--allow-same-owner").status == 0
 
 
 def test_create_with_an_increment_and_no_bank_is_refused(arena: Arena) -> None:

@@ -1,5 +1,7 @@
 """Promotion and relegation, and the times of seasons, as plain functions."""
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 
@@ -7,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.league import Level, next_divisions, next_start, regroup
+from arena.league import Level, next_divisions, next_start, owners_apart, regroup
 
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
 WEEK = timedelta(weeks=1)
@@ -93,6 +95,72 @@ def test_next_divisions_when_all_are_full_then_exactly_the_promised_number_moves
         assert set(groups[at]) & set(after[at - 1]) == set(groups[at][: lower.promoted])
         upper = groups[at - 1]
         assert set(upper) & set(after[at]) == set(upper[len(upper) - lower.promoted :])
+
+
+@pytest.mark.parametrize(
+    ("owners", "expected"),
+    [
+        pytest.param("abcdefgh", [[1, 2, 4], [3, 5, 7], [6, 8]], id="an owner each"),
+        pytest.param("abcdefge", [[1, 2, 4], [3, 5, 7], [6, 8]], id="at two levels"),
+        pytest.param(
+            "aacdefgh", [[1, 3, 4], [2, 5, 7], [6, 8]], id="the last goes down, the next best stays"
+        ),
+        pytest.param(
+            "abcaefgh", [[1, 2, 5], [3, 4, 7], [6, 8]], id="it does not come up, the next best does"
+        ),
+        pytest.param("aaadaafg", [[1, 4, 7], [2, 8], [3, 5, 6]], id="until owners are enough"),
+        pytest.param("abcdegfg", [[1, 2, 4], [3, 5, 7], [6, 8]], id="too few owners at the lowest: all stay"),
+    ],
+)
+def test_owners_apart_table(owners: str, expected: list[list[int]]) -> None:
+    owned = dict(enumerate(owners, start=1))
+    assert owners_apart(THREE, FULL, [], owned, [2, 2, 2]) == (expected, [])
+
+
+def test_owners_apart_leave_out_the_last_at_the_lowest_level() -> None:
+    owned = dict(enumerate("abcdehfgg", start=1))
+    assert owners_apart(THREE, FULL, [9], owned, [2, 2, 2]) == ([[1, 2, 4], [3, 5, 7], [6, 8]], [9])
+
+
+@given(leagues(), st.integers(2, 4), st.data())
+def test_owners_apart_have_no_more_of_an_owner_than_tables_and_fill_the_highest_level_first(
+    league: tuple[list[Level], list[list[int]], list[int]], size: int, data: st.DataObject
+) -> None:
+    levels, groups, newcomers = league
+    everyone = [*chain(*groups), *newcomers]
+    owners = {one: data.draw(st.sampled_from("abcdef")) for one in everyone}
+    divided, out = owners_apart(levels, groups, newcomers, owners, [size] * len(levels))
+    assert sorted([*chain(*divided), *out]) == sorted(everyone)
+    for at, members in enumerate(divided):
+        assert len(members) <= (levels[at].size or len(everyone))
+        assert can_play_or_too_few(members, owners, size)
+    for one in out:
+        assert any(owners[other] == owners[one] for other in divided[-1])
+    if levels[0].size is None or levels[0].size >= size:  # a league has no other
+        assert len({owners[one] for one in divided[0]}) >= min(size, len(set(owners.values())))
+    plain = next_divisions(levels, groups, newcomers)
+    if all(can_play_or_too_few(members, owners, size) for members in plain[-1:]) and all(
+        max(Counter(owners[one] for one in members).values(), default=0) <= len(members) // size
+        for members in plain[:-1]
+    ):
+        assert (divided, out) == (plain, [])
+
+
+def can_play_or_too_few(members: list[int], owners: Mapping[int, str], size: int) -> bool:
+    """Whether no owner has more than there are tables, or so few owners are there that there is no table."""
+    had = Counter(owners[one] for one in members)
+    return len(had) < size or max(had.values()) <= len(members) // size
+
+
+def test_owners_apart_when_one_owner_has_thousands_then_they_are_quickly_divided() -> None:
+    levels = [Level(16, 0), Level(16, 3), Level(None, 3)]
+    owners = {member: "ann" if member < 9_000 else f"owner-{member}" for member in range(10_000)}
+    divided, out = owners_apart(levels, [[], [], []], range(10_000), owners, [4, 4, 4])
+    had = [sum(owners[one] == "ann" for one in group) for group in divided]
+    assert had[:2] == [4, 4]
+    assert [len(group) for group in divided[:2]] == [16, 16]
+    assert had[2] <= len(divided[2]) // 4
+    assert len(divided[2]) + len(out) == 10_000 - 32
 
 
 def test_regroup_when_a_level_is_gone_then_its_members_come_first_in_the_next() -> None:

@@ -63,6 +63,15 @@ def test_league_when_stored_and_read_again_then_it_is_the_same(file: Path) -> No
     assert changes(league.to_object(), make_league(league.to_object()).to_object()) == []
 
 
+@pytest.mark.parametrize("line", ["versions_per_owner = 1", "allow_same_owner = true"])
+def test_league_when_owners_cannot_meet_or_may_then_every_format_is_taken(file: Path, line: str) -> None:
+    file.write_text(TOML.replace("versions_per_owner = 2", line).replace('"swiss"', '"round-robin"'))
+    league = load_league(file)
+    asked = league.tournament_of(league.levels[0], 1, [])
+    assert asked.allow_same_owner == league.allow_same_owner == line.startswith("allow")
+    assert make_league(league.to_object()) == league
+
+
 def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path) -> None:
     (file.parent / "house.toml").write_text(
         'name = "house"\nextends = "chinese"\nplayers = 3\nhand_size = 17\n'
@@ -84,6 +93,16 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ("T18:00:00+02:00", "", "start", "is no time"),
         ("seasons = 10", "seasons = 0", "seasons", "0 is no whole number from 1"),
         ("versions_per_owner = 2", "versions_per_owner = true", "versions_per_owner", "True is no whole"),
+        ("seasons = 10", "allow_same_owner = 1", "allow_same_owner", "1 is neither true nor false"),
+        ('"swiss"', '"knockout"', "tournament.rounds", "a knockout has the rounds that it takes"),
+        ('"swiss"', '"round-robin"', "allow_same_owner", "in a round-robin, as first plays it, bots of one"),
+        ("{ rounds = 5 }", '{ format = "gauntlet" }', "allow_same_owner", "as qualification plays it"),
+        (
+            "rounds = 3",
+            "rounds = 3\nallow_same_owner = true",
+            "tournament.allow_same_owner",
+            "the league sets it",
+        ),
         ('name = "winter"', 'name = "Winter"', "name", "'Winter' is no name"),
         ('name = "winter"', f'name = "{"w" * 22}"', "name", "too long by"),
         ('"second"', '"first"', "divisions.first.name", "stands there twice"),

@@ -74,7 +74,9 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
         # A decision may take no time, beyond what is credited for the network: some turns run out.
         strict = {"decision_ms": 1, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
         fields = {"ruleset": "chinese", "format": "round-robin", "entrants": list(bots)}
-        arena.start_tournament("cup", bytes(32), sessions=4, deals=2, **fields, **strict)
+        arena.start_tournament(
+            "cup", bytes(32), sessions=4, deals=2, allow_same_owner=True, **fields, **strict
+        )
         arena.wait("cup", lambda status: status.state == "finished")
         with arena.storage.read() as tx:
             sessions = tx.exec(select(Session)).all()

@@ -1,6 +1,8 @@
 """Databases of earlier versions: what is in them stays, and what is new has its defaults."""
 
+import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +14,9 @@ from sqlalchemy import inspect, text
 from sqlmodel import select
 
 from arena import migrations
-from arena.models import BotVersion, Entrant, Tournament
+from arena.models import BotVersion, Entrant, League, Tournament
 from arena.storage import Storage, Transaction, migrate
+from tests.arena import servers
 
 NOW = "2026-01-01 00:00:00.000000"
 
@@ -47,14 +50,21 @@ def columns(tx: Transaction) -> dict[str, set[str]]:
     return {table: {column["name"] for column in seen.get_columns(table)} for table in seen.get_table_names()}
 
 
-@pytest.fixture
-def first(tmp_path: Path) -> Iterator[Storage]:
+@contextmanager
+def filled(url: str) -> Iterator[Storage]:
     """A database of the first version, with a row in each table that has grown since."""
-    with Storage(f"sqlite:///{tmp_path}/arena.db") as storage:
+    with Storage(url) as storage:
         move(storage, "0001")
         with storage.write() as tx:
             for statement in filter(str.strip, FIRST.split(";")):
                 tx.connection().execute(text(statement))
+        yield storage
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Iterator[Storage]:
+    """Such a database in a file."""
+    with filled(f"sqlite:///{tmp_path}/arena.db") as storage:
         yield storage
 
 
@@ -70,6 +80,36 @@ def test_migration_when_there_are_rows_then_they_stay_and_get_the_defaults(first
         version = tx.exec(select(BotVersion)).one()
         assert (version.name, version.language) == ("ann/a@1", None)
         assert (version.check_passed_at, version.check_report) == (None, None)
+
+
+def test_migration_when_owners_could_meet_before_then_they_still_can(first: Storage) -> None:
+    check_owners(first)
+
+
+def test_migration_when_owners_could_meet_before_on_a_server_then_they_still_can() -> None:
+    with servers.postgres() as postgres, filled(postgres.url()) as storage:
+        check_owners(storage)
+
+
+def check_owners(first: Storage) -> None:
+    """Up and down: what is from before allows what nothing forbade, and is then as it was."""
+    move(first, "0004")
+    spec = {"name": "winter", "divisions": [{"name": "only"}]}
+    league = f"VALUES (1, 'winter', :spec, '{NOW}', '{NOW}', 0)"
+    with first.write() as tx:
+        values = text(f"INSERT INTO leagues (id, name, spec, created_at, applied_at, seasons) {league}")
+        tx.connection().execute(values, {"spec": json.dumps(spec)})
+    migrate(first)
+    with first.read() as tx:
+        assert tx.exec(select(Tournament)).one().allow_same_owner
+        assert tx.exec(select(League)).one().spec == spec | {"allow_same_owner": True}
+    move(first, "0004")
+    with first.read() as tx:
+        assert "allow_same_owner" not in columns(tx)["tournaments"]
+        assert (
+            json.loads(tx.connection().execute(text("SELECT CAST(spec AS TEXT) FROM leagues")).scalar_one())
+            == spec
+        )
 
 
 def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> None:

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -75,7 +76,9 @@ def test_swiss_finds_the_best_of_all_seatings(count: int, size: int) -> None:
         history = History(tables, (), {bot: bot // 2 for bot in bots[: count // 2]})
         places = {bot: place for place, bot in enumerate(bots)}
         best = min(cost(tables, history, places) for tables in partitions(bots, size))
-        assert cost(swiss(bots, size, history, 2, SEED).tables, history, places) == best
+        for apart in (False, True):
+            found = swiss(bots, size, replace(history, owners_apart=apart), 2, SEED)
+            assert cost(found.tables, history, places) == best
 
 
 def test_swiss_with_owners_keeps_them_apart_before_all_else() -> None:

@@ -224,6 +224,79 @@ def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_f
     assert [one.name for one in league.show().outside] == ["ann/b"]
 
 
+SWISS = {"format": "swiss", "ruleset": "chinese", "rounds": 1, "sessions": 1, "deals": 1}
+
+
+def test_place_when_an_owner_has_one_at_each_table_already_then_its_next_does_not_come_up(
+    world: World,
+) -> None:
+    league = LeagueWorld(world, winter(tournament=SWISS, allow_same_owner=False))
+    league.join(*FOUNDERS[:2], "owner-0/other", *FOUNDERS[2:])
+    first = league.week(1)
+    assert [sorted(division) for division in members(first)] == [
+        FOUNDERS[:4],
+        ["owner-0/other", *FOUNDERS[4:7]],
+        FOUNDERS[7:],
+    ]
+    league.strengths |= {"owner-0/other": 9}  # it wins its division, and its owner's other one stays above
+    world.clock.now = START + WEEK
+    league.beat()
+    second = league.week(3)
+    assert members(second)[0][0] == FOUNDERS[0]
+    assert "owner-0/other" in members(second)[1]
+    with world.storage.read() as tx:
+        assert set(tx.exec(select(Tournament.allow_same_owner))) == {False}
+
+
+def test_place_when_the_lowest_division_has_its_owner_at_each_table_then_it_sits_out_and_that_is_said(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    only = winter(tournament=SWISS, qualification=None, divisions=[{"name": "only"}], allow_same_owner=False)
+    league = LeagueWorld(world, only)
+    league.join(*FOUNDERS[:3], "owner-0/other", *FOUNDERS[3:5])
+    reason = "its owner has one before it for each table of only, where none may be twice at a table"
+    told = [(one.name, one.problem) for one in league.show().outside if one.problem]
+    assert told == [("owner-0/other", reason)]
+    with caplog.at_level("INFO", "arena.leagues"):
+        first = league.week(1)
+    assert f"winter: season 1: owner-0/other@1 sits out: {reason}" in caplog.messages
+    assert sorted(members(first)[0]) == FOUNDERS[:5]
+    assert [(one.name, one.problem) for one in league.show().outside] == [("owner-0/other", reason)]
+    league.join(*FOUNDERS[5:])
+    assert "owner-0/other" in members(league.week(2))[0]  # there are two tables now
+
+
+def test_season_when_bots_are_enough_and_owners_are_not_then_it_waits_and_says_so(world: World) -> None:
+    league = LeagueWorld(world, winter(tournament=SWISS, allow_same_owner=False))
+    league.join(*FOUNDERS[:3], "owner-0/other", "owner-1/other")
+    world.clock.now = START
+    league.beat()
+    problem = "season 1: 4 bots of different owners are needed at a table, and there are 3"
+    assert (league.show().season, league.show().league.problem) == (None, problem)
+    league.join(FOUNDERS[3])
+    league.beat()
+    assert sorted(members(league.season())[0]) == FOUNDERS[:4]
+    assert members(league.season())[1] == ["owner-0/other", "owner-1/other"]  # too few for a table
+
+
+def test_season_when_owners_have_as_many_as_tables_then_all_have_places(world: World) -> None:
+    fields = winter(
+        tournament=SWISS, qualification=None, divisions=[{"name": "only"}], allow_same_owner=False
+    )
+    league = LeagueWorld(world, fields)
+    league.join(*FOUNDERS[:4], *(f"owner-{number}/other" for number in range(4)))
+    assert len(members(league.week(1))[0]) == 8
+    assert league.show().outside == ()
+
+
+def test_place_when_its_owner_may_meet_itself_then_nobody_sits_out(world: World) -> None:
+    league = LeagueWorld(world, winter(tournament=SWISS))
+    league.join("ann/a", "ann/b", *FOUNDERS[:2])
+    assert sorted(members(league.week(1))[0]) == ["ann/a", "ann/b", *FOUNDERS[:2]]
+    with world.storage.read() as tx:
+        assert set(tx.exec(select(Tournament.allow_same_owner))) == {True}
+
+
 def test_place_when_a_bot_leaves_and_joins_again_then_it_begins_anew(league: LeagueWorld) -> None:
     league.week(1)
     leagues.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())

@@ -41,6 +41,7 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
     )
     assert (spec.bank_ms, spec.increment_ms, spec.credit_ms) == (0, 0, 100)
     assert (spec.ask_forced, spec.require_check, spec.duplicate, spec.options) == (False, False, False, {})
+    assert not spec.allow_same_owner
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         ({"credit_ms": None}, "credit_ms: None is no whole number from 0 to 60000"),
         ({"increment_ms": 5}, "increment_ms: there is no bank to add it to: bank_ms is 0"),
         ({"ask_forced": 1}, "ask_forced: 1 is neither true nor false"),
+        ({"allow_same_owner": "no"}, "allow_same_owner: 'no' is neither true nor false"),
         ({"require_check": "yes"}, "require_check: 'yes' is neither true nor false"),
         ({"duplicate": None}, "duplicate: None is neither true nor false"),
         ({"options": "cut"}, "options: no table of names and values"),

@@ -1,10 +1,10 @@
-"""The tasks of a worker: what is wrong with one tournament harms no other."""
+"""The tasks of a worker: what is wrong with one tournament or league harms no other."""
 
 import logging
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text, update
 from sqlmodel import col, select
 
 from arena.models import League, Tournament, utc_now
@@ -38,4 +38,19 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert told.getMessage() == "broken: the tournament cannot go on"
     assert vars(told)["tournament"] == "broken"
+    assert told.exc_info
+
+
+def test_advance_all_when_a_league_is_broken_then_the_others_go_on(
+    settings: Settings, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("broken", "sound"):
+        leagues.apply(world.storage, winter(name=name), utc_now() - timedelta(weeks=2))
+    with world.storage.write() as tx:
+        assert changed(tx, text("UPDATE leagues SET spec = 'nonsense' WHERE name = 'broken'"))
+    Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
+    with world.storage.read() as tx:
+        assert tx.exec(select(League.problem).where(League.name == "sound")).one() is not None
+    [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert told.getMessage() == "league 1 cannot go on"
     assert told.exc_info

@@ -33,6 +33,7 @@ decision_ms = 20_000
 bank_ms = 600_000
 increment_ms = 100
 ask_forced = true
+allow_same_owner = true
 require_check = true
 """
 
