@@ -25,7 +25,7 @@ from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
-from referee.service.server import serve
+from referee.service.server import serve, take_precedence
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
@@ -86,6 +86,7 @@ async def _referee(hold: bool) -> None:
         import referee.matches.outbox
 
         referee.matches.outbox.HOLD_SECONDS = 0.0
+    take_precedence()  # as a referee's process does
     stop = asyncio.Event()
 
     async def serve_lines() -> None:
@@ -181,8 +182,8 @@ def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
 
 
 def echo(seconds: float, *, tuned: bool = False) -> Echo:
-    """Runs the echo: bare, or with the referee's event loop and settings of gRPC's core."""
-    options = ["--uvloop"] if tuned else []
+    """Runs the echo: bare, or with the referee's event loop, settings of gRPC's core, and precedence."""
+    options = ["--tuned"] if tuned else []
     environment = {name: value for name, value in os.environ.items() if tuned or name not in CORE_SETTINGS}
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.echo", "serve", *options, environment=environment))
@@ -285,7 +286,8 @@ def settings(seconds: float, repeats: int) -> None:
     pairs = [(echo(seconds), echo(seconds, tuned=True)) for _ in range(repeats)]
     rate = median_and_range([ours.rate / bare.rate for bare, ours in pairs])
     cpu = median_and_range([ours.cpu / bare.cpu for bare, ours in pairs])
-    print(f"an echo with the referee's event loop and settings: {rate} x echo, {cpu} x its CPU", flush=True)
+    as_ours = "an echo with the referee's loop, settings and precedence"
+    print(f"{as_ours}: {rate} x echo, {cpu} x its CPU", flush=True)
 
 
 def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
@@ -299,6 +301,14 @@ def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
         ratio = median_and_range([held.rate / at_once.rate for held, at_once in pairs], ".3f")
         rates = [statistics.median(run.rate for run in runs) for runs in zip(*pairs, strict=True)]
         print(f"{sessions:33} | {rates[0]:16,.0f} | {rates[1]:7,.0f} | {ratio}", flush=True)
+
+
+def _first() -> str:
+    """Whether a referee has precedence here."""
+    if not take_precedence():
+        return "the referee may not go before bots"
+    os.setpriority(os.PRIO_PROCESS, 0, 0)
+    return "the referee goes before bots"
 
 
 def main() -> None:
@@ -319,7 +329,7 @@ def main() -> None:
         uvloop.run(_bot(options.bot[0], options.bot[1], options.think_ms / 1000))
         return
     runs = f"{options.repeats} x {options.seconds:g} s a cell: median (range)"
-    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {runs}")
+    print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {_first()}; {runs}")
     if not options.think:
         sweep(options.sessions, options.seconds, options.repeats)
         settings(options.seconds, options.repeats)
