@@ -29,7 +29,7 @@ from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
-from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, SessionResult
 from tests.arena import servers
 
 SESSIONS = 20
@@ -37,8 +37,8 @@ SESSIONS = 20
 WORKERS = (1, 2, 4)
 ROUNDS = 10
 """Of sixteen matches each; four times as many where the matches are counted."""
-REFEREED = 512
-"""Sessions that the referee plays, all at once."""
+REFEREED = 2048
+"""Sessions that the referee plays, as many at once as it takes; the first quarter is not counted."""
 
 Place = Callable[[Path], AbstractContextManager[Settings]]
 
@@ -124,13 +124,13 @@ def referee_rate(sessions: int) -> float:
         address = f"127.0.0.1:{read_line(server)}"
         for number in range(1, PLAYERS + 1):
             stack.enter_context(process("benchmarks.referee", "--bot", str(number), address))
-        began, done = None, 0
+        warm, began, done = sessions // 4, 0.0, 0
         for update in run_match(address, "worker", spec("bench", range(1, PLAYERS + 1), sessions, DEALS)):
-            if isinstance(update, Progress) and update.decisions:
-                began = began or time.monotonic()
-            done += isinstance(update, SessionResult)
-        assert began is not None
-        return done / (time.monotonic() - began)
+            if isinstance(update, SessionResult):
+                done += 1
+                if done == warm:
+                    began = time.monotonic()
+        return (done - warm) / (time.monotonic() - began)
 
 
 def measure(places: dict[str, Place], rounds: int, refereed: int) -> None:

@@ -25,7 +25,7 @@ from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
-from referee.service.server import serve, take_precedence
+from referee.service.server import serve, set_up_process, take_precedence
 
 PLAYERS = 4
 WARM_SECONDS = 1.0
@@ -86,7 +86,7 @@ async def _referee(hold: bool) -> None:
         import referee.matches.outbox
 
         referee.matches.outbox.HOLD_SECONDS = 0.0
-    take_precedence()  # as a referee's process does
+    set_up_process()
     stop = asyncio.Event()
 
     async def serve_lines() -> None:

@@ -1,6 +1,7 @@
 """The referee as a gRPC server: starts, drains and stops."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -21,7 +22,7 @@ from referee.service.serving import ServerOptions
 from referee.service.stream import clock
 from referee.v1 import referee_pb2
 
-__all__ = ["ServerOptions", "run", "serve", "take_precedence"]
+__all__ = ["ServerOptions", "run", "serve", "set_up_process", "take_precedence"]
 
 STOP_GRACE = 1.0
 """Seconds that open calls have to end when the referee stops."""
@@ -97,6 +98,16 @@ async def serve(
     await server.stop(0)
 
 
+def set_up_process() -> None:
+    """Makes this process one that does nothing but referee."""
+    take_precedence()
+    # What tables make is freed as soon as nothing holds it; cycles are left by closed streams alone. To look
+    # for them after each 700 objects, as Python does by itself, takes a twentieth of all time.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 5, 5)
+
+
 def take_precedence() -> bool:
     """Has this process go before others on its host; gives whether it does.
 
@@ -135,8 +146,7 @@ def run(
 
     Raises ListenError.
     """
-
-    take_precedence()
+    set_up_process()
 
     async def main() -> None:
         stop, hurry = asyncio.Event(), asyncio.Event()
