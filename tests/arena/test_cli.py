@@ -15,7 +15,7 @@ from arena.cli.output import number
 from arena.cli.system import place_of
 from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
-from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.cli import Arena, Result, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
 from tests.tied import tied
 
@@ -144,9 +144,14 @@ def test_a_database_from_a_newer_version_is_left_alone(arena: Arena, settings: S
     assert file.read_bytes() == before
 
 
-def test_referee_on_a_port_that_is_taken_says_so(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_referee_on_a_port_that_is_taken_says_so(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with taken_address() as address:
-        assert_one_line(arena("referee", "--listen", address), 1, address)
+        # Not in this process, which it would make a referee's.
+        command = arena_command("--data", str(tmp_path), "referee", "--listen", address)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert_one_line(Result(done.returncode, done.stdout, done.stderr), 1, address)
         monkeypatch.setenv("ARENA_LISTEN", address)
         assert_one_line(arena("up"), 1, address)
 

@@ -7,8 +7,6 @@ import sys
 from referee.service.server import PRECEDENCE
 
 SHOW = "import os; from referee.service.server import take_precedence; print(take_precedence(), os.nice(0))"
-OWN = os.nice(0)
-"""What the tests themselves run at."""
 
 
 def output(*command: str) -> str:
@@ -16,11 +14,12 @@ def output(*command: str) -> str:
 
 
 def test_precedence_when_the_process_may_take_it_then_it_goes_before_others() -> None:
-    allowed = OWN == 0 and output("nice", "-n", "-1", "nice") == "-1"
-    expected = f"True {PRECEDENCE}" if allowed else f"False {OWN}"
+    own = os.nice(0)
+    allowed = own == 0 and output("nice", "-n", "-1", "nice") == "-1"
+    expected = f"True {PRECEDENCE}" if allowed else f"False {own}"
     assert output(sys.executable, "-c", SHOW) == expected
 
 
 def test_precedence_when_the_process_was_given_a_priority_then_it_keeps_that() -> None:
-    given = min(OWN + 3, 19)
+    given = min(os.nice(0) + 3, 19)
     assert output("nice", "-n", "3", sys.executable, "-c", SHOW) == f"False {given}"
