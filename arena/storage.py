@@ -158,9 +158,8 @@ def open_storage(settings: Settings) -> Storage:
     except StorageError as error:
         storage.close()
         raise type(error)(f"{error} ({settings.shown()['database_url']})") from error
-    except (
-        ProgrammingError
-    ) as error:  # of the driver, which cannot use the URL, or of a server that forbids it
+    except ProgrammingError as error:
+        # The driver cannot use the URL, or the server forbids what it asks for.
         storage.close()
         raise SettingsError("database_url", _first_line(error)) from error
     return storage

@@ -5,7 +5,19 @@ from typing import TypeAlias
 
 import grpc
 
+from referee.protocol.version import MAX_MESSAGE_BYTES
+
 Options: TypeAlias = "tuple[tuple[str, int], ...]"
+
+SERVER_OPTIONS = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+)
+"""How a server that bots connect to is set up, a referee's or the check's."""
 
 
 @dataclass(frozen=True, slots=True)

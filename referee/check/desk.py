@@ -10,8 +10,8 @@ import grpc
 from referee.check.outcome import Absent, Failed, Lost, Silent
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
-from referee.check.stream import MAX_MESSAGE_BYTES, Line, Switchboard
-from referee.protocol.version import PROTOCOL_VERSION
+from referee.check.stream import Line, Switchboard
+from referee.protocol.version import MAX_MESSAGE_BYTES, PROTOCOL_VERSION
 from referee.v1 import play_pb2
 
 PATIENCE = 5.0

@@ -9,20 +9,12 @@ from typing import NamedTuple, TypeAlias
 import grpc
 from google.protobuf.message import DecodeError, Message
 
+from referee.channel import SERVER_OPTIONS
 from referee.check.outcome import Failed, Lost, Silent
 from referee.errors import ListenError
 from referee.v1 import play_pb2, referee_pb2
 
 SERVICE = referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
-MAX_MESSAGE_BYTES = 1 << 20
-_OPTIONS = (
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", -1),
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-)
 
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 
@@ -135,7 +127,7 @@ class Switchboard:
 
     async def listen(self, address: str) -> None:
         """Takes streams on an address, ``host:port``; port 0 finds a free one. Raises ListenError."""
-        server = grpc.aio.server(options=_OPTIONS)
+        server = grpc.aio.server(options=SERVER_OPTIONS)
         handler = grpc.stream_stream_rpc_method_handler(self._play)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))
         try:

@@ -162,14 +162,6 @@ class Deal:
 
         So a window takes the same course whoever holds a bomb.
         """
-        if seat == self.turn and self._plain and self.to_beat:
-            plays = self._lists[seat]
-            if plays is None:
-                plays = self._plays(seat)
-            low = bisect(plays, self._beaten)
-            if low == len(plays):
-                return True
-            return plays[low] > self._group_end and not (self._bombs and plays[-1] >= self._first_bomb)
         return self.stage is not _BOMBS and len(self.choices(seat)) == 1
 
     def default(self, seat: int) -> int:

@@ -13,10 +13,10 @@ import uvloop
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from referee.channel import SERVER_OPTIONS
 from referee.errors import ListenError
 from referee.matches.auth import Authenticator
 from referee.matches.hall import BEAT_SECONDS, Hall
-from referee.protocol.version import MAX_MESSAGE_BYTES
 from referee.service.calls import RefereeServicer
 from referee.service.serving import ServerOptions
 from referee.service.stream import clock
@@ -33,15 +33,7 @@ DEFAULT_OPTIONS = ServerOptions()
 
 log = logging.getLogger("referee")
 
-_OPTIONS = (
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", -1),
-    ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-    ("grpc.max_concurrent_streams", 1_000),
-)
+_OPTIONS = (*SERVER_OPTIONS, ("grpc.max_concurrent_streams", 1_000))
 
 
 async def serve(
