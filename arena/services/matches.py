@@ -188,6 +188,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         .where(Seat.match_id == match.id)
         .order_by(col(Seat.position))
     )
+    other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
     seed = bytes.fromhex(tournament.seed)
     table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
@@ -215,6 +216,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
             credit_ms=tournament.credit_ms,
             ask_forced=tournament.ask_forced,
         ),
+        shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
     )
 
 

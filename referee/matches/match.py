@@ -67,6 +67,8 @@ class MatchSpec:
     commitment: str
     """SHA-256 of the tournament's seed, hexadecimal."""
     limits: Limits = Limits()
+    shared_deals: bool = False
+    """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
 
 
 @dataclass(frozen=True, slots=True)

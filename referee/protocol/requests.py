@@ -88,6 +88,7 @@ def read_match(request: match_pb2.RunMatchRequest) -> MatchSpec:
             credit_ms=request.credit_ms,
             ask_forced=request.ask_forced,
         ),
+        shared_deals=request.shared_deals,
     )
 
 
@@ -112,6 +113,7 @@ def match_request(spec: MatchSpec) -> match_pb2.RunMatchRequest:
         increment_ms=spec.limits.increment_ms,
         credit_ms=spec.limits.credit_ms,
         ask_forced=spec.limits.ask_forced,
+        shared_deals=spec.shared_deals,
     )
 
 

@@ -38,20 +38,12 @@ class Access:
             raise AssertionError
         return identity
 
-    async def require(self, context: CallContext, *scopes: Scope) -> None:
-        """Ends the call if its token is not of these scopes."""
+    async def require(self, context: CallContext, *scopes: Scope, reason: str = "") -> None:
+        """Ends the call if its token is not of these scopes; ``reason`` says why it has to be."""
         if await self._ask(self._authenticator.scope, bearer(context), context) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, f"authorization: not a {whose} token")
-
-    async def require_any(self, context: CallContext) -> None:
-        """Ends the call if its token is none of this arena."""
-        token = bearer(context)
-        for question in (self._authenticator.scope, self._authenticator.bot):
-            if await self._ask(question, token, context) is not None:
-                return
-        text = "authorization: watching needs a token of this arena"
-        await context.abort(grpc.StatusCode.UNAUTHENTICATED, text)
+            text = f"authorization: {reason or f'not a {whose} token'}"
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, text)
 
     async def _ask(
         self, question: Callable[[str], _Answer | None], token: str, context: CallContext

@@ -29,6 +29,8 @@ PROGRESS_SECONDS = 1.0
 REVOKED_SECONDS = 2.0
 """How often it is asked whether a connected bot's token was revoked."""
 MAX_SPECTATORS = 20_000
+SHARED_DEALS = "the deals of this match are played at other tables too"
+WATCHING = "watching needs a token of an organiser or a spectator"
 LOOK_SECONDS = 0.2
 """How often it is looked whether the client of a broken call has ended it."""
 
@@ -311,9 +313,12 @@ class RefereeServicer:
     ) -> None:
         """Shows a match to a spectator."""
         request = await readable(message, context)
-        if not self._options.open_to_spectators:
-            await self._access.require_any(context)
+        anyone, watching = self._options.open_to_spectators, (Scope.ORGANISER, Scope.SPECTATOR)
+        if not anyone:
+            await self._access.require(context, *watching, reason=WATCHING)
         match = await self._running(request.match_id, context)
+        if anyone and match.spec.shared_deals:
+            await self._access.require(context, *watching, reason=f"{SHARED_DEALS}; {WATCHING}")
         if self._hall.spectators >= MAX_SPECTATORS:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many spectators; try again later")
         spectator = self._hall.watch(match)

@@ -26,7 +26,7 @@ from referee.v1 import cards_pb2 as referee_dot_v1_dot_cards__pb2
 from referee.v1 import play_pb2 as referee_dot_v1_dot_play__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16referee/v1/match.proto\x12\nreferee.v1\x1a\x16referee/v1/cards.proto\x1a\x15referee/v1/play.proto\"\xe2\x02\n\x0fRunMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\r\x12\r\n\x05table\x18\x04 \x01(\r\x12\x0f\n\x07ruleset\x18\x05 \x01(\t\x12\"\n\x04\x62ots\x18\x06 \x03(\x0b\x32\x14.referee.v1.MatchBot\x12*\n\x08sessions\x18\x07 \x03(\x0b\x32\x18.referee.v1.MatchSession\x12\r\n\x05\x64\x65\x61ls\x18\x08 \x01(\r\x12\x12\n\ncommitment\x18\t \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_ms\x18\n \x01(\r\x12\x0f\n\x07join_ms\x18\x0b \x01(\r\x12\x13\n\x0b\x66\x61ult_limit\x18\x0c \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\r \x01(\r\x12\x14\n\x0cincrement_ms\x18\x0e \x01(\r\x12\x11\n\tcredit_ms\x18\x0f \x01(\r\x12\x12\n\nask_forced\x18\x10 \x01(\x08\",\n\x08MatchBot\x12\x12\n\nversion_id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\"=\n\x0cMatchSession\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0f\n\x07seating\x18\x02 \x03(\r\x12\x0c\n\x04seed\x18\x03 \x01(\x0c\"\x84\x01\n\x10RunMatchResponse\x12-\n\x08progress\x18\x01 \x01(\x0b\x32\x19.referee.v1.MatchProgressH\x00\x12\x37\n\x10session_finished\x18\x02 \x01(\x0b\x32\x1b.referee.v1.SessionFinishedH\x00\x42\x08\n\x06update\"g\n\rMatchProgress\x12\x11\n\tdecisions\x18\x01 \x01(\x04\x12\x15\n\rsessions_open\x18\x02 \x01(\r\x12\x13\n\x0bwaiting_for\x18\x03 \x03(\t\x12\x17\n\x0fsessions_voided\x18\x04 \x01(\r\"{\n\x0fSessionFinished\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x11\x12\x11\n\tforfeited\x18\x03 \x01(\x08\x12\x14\n\x0c\x66orfeited_by\x18\x04 \x01(\r\x12\x0e\n\x06\x66\x61ults\x18\x05 \x03(\r\x12\x0f\n\x07records\x18\x06 \x03(\t\"%\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\">\n\x12WatchMatchResponse\x12(\n\x07updates\x18\x01 \x03(\x0b\x32\x17.referee.v1.WatchUpdate\"\xb0\x02\n\x0bWatchUpdate\x12\x35\n\x0fsession_started\x18\x01 \x01(\x0b\x32\x1a.referee.v1.SessionStartedH\x00\x12/\n\x0c\x64\x65\x61l_started\x18\x02 \x01(\x0b\x32\x17.referee.v1.DealStartedH\x00\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x17.referee.v1.WatchActionH\x00\x12+\n\ndeal_ended\x18\x04 \x01(\x0b\x32\x15.referee.v1.DealEndedH\x00\x12\x31\n\rsession_ended\x18\x05 \x01(\x0b\x32\x18.referee.v1.SessionEndedH\x00\x12$\n\x06notice\x18\x06 \x01(\x0b\x32\x12.referee.v1.NoticeH\x00\x42\x08\n\x06update\"\x82\x01\n\x0bWatchAction\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.referee.v1.ActionKind\x12\x1f\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x10.referee.v1.Card\x12\r\n\x05\x64rawn\x18\x05 \x01(\r\"$\n\x10HoldMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\"\x13\n\x11HoldMatchResponse\"$\n\rStatusRequest\x12\x13\n\x0bversion_ids\x18\x01 \x03(\x03\"\x8f\x01\n\x0eStatusResponse\x12\x10\n\x08\x64raining\x18\x01 \x01(\x08\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\x0f\n\x07streams\x18\x04 \x01(\r\x12\x12\n\nspectators\x18\x05 \x01(\r\x12#\n\x04\x62ots\x18\x06 \x03(\x0b\x32\x15.referee.v1.BotStatus\"F\n\tBotStatus\x12\x11\n\tconnected\x18\x01 \x01(\x08\x12\x14\n\x0cmax_sessions\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16referee/v1/match.proto\x12\nreferee.v1\x1a\x16referee/v1/cards.proto\x1a\x15referee/v1/play.proto\"\xf8\x02\n\x0fRunMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\r\x12\r\n\x05table\x18\x04 \x01(\r\x12\x0f\n\x07ruleset\x18\x05 \x01(\t\x12\"\n\x04\x62ots\x18\x06 \x03(\x0b\x32\x14.referee.v1.MatchBot\x12*\n\x08sessions\x18\x07 \x03(\x0b\x32\x18.referee.v1.MatchSession\x12\r\n\x05\x64\x65\x61ls\x18\x08 \x01(\r\x12\x12\n\ncommitment\x18\t \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_ms\x18\n \x01(\r\x12\x0f\n\x07join_ms\x18\x0b \x01(\r\x12\x13\n\x0b\x66\x61ult_limit\x18\x0c \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\r \x01(\r\x12\x14\n\x0cincrement_ms\x18\x0e \x01(\r\x12\x11\n\tcredit_ms\x18\x0f \x01(\r\x12\x12\n\nask_forced\x18\x10 \x01(\x08\x12\x14\n\x0cshared_deals\x18\x11 \x01(\x08\",\n\x08MatchBot\x12\x12\n\nversion_id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\"=\n\x0cMatchSession\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0f\n\x07seating\x18\x02 \x03(\r\x12\x0c\n\x04seed\x18\x03 \x01(\x0c\"\x84\x01\n\x10RunMatchResponse\x12-\n\x08progress\x18\x01 \x01(\x0b\x32\x19.referee.v1.MatchProgressH\x00\x12\x37\n\x10session_finished\x18\x02 \x01(\x0b\x32\x1b.referee.v1.SessionFinishedH\x00\x42\x08\n\x06update\"g\n\rMatchProgress\x12\x11\n\tdecisions\x18\x01 \x01(\x04\x12\x15\n\rsessions_open\x18\x02 \x01(\r\x12\x13\n\x0bwaiting_for\x18\x03 \x03(\t\x12\x17\n\x0fsessions_voided\x18\x04 \x01(\r\"{\n\x0fSessionFinished\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x11\x12\x11\n\tforfeited\x18\x03 \x01(\x08\x12\x14\n\x0c\x66orfeited_by\x18\x04 \x01(\r\x12\x0e\n\x06\x66\x61ults\x18\x05 \x03(\r\x12\x0f\n\x07records\x18\x06 \x03(\t\"%\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\">\n\x12WatchMatchResponse\x12(\n\x07updates\x18\x01 \x03(\x0b\x32\x17.referee.v1.WatchUpdate\"\xb0\x02\n\x0bWatchUpdate\x12\x35\n\x0fsession_started\x18\x01 \x01(\x0b\x32\x1a.referee.v1.SessionStartedH\x00\x12/\n\x0c\x64\x65\x61l_started\x18\x02 \x01(\x0b\x32\x17.referee.v1.DealStartedH\x00\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x17.referee.v1.WatchActionH\x00\x12+\n\ndeal_ended\x18\x04 \x01(\x0b\x32\x15.referee.v1.DealEndedH\x00\x12\x31\n\rsession_ended\x18\x05 \x01(\x0b\x32\x18.referee.v1.SessionEndedH\x00\x12$\n\x06notice\x18\x06 \x01(\x0b\x32\x12.referee.v1.NoticeH\x00\x42\x08\n\x06update\"\x82\x01\n\x0bWatchAction\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.referee.v1.ActionKind\x12\x1f\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x10.referee.v1.Card\x12\r\n\x05\x64rawn\x18\x05 \x01(\r\"$\n\x10HoldMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\"\x13\n\x11HoldMatchResponse\"$\n\rStatusRequest\x12\x13\n\x0bversion_ids\x18\x01 \x03(\x03\"\x8f\x01\n\x0eStatusResponse\x12\x10\n\x08\x64raining\x18\x01 \x01(\x08\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\x0f\n\x07streams\x18\x04 \x01(\r\x12\x12\n\nspectators\x18\x05 \x01(\r\x12#\n\x04\x62ots\x18\x06 \x03(\x0b\x32\x15.referee.v1.BotStatus\"F\n\tBotStatus\x12\x11\n\tconnected\x18\x01 \x01(\x08\x12\x14\n\x0cmax_sessions\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,33 +34,33 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'referee.v1.match_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RUNMATCHREQUEST']._serialized_start=86
-  _globals['_RUNMATCHREQUEST']._serialized_end=440
-  _globals['_MATCHBOT']._serialized_start=442
-  _globals['_MATCHBOT']._serialized_end=486
-  _globals['_MATCHSESSION']._serialized_start=488
-  _globals['_MATCHSESSION']._serialized_end=549
-  _globals['_RUNMATCHRESPONSE']._serialized_start=552
-  _globals['_RUNMATCHRESPONSE']._serialized_end=684
-  _globals['_MATCHPROGRESS']._serialized_start=686
-  _globals['_MATCHPROGRESS']._serialized_end=789
-  _globals['_SESSIONFINISHED']._serialized_start=791
-  _globals['_SESSIONFINISHED']._serialized_end=914
-  _globals['_WATCHMATCHREQUEST']._serialized_start=916
-  _globals['_WATCHMATCHREQUEST']._serialized_end=953
-  _globals['_WATCHMATCHRESPONSE']._serialized_start=955
-  _globals['_WATCHMATCHRESPONSE']._serialized_end=1017
-  _globals['_WATCHUPDATE']._serialized_start=1020
-  _globals['_WATCHUPDATE']._serialized_end=1324
-  _globals['_WATCHACTION']._serialized_start=1327
-  _globals['_WATCHACTION']._serialized_end=1457
-  _globals['_HOLDMATCHREQUEST']._serialized_start=1459
-  _globals['_HOLDMATCHREQUEST']._serialized_end=1495
-  _globals['_HOLDMATCHRESPONSE']._serialized_start=1497
-  _globals['_HOLDMATCHRESPONSE']._serialized_end=1516
-  _globals['_STATUSREQUEST']._serialized_start=1518
-  _globals['_STATUSREQUEST']._serialized_end=1554
-  _globals['_STATUSRESPONSE']._serialized_start=1557
-  _globals['_STATUSRESPONSE']._serialized_end=1700
-  _globals['_BOTSTATUS']._serialized_start=1702
-  _globals['_BOTSTATUS']._serialized_end=1772
+  _globals['_RUNMATCHREQUEST']._serialized_end=462
+  _globals['_MATCHBOT']._serialized_start=464
+  _globals['_MATCHBOT']._serialized_end=508
+  _globals['_MATCHSESSION']._serialized_start=510
+  _globals['_MATCHSESSION']._serialized_end=571
+  _globals['_RUNMATCHRESPONSE']._serialized_start=574
+  _globals['_RUNMATCHRESPONSE']._serialized_end=706
+  _globals['_MATCHPROGRESS']._serialized_start=708
+  _globals['_MATCHPROGRESS']._serialized_end=811
+  _globals['_SESSIONFINISHED']._serialized_start=813
+  _globals['_SESSIONFINISHED']._serialized_end=936
+  _globals['_WATCHMATCHREQUEST']._serialized_start=938
+  _globals['_WATCHMATCHREQUEST']._serialized_end=975
+  _globals['_WATCHMATCHRESPONSE']._serialized_start=977
+  _globals['_WATCHMATCHRESPONSE']._serialized_end=1039
+  _globals['_WATCHUPDATE']._serialized_start=1042
+  _globals['_WATCHUPDATE']._serialized_end=1346
+  _globals['_WATCHACTION']._serialized_start=1349
+  _globals['_WATCHACTION']._serialized_end=1479
+  _globals['_HOLDMATCHREQUEST']._serialized_start=1481
+  _globals['_HOLDMATCHREQUEST']._serialized_end=1517
+  _globals['_HOLDMATCHRESPONSE']._serialized_start=1519
+  _globals['_HOLDMATCHRESPONSE']._serialized_end=1538
+  _globals['_STATUSREQUEST']._serialized_start=1540
+  _globals['_STATUSREQUEST']._serialized_end=1576
+  _globals['_STATUSRESPONSE']._serialized_start=1579
+  _globals['_STATUSRESPONSE']._serialized_end=1722
+  _globals['_BOTSTATUS']._serialized_start=1724
+  _globals['_BOTSTATUS']._serialized_end=1794
 # @@protoc_insertion_point(module_scope)

@@ -42,6 +42,7 @@ class RunMatchRequest(_message.Message):
     INCREMENT_MS_FIELD_NUMBER: _builtins.int
     CREDIT_MS_FIELD_NUMBER: _builtins.int
     ASK_FORCED_FIELD_NUMBER: _builtins.int
+    SHARED_DEALS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """match_id names the match. A second call with the name of a running match takes it over: the first call
     ends with ABORTED and its open sessions are void.
@@ -72,6 +73,10 @@ class RunMatchRequest(_message.Message):
     """credit_ms is the most that is credited to a decision for the network, in milliseconds; 0 for no credit."""
     ask_forced: _builtins.bool
     """ask_forced asks a bot even where it has no choice."""
+    shared_deals: _builtins.bool
+    """shared_deals is true when other tables play the same deals: only who has a token of an organiser or a spectator
+    may watch the match then, whatever the arena asks of spectators elsewhere.
+    """
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchBot]:
         """bots are the bot versions of the table."""
@@ -99,10 +104,11 @@ class RunMatchRequest(_message.Message):
         increment_ms: _builtins.int = ...,
         credit_ms: _builtins.int = ...,
         ask_forced: _builtins.bool = ...,
+        shared_deals: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank_ms", b"bank_ms", "bots", b"bots", "commitment", b"commitment", "credit_ms", b"credit_ms", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "increment_ms", b"increment_ms", "join_ms", b"join_ms", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank_ms", b"bank_ms", "bots", b"bots", "commitment", b"commitment", "credit_ms", b"credit_ms", "deals", b"deals", "decision_ms", b"decision_ms", "fault_limit", b"fault_limit", "increment_ms", b"increment_ms", "join_ms", b"join_ms", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -105,7 +105,8 @@ class RefereeServiceServicer:
 
     def WatchMatch(self, request, context):
         """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-        UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+        UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+        where the arena asks all spectators for one, and always where other tables play the match's deals.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -55,7 +55,8 @@ class RefereeServiceStub:
     """
     WatchMatch: _grpc.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]
     """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-    UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+    UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+    where the arena asks all spectators for one, and always where other tables play the match's deals.
     """
     Status: _grpc.UnaryUnaryMultiCallable[_match_pb2.StatusRequest, _match_pb2.StatusResponse]
     """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
@@ -91,7 +92,8 @@ class RefereeServiceAsyncStub(RefereeServiceStub):
     """
     WatchMatch: _aio.UnaryStreamMultiCallable[_match_pb2.WatchMatchRequest, _match_pb2.WatchMatchResponse]  # type: ignore[assignment]
     """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-    UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+    UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+    where the arena asks all spectators for one, and always where other tables play the match's deals.
     """
     Status: _aio.UnaryUnaryMultiCallable[_match_pb2.StatusRequest, _match_pb2.StatusResponse]  # type: ignore[assignment]
     """Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
@@ -148,7 +150,8 @@ class RefereeServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_match_pb2.WatchMatchResponse], _abc.AsyncIterator[_match_pb2.WatchMatchResponse]]:
         """WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-        UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+        UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+        where the arena asks all spectators for one, and always where other tables play the match's deals.
         """
 
     @_abc_1.abstractmethod

@@ -1,7 +1,7 @@
 """Duplicate deals: the same cards at all tables, fixed seats, scores beside the same seat elsewhere."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -16,8 +16,10 @@ from arena.ratings import apply_match
 from arena.services import results
 from arena.services.rating import rebuild
 from arena.services.records import export_records
+from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, play_by_table
+from tests.arena.fakes import play_at_once
 from tests.arena.world import World
 
 sessions = st.lists(
@@ -169,6 +171,24 @@ def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:
 def test_duplicate_tournament_is_verified(duplicate: World) -> None:
     report = check(lines_of(duplicate))
     assert (report.problem, report.deals) == (None, 24)
+
+
+@pytest.mark.parametrize(
+    ("entrants", "duplicate", "shared"), [(8, True, True), (8, False, False), (7, True, False)]
+)
+def test_match_shares_its_deals_in_duplicate_where_the_round_has_another_table(
+    world: World, entrants: int, duplicate: bool, shared: bool
+) -> None:
+    cup = world.tournament(entrants, format="swiss", rounds=2, sessions=2, deals=1, duplicate=duplicate)
+    told: list[tuple[int, int, bool]] = []
+
+    def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        told.append((spec.round, spec.table, spec.shared_deals))
+        return play_at_once(route, spec)
+
+    world.finish(cup.id, run)
+    tables = range(1, entrants // 4 + 1)
+    assert told == [(round, table, shared) for round in (1, 2) for table in tables]
 
 
 def test_export_of_an_open_duplicate_round_leaves_its_deals_out(world: World) -> None:

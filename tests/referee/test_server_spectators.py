@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import grpc
 import pytest
@@ -46,27 +47,37 @@ LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
 CROWD = 2000
 
 
-async def watch(address: str, token: str = "") -> list[match_pb2.WatchUpdate]:
+async def watch(address: str, token: str = "", match_id: str = "m") -> list[match_pb2.WatchUpdate]:
     """All that a spectator sees of the match from now on."""
     metadata = (("authorization", f"Bearer {token}"),) if token else ()
     updates: list[match_pb2.WatchUpdate] = []
     async with grpc.aio.insecure_channel(address) as channel, asyncio.timeout(3 * DEADLINE):
         stub = referee_pb2_grpc.RefereeServiceStub(channel)
-        async for response in stub.WatchMatch(match_pb2.WatchMatchRequest(match_id="m"), metadata=metadata):
+        request = match_pb2.WatchMatchRequest(match_id=match_id)
+        async for response in stub.WatchMatch(request, metadata=metadata):
             updates += response.updates
     return updates
 
 
 @asynccontextmanager
-async def held_match(address: str, sessions: int = 1, deals: int = 2) -> AsyncIterator[asyncio.Task[object]]:
+async def held_match(
+    address: str,
+    sessions: int = 1,
+    deals: int = 2,
+    *,
+    bots: tuple[int, int, int, int] = (1, 2, 3, 4),
+    match_id: str = "m",
+    shared_deals: bool = False,
+) -> AsyncIterator[asyncio.Task[object]]:
     """A match that goes on only when the block ends; gives its results."""
-    async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
-        async with WireBot(address, 4) as bot:
-            spec = match_spec(sessions=sessions, deals=deals, limits=LIMITS)
+    async with sdk_bots(address, dict.fromkeys(bots[:3], lowest)):
+        async with WireBot(address, bots[3]) as bot:
+            spec = match_spec(bots, sessions=sessions, deals=deals, match_id=match_id, limits=LIMITS)
+            spec = replace(spec, shared_deals=shared_deals)
             running: asyncio.Task[object] = asyncio.create_task(play_match(address, spec))
             await bot.next("turn")
             yield running
-        async with sdk_bots(address, {4: lowest}):
+        async with sdk_bots(address, {bots[3]: lowest}):
             await running
 
 
@@ -99,8 +110,11 @@ async def test_watch_when_spectators_come_early_and_late_then_they_see_whole_dea
         assert not any(update.HasField("deal_ended") for update in updates[:first_end])
 
 
-@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, WORKER_TOKEN, "bot-17"])
-async def test_watch_when_a_token_is_asked_for_then_each_of_the_arena_will_do(token: str) -> None:
+WATCHING = "watching needs a token of an organiser or a spectator"
+
+
+@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN])
+async def test_watch_when_a_token_is_asked_for_then_organisers_and_spectators_may(token: str) -> None:
     options = ServerOptions(drain_seconds=0, open_to_spectators=False)
     async with referee(options=options) as address:
         async with held_match(address):
@@ -109,14 +123,47 @@ async def test_watch_when_a_token_is_asked_for_then_each_of_the_arena_will_do(to
         assert (await watching)[-1].HasField("session_ended")
 
 
-@pytest.mark.parametrize("token", ["", "nobody", "x" * 1000])
+@pytest.mark.parametrize("token", ["", "nobody", "x" * 1000, "bot-4", "bot-17", WORKER_TOKEN])
 async def test_watch_when_a_token_is_asked_for_then_others_are_refused(token: str) -> None:
     options = ServerOptions(drain_seconds=0, open_to_spectators=False)
     async with referee(options=options) as address, held_match(address):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await watch(address, token)
     assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
-    assert caught.value.details() == "authorization: watching needs a token of this arena"
+    assert caught.value.details() == f"authorization: {WATCHING}"
+
+
+async def test_watch_when_other_tables_play_the_same_deals_then_only_organisers_and_spectators_may() -> None:
+    async with referee() as address:
+        async with held_match(address, shared_deals=True):
+            for token in ["", "nobody", "x" * 1000, "bot-4", "bot-17", WORKER_TOKEN]:
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await watch(address, token)
+                assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+                reason = f"the deals of this match are played at other tables too; {WATCHING}"
+                assert caught.value.details() == f"authorization: {reason}"
+            watching = [
+                asyncio.create_task(watch(address, token)) for token in (SPECTATOR_TOKEN, ORGANISER_TOKEN)
+            ]
+            await until_watched(address, 2)
+        for seen in watching:
+            assert (await seen)[-1].HasField("session_ended")
+
+
+async def test_watch_when_another_match_of_the_referee_shares_its_deals_then_anyone_may_watch_this_one() -> (
+    None
+):
+    async with (
+        referee() as address,
+        held_match(address, bots=(5, 6, 7, 8), match_id="shared", shared_deals=True),
+    ):
+        async with held_match(address):
+            watching = asyncio.create_task(watch(address))
+            await until_watched(address, 1)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await watch(address, match_id="shared")
+            assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert (await watching)[-1].HasField("session_ended")
 
 
 async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_missed() -> None:

@@ -58,7 +58,10 @@ type RunMatchRequest struct {
 	// credit_ms is the most that is credited to a decision for the network, in milliseconds; 0 for no credit.
 	CreditMs uint32 `protobuf:"varint,15,opt,name=credit_ms,json=creditMs,proto3" json:"credit_ms,omitempty"`
 	// ask_forced asks a bot even where it has no choice.
-	AskForced     bool `protobuf:"varint,16,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
+	AskForced bool `protobuf:"varint,16,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
+	// shared_deals is true when other tables play the same deals: only who has a token of an organiser or a spectator
+	// may watch the match then, whatever the arena asks of spectators elsewhere.
+	SharedDeals   bool `protobuf:"varint,17,opt,name=shared_deals,json=sharedDeals,proto3" json:"shared_deals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -201,6 +204,13 @@ func (x *RunMatchRequest) GetCreditMs() uint32 {
 func (x *RunMatchRequest) GetAskForced() bool {
 	if x != nil {
 		return x.AskForced
+	}
+	return false
+}
+
+func (x *RunMatchRequest) GetSharedDeals() bool {
+	if x != nil {
+		return x.SharedDeals
 	}
 	return false
 }
@@ -1196,7 +1206,7 @@ var File_referee_v1_match_proto protoreflect.FileDescriptor
 const file_referee_v1_match_proto_rawDesc = "" +
 	"\n" +
 	"\x16referee/v1/match.proto\x12\n" +
-	"referee.v1\x1a\x16referee/v1/cards.proto\x1a\x15referee/v1/play.proto\"\xfb\x03\n" +
+	"referee.v1\x1a\x16referee/v1/cards.proto\x1a\x15referee/v1/play.proto\"\x9e\x04\n" +
 	"\x0fRunMatchRequest\x12\x19\n" +
 	"\bmatch_id\x18\x01 \x01(\tR\amatchId\x12\x1e\n" +
 	"\n" +
@@ -1221,7 +1231,8 @@ const file_referee_v1_match_proto_rawDesc = "" +
 	"\fincrement_ms\x18\x0e \x01(\rR\vincrementMs\x12\x1b\n" +
 	"\tcredit_ms\x18\x0f \x01(\rR\bcreditMs\x12\x1d\n" +
 	"\n" +
-	"ask_forced\x18\x10 \x01(\bR\taskForced\"=\n" +
+	"ask_forced\x18\x10 \x01(\bR\taskForced\x12!\n" +
+	"\fshared_deals\x18\x11 \x01(\bR\vsharedDeals\"=\n" +
 	"\bMatchBot\x12\x1d\n" +
 	"\n" +
 	"version_id\x18\x01 \x01(\x03R\tversionId\x12\x12\n" +

@@ -51,7 +51,8 @@ type RefereeServiceClient interface {
 	// match that is not running here.
 	HoldMatch(ctx context.Context, in *HoldMatchRequest, opts ...grpc.CallOption) (*HoldMatchResponse, error)
 	// WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-	// UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+	// UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+	// where the arena asks all spectators for one, and always where other tables play the match's deals.
 	WatchMatch(ctx context.Context, in *WatchMatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchMatchResponse], error)
 	// Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
 	// UNAUTHENTICATED for a wrong one.
@@ -172,7 +173,8 @@ type RefereeServiceServer interface {
 	// match that is not running here.
 	HoldMatch(context.Context, *HoldMatchRequest) (*HoldMatchResponse, error)
 	// WatchMatch follows a running match. It fails with NOT_FOUND for one that is not running here, and with
-	// UNAUTHENTICATED where the arena asks spectators for a token ("authorization: Bearer …") and it is wrong.
+	// UNAUTHENTICATED where an organiser's or a spectator's token ("authorization: Bearer …") is needed and it is wrong:
+	// where the arena asks all spectators for one, and always where other tables play the match's deals.
 	WatchMatch(*WatchMatchRequest, grpc.ServerStreamingServer[WatchMatchResponse]) error
 	// Status says how busy the referee is; the token of a worker or an organiser stands in the metadata. It fails with
 	// UNAUTHENTICATED for a wrong one.

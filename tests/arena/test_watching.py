@@ -1,0 +1,88 @@
+"""Who may watch what a real worker has a real referee play, with the settings as they are by default."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import grpc
+
+from arena.models import utc_now
+from arena.services import bots, tokens
+from referee.client import referee_status
+from referee.v1 import match_pb2, referee_pb2_grpc
+from tests.arena.running import RunningArena, running_arena
+from tests.arena.waiting import DEADLINE, wait_for
+
+CUP = {
+    "format": "swiss",
+    "rounds": 1,
+    "ruleset": "chinese-2",
+    "sessions": 2,
+    "deals": 1,
+    "join_seconds": 600,  # the bots never come, so the matches are there for as long as they are looked at
+}
+MATCHES = 5
+"""What the tournaments of the test have in all."""
+
+
+class Gallery:
+    """Where one watches the matches of an arena."""
+
+    def __init__(self, arena: RunningArena, channel: grpc.Channel) -> None:
+        self._arena = arena
+        self._stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        self._inside: list[grpc.Call] = []  # a call that nobody keeps is broken off
+
+    def wait(self) -> None:
+        """Waits until all matches run, and are watched by all who were admitted."""
+
+        def there() -> bool:
+            refused = [call.details() for call in self._inside if not call.is_active()]
+            assert refused == []
+            settings = self._arena.settings
+            status = referee_status(settings.listen, settings.worker_secret())
+            return (status.matches, status.spectators) == (MATCHES, len(self._inside))
+
+        wait_for(there)
+
+    def admits(self, match_id: str, token: str = "") -> None:
+        """Fails unless a spectator gets in, who then stays."""
+        self._inside.append(self._call(match_id, token))
+        self.wait()
+
+    def refuses(self, match_id: str, token: str = "") -> str:
+        """Why a spectator does not get in."""
+        call = self._call(match_id, token, timeout=DEADLINE)
+        assert call.code() is grpc.StatusCode.UNAUTHENTICATED
+        return str(call.details())
+
+    def _call(self, match_id: str, token: str, timeout: float | None = None) -> grpc.Call:
+        metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        request = match_pb2.WatchMatchRequest(match_id=match_id)
+        return self._stub.WatchMatch(request, metadata=metadata, timeout=timeout)
+
+
+def test_watch_when_a_tournament_is_duplicate_then_it_needs_an_organisers_or_a_spectators_token(
+    tmp_path: Path,
+) -> None:
+    with running_arena(tmp_path, {}, drain_seconds=0) as arena, ExitStack() as stack:
+        made = [bots.register_version(arena.storage, f"owner-{n}/bot", utc_now()) for n in range(4)]
+        names = [one.name for one in made]
+        arena.start_tournament("plain", bytes(32), entrants=names, **CUP)
+        arena.start_tournament("same", bytes(32), entrants=names, duplicate=True, **CUP)
+        arena.start_tournament("alone", bytes(32), entrants=names[:2], duplicate=True, **CUP)
+        gallery = Gallery(arena, stack.enter_context(grpc.insecure_channel(arena.settings.listen)))
+        gallery.wait()
+        scopes = {
+            scope: tokens.create_token(arena.storage, scope, scope, utc_now()).token
+            for scope in ("worker", "organiser", "spectator")
+        }
+        for match_id in ("same/1/1", "same/1/2"):
+            for token in ("", made[0].token, made[3].token, scopes["worker"]):
+                assert gallery.refuses(match_id, token) == (
+                    "authorization: the deals of this match are played at other tables too; "
+                    "watching needs a token of an organiser or a spectator"
+                )
+            gallery.admits(match_id, scopes["organiser"])
+            gallery.admits(match_id, scopes["spectator"])
+        for match_id in ("plain/1/1", "plain/1/2", "alone/1/1"):
+            gallery.admits(match_id)
