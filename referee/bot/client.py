@@ -10,7 +10,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, TypeAlias
@@ -156,6 +156,12 @@ class BotClient:
             max_sessions=max_sessions,
         )
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._entries: dict[str, str] = {}
+        """Which entry of the list of referees an address led to last, where the referee said it."""
+        self._live: set[str] = set()
+        """Addresses with a stream on which the bot was welcomed."""
+        self._listed: Sequence[str] = ()
+        """The referees of the arena, as the last welcome lists them."""
         self.leaving = asyncio.Event()
 
     def leave(self) -> None:
@@ -178,19 +184,47 @@ class BotClient:
     def meet(self, addresses: Sequence[str]) -> None:
         """Opens a stream to each referee that has none."""
         for address in addresses:
-            if address not in self._tasks:
+            task = self._tasks.get(address)
+            if (task is None or task.done()) and self._other_way(address) is None:
                 self._tasks[address] = asyncio.create_task(self._stay_connected(address))
+
+    def _other_way(self, address: str) -> str | None:
+        """Another address at which the bot is connected to the same referee."""
+        entry = self._entries.get(address, address)
+        for other in self._live:
+            if other != address and self._entries[other] == entry:
+                return other
+        return None
+
+    def _welcomed(self, address: str, welcome: play_pb2.Welcome) -> None:
+        self._live.add(address)
+        log.info("%s is connected to referee %s", welcome.bot, address)
+        self._entries[address] = welcome.referee or address
+        if len(welcome.referees) > 1:
+            self._listed = welcome.referees
+            self.meet(self._listed)
 
     async def _stay_connected(self, address: str) -> None:
         backoff = FIRST_BACKOFF
         while not self.leaving.is_set():
             stream = _Stream(self._bot, self.leaving, self._tls)
+            reason = None
+            self._entries[address] = address
             try:
-                await stream.play(address, self._hello, self.meet)
+                await stream.play(address, self._hello, partial(self._welcomed, address))
             except grpc.aio.AioRpcError as error:
                 if error.code() in _FINAL:
                     raise ConnectionRefused(f"referee {address}: {error.details()}") from None
-                log.info("referee %s: %s", address, error.details())
+                reason = error.details()
+                self._entries[address] = _refusing(error) or address
+            finally:
+                self._live.discard(address)
+            if (other := self._other_way(address)) is not None:
+                log.info("referee %s: not needed, the bot is connected to it at %s", address, other)
+                self.meet(self._listed)  # this address may have led to another referee before
+                return
+            if reason is not None:
+                log.info("referee %s: %s", address, reason)
             if stream.welcomed:
                 backoff = FIRST_BACKOFF
             if not self.leaving.is_set():
@@ -198,6 +232,12 @@ class BotClient:
                     async with asyncio.timeout(backoff * random.uniform(0.5, 1)):
                         await self.leaving.wait()
                 backoff = min(2 * backoff, LAST_BACKOFF)
+
+
+def _refusing(error: grpc.aio.AioRpcError) -> str:
+    """Which entry of the list of referees has refused the bot; empty where it does not say."""
+    metadata: Any = error.trailing_metadata()
+    return str(metadata.get("referee", ""))
 
 
 class _Stream:
@@ -215,7 +255,7 @@ class _Stream:
         self._waiting: deque[Any] = deque()
         self._thinker: asyncio.Future[None] | None = None
 
-    async def play(self, address: str, hello: play_pb2.Hello, meet: Callable[[Sequence[str]], None]) -> None:
+    async def play(self, address: str, hello: play_pb2.Hello, welcomed: Callable[[Any], None]) -> None:
         """Plays until the stream ends. Raises AioRpcError when it breaks."""
         async with async_channel(address, self._tls, _OPTIONS) as channel:
             call: Call = channel.stream_stream(_PLAY, None, twin.PlayResponse.FromString)(None)
@@ -228,9 +268,7 @@ class _Stream:
                         await self._send(call, pong.SerializeToString())
                     if response.HasField("welcome"):
                         self.welcomed = True
-                        log.info("%s is connected to referee %s", response.welcome.bot, address)
-                        if len(response.welcome.referees) > 1:
-                            meet(response.welcome.referees)
+                        welcomed(response.welcome)
                     if self._slow or self._thinker is not None:
                         self._waiting.append(response)
                         self._think_on(call)

@@ -169,7 +169,7 @@ class RefereeServicer:
         try:
             # Not left to the first message: a call that ends while that is on its way would send it again.
             await context.send_initial_metadata(())
-            writer = asyncio.create_task(stream.write(link, self._options.addresses))
+            writer = asyncio.create_task(stream.write(link, self._options.addresses, self._options.address))
             listener = asyncio.create_task(stream.listen(link))
             for task in (writer, listener):
                 task.add_done_callback(stream.broke)

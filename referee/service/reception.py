@@ -91,7 +91,9 @@ class Reception:
             hall.connect(connection, clock())
         except ConnectionRefused as error:
             self._note_refusal(connection, "already_connected", str(error))
-            await context.abort(grpc.StatusCode.ALREADY_EXISTS, str(error))
+            address = self._options.address
+            which = (("referee", address),) if address and address.isascii() and address.isprintable() else ()
+            await context.abort(grpc.StatusCode.ALREADY_EXISTS, str(error), which)
 
     async def _wait_for_life(self, earlier: Connection) -> None:
         """Closes a stream that gives no sign of life."""

@@ -28,6 +28,11 @@ class ServerOptions:
     meter: Meter | None = None
     """Counts what happens; None: nobody wants to know."""
 
+    @property
+    def address(self) -> str:
+        """Which of ``addresses`` is this referee's; empty where they are not known."""
+        return self.addresses[self.share[0]] if self.addresses else ""
+
     def share_of(self, sessions: int) -> int:
         """How many of a bot's sessions at once this referee may give it: all of them keep the bot's limit."""
         index, referees = self.share

@@ -96,7 +96,7 @@ class BotStream:
         if self.connection.outbox:
             self._woken()
 
-    async def write(self, context: PlayContext, addresses: Sequence[str]) -> None:
+    async def write(self, context: PlayContext, addresses: Sequence[str], address: str) -> None:
         """Sends the welcome and then what waits, in batches by the hold rule, until the stream is over."""
         connection = self.connection
         welcome = play_pb2.Welcome(
@@ -104,6 +104,7 @@ class BotStream:
             max_sessions=connection.max_sessions,
             max_message_bytes=MAX_MESSAGE_BYTES,
             referees=addresses,
+            referee=address,
         )
         message = play_pb2.PlayResponse(welcome=welcome).SerializeToString()
         while True:

@@ -459,6 +459,7 @@ class Welcome(_message.Message):
     MAX_SESSIONS_FIELD_NUMBER: _builtins.int
     MAX_MESSAGE_BYTES_FIELD_NUMBER: _builtins.int
     REFEREES_FIELD_NUMBER: _builtins.int
+    REFEREE_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
     """bot is the name of the bot version that the token belongs to: "owner/bot@version"."""
     max_sessions: _builtins.int
@@ -467,9 +468,13 @@ class Welcome(_message.Message):
     """
     max_message_bytes: _builtins.int
     """max_message_bytes is the size up to which the referee accepts a message."""
+    referee: _builtins.str
+    """referee is the entry of referees that is this referee, however the bot reached it; empty where the referee does not
+    say. A refusal with ALREADY_EXISTS says the same in its trailing metadata, under the key "referee".
+    """
     @_builtins.property
     def referees(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """referees lists the addresses of all referees of the arena; a bot opens a stream to each.
+        """referees lists the addresses of all referees of the arena; a bot opens a stream to each, this one left out.
         With one entry or none, this referee is the only one.
         """
 
@@ -480,10 +485,11 @@ class Welcome(_message.Message):
         max_sessions: _builtins.int = ...,
         max_message_bytes: _builtins.int = ...,
         referees: _abc.Iterable[_builtins.str] | None = ...,
+        referee: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "max_message_bytes", b"max_message_bytes", "max_sessions", b"max_sessions", "referees", b"referees"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "max_message_bytes", b"max_message_bytes", "max_sessions", b"max_sessions", "referee", b"referee", "referees", b"referees"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

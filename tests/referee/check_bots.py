@@ -653,6 +653,21 @@ class Rude(GoodBot):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+class EveryAddress(GoodBot):
+    """Opens a stream to each address that a welcome lists, though it is connected to one of them."""
+
+    async def run(self, address: str, token: str) -> None:
+        self.token = token
+        self.streams: dict[str, asyncio.Task[None] | None] = {address: None}
+        await super().run(address, token)
+
+    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+        for address in response.welcome.referees:
+            if address not in self.streams:
+                self.streams[address] = asyncio.create_task(super().run(address, self.token))
+        yield from super().respond(response)
+
+
 def main(name: str) -> None:
     """Runs a bot of this module as a program."""
     bot: GoodBot = globals()[name]()

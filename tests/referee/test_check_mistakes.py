@@ -110,6 +110,7 @@ PROGRAMS = [
     ("Stubborn", "END-04", "expected no further attempt after UNAUTHENTICATED"),
     ("Stubborn", "END-05", "expected no further attempt after FAILED_PRECONDITION"),
     ("Stubborn", "END-06", "expected no further attempt after PERMISSION_DENIED"),
+    ("EveryAddress", "END-07", "expected no stream to the address"),
 ]
 
 WARNINGS = {
@@ -117,6 +118,7 @@ WARNINGS = {
     ("Slow", "CLOCK-02"),
     ("Slow", "PING-07"),
     ("Hurrying", "CONN-13"),
+    ("EveryAddress", "END-07"),
 }
 
 

@@ -38,7 +38,7 @@ async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_tu
     lobby.hall.close(stream.connection, CloseCode.REPLACED, "gone", lobby.now)
     again = lobby.connect(1)
     wire: Any = Wire()
-    await stream.write(wire, [])
+    await stream.write(wire, [], "")
     again.read()
 
     assert {event.WhichOneof("event") for event in wire.events} == {"session_started", "deal_started"}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,6 +78,8 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
     file, deals, whole = (tmp_path / name for name in ("languages.toml", "deals.jsonl", "whole.jsonl"))
     file.write_text(TOURNAMENT)
     address = free_address(2)
+    elsewhere = address.replace("127.0.0.1", "localhost")  # which is not how the referees call it
+    logs: list[Path] = []
     two_referees = {"listen": address, "referees": "", "local_referees": 2}
     with running_arena(tmp_path / "data", {}, **two_referees) as running, ExitStack() as bots:
         for variable, text in running.settings.environment().items():
@@ -96,8 +99,9 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
                 assert "The bot passes" in report
 
         for number, (name, command) in enumerate(commands.items()):
-            environment = {"ARENA_TOKEN": tokens[name], "ARENA_REFEREE": address}
-            bots.enter_context(started(command, environment, tmp_path / f"bot-{number}.log"))
+            environment = {"ARENA_TOKEN": tokens[name], "ARENA_REFEREE": elsewhere}
+            logs.append(tmp_path / f"bot-{number}.log")
+            bots.enter_context(started(command, environment, logs[-1]))
         arena("tournament", "create", file)
         arena("tournament", "start", "languages")
         arena("tournament", "watch", "languages")
@@ -110,6 +114,9 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
             assert arena("bot", "log", name, "--token", token, "--kind", "fault", "--json") == ""
         arena("export", "languages", "--deals", "--output", deals)
         arena("export", "languages", "--output", whole)
+    for log in logs:
+        assert "already" not in log.read_text()
+        assert len(re.findall(r"\bconnected\b", log.read_text())) == 2
     with deals.open() as lines:
         replayed = subprocess.run([*ARENA, "rules", "replay"], stdin=lines, capture_output=True, text=True)
     assert replayed.stderr == ""

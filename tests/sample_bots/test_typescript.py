@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from referee.channel import ClientTls, ServerTls
+from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from referee.service.serving import ServerOptions
+from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, require, run_in
 from tests.tied import tied
@@ -225,6 +227,23 @@ async def test_session_when_the_wire_is_cut_then_it_is_resumed_without_a_fault(n
     assert wire.cut_after is None
     assert wire.connections >= 2
     assert sum(" is connected to " in line for line in bot.lines) == 2
+    assert bot.process.returncode == 0
+
+
+async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_has_one_stream_to_each(
+    node: str,
+) -> None:
+    arena = arena_of("", "")
+    async with arena.referee(0) as first, arena.referee(1) as second:
+        environment = {"ARENA_TOKEN": f"bot-{BOT}", "ARENA_REFEREE": f"{first},{local(first)}"}
+        async with started(node, **environment) as bot:
+            await until(lambda: arena.noted(EntryKind.REFUSED) == [1, 0])
+            for address in (first, second):
+                await play(address)
+    assert arena.noted(EntryKind.CONNECTED) == [1, 1]
+    assert arena.noted(EntryKind.REFUSED) == [1, 0]
+    assert sum("not needed" in line for line in bot.lines) == 1
+    assert bot.without_news() == []
     assert bot.process.returncode == 0
 
 

@@ -1,6 +1,8 @@
 """Leaving, and giving up; only for a bot that the check starts."""
 
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import grpc
 
@@ -20,6 +22,21 @@ def process_of(desk: Desk) -> BotProcess:
     return desk.process
 
 
+@asynccontextmanager
+async def another(desk: Desk) -> AsyncIterator[Desk]:
+    """A second referee on another port. At the end of the block it turns the bot away, which is stopped."""
+    board = Switchboard()
+    host = desk.board.address.rpartition(":")[0]
+    await board.listen(f"{host}:0")
+    other = Desk(board, desk.bot, desk.token, None)
+    try:
+        yield other
+    finally:
+        await other.break_off(grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked")
+        await board.stop()
+        await process_of(desk).stop()
+
+
 @group(
     "END-01",
     "Streams to every referee",
@@ -28,14 +45,11 @@ def process_of(desk: Desk) -> BotProcess:
     needs="command",
 )
 async def referees(desk: Desk) -> None:
-    second = Switchboard()
-    host = desk.board.address.rpartition(":")[0]
-    await second.listen(f"{host}:0")
-    other = Desk(second, desk.bot, desk.token, None)
-    try:
+    async with another(desk) as other:
         await desk.break_off()
         line = await desk.knock()
-        desk.greet(line, desk.hello, referees=[desk.board.address, second.address])
+        addresses = [desk.board.address, other.board.address]
+        desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
         try:
             await other.come_back(desk.patience)
         except Absent:
@@ -44,10 +58,6 @@ async def referees(desk: Desk) -> None:
                 f"within {desk.patience:g} s"
             ) from None
         await desk.nothing(why="as no session is open")
-    finally:
-        await other.break_off(grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked")
-        await second.stop()
-        await process_of(desk).stop()
 
 
 @group(
@@ -147,3 +157,26 @@ async def failed_precondition(desk: Desk) -> None:
 )
 async def revoked(desk: Desk) -> None:
     await gives_up(desk, grpc.StatusCode.PERMISSION_DENIED, "token: revoked", welcomed=True)
+
+
+@group(
+    "END-07",
+    "One stream to a referee of two addresses",
+    "The welcome's referee is listed with another address; a stream to that one too is a warning.",
+    seconds=25,
+    needs="command",
+)
+async def other_address(desk: Desk) -> None:
+    async with another(desk) as same, another(desk) as other:
+        await desk.break_off()
+        line = await desk.knock()
+        addresses = [same.board.address, other.board.address]
+        desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
+        with suppress(Absent):  # END-01 tells of it
+            await other.come_back(desk.patience)
+        await desk.nothing(why="as no session is open")
+        if not same.board.lines.empty():
+            raise Warned(
+                "expected no stream to the address that the welcome says is this referee's own; one came, "
+                "which a referee refuses"
+            )

@@ -9,17 +9,20 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"log/slog"
 	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	pb "bigtwo-arena/sample-bot/referee/v1"
@@ -130,11 +133,16 @@ type running struct {
 
 func run(t *testing.T, strategy choosing, options Options) *running {
 	t.Helper()
+	return runLogging(t, strategy, options, quiet)
+}
+
+func runLogging(t *testing.T, strategy choosing, options Options, log *slog.Logger) *running {
+	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	bot := &running{leave, make(chan error, 1)}
 	options.Token = "secret"
 	go func() {
-		bot.ended <- Run(ctx, options, func(*Session) Strategy { return strategy }, quiet)
+		bot.ended <- Run(ctx, options, func(*Session) Strategy { return strategy }, log)
 	}()
 	return bot
 }
@@ -280,6 +288,158 @@ func TestBotPlaysAtEveryRefereeOfTheWelcome(t *testing.T) {
 			t.Errorf("moves %v", moves)
 		}
 	}
+}
+
+// news has the messages of a log.
+type news chan string
+
+func (n news) Write(line []byte) (int, error) {
+	n <- string(line)
+	return len(line), nil
+}
+
+// wait waits for a message that has these parts.
+func (n news) wait(t *testing.T, parts ...string) {
+	t.Helper()
+	for until := time.Now().Add(deadline); time.Now().Before(until); {
+		line := receive(t, n)
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+			return
+		}
+	}
+	t.Fatalf("the log does not tell of %q", parts)
+}
+
+// runTelling is run; it tells the news too.
+func runTelling(t *testing.T, addresses ...string) (*running, news) {
+	t.Helper()
+	told := make(news, 1000)
+	return runLogging(t, first, Options{Referees: addresses}, slog.New(slog.NewTextHandler(told, nil))), told
+}
+
+// welcomeAt welcomes the bot as the referee whose entry in the list is this one.
+func (s *fakeStream) welcomeAt(entry string, referees ...string) {
+	s.t.Helper()
+	s.send(&pb.PlayResponse{Welcome: &pb.Welcome{Bot: "owner/bot@1", Referees: referees, Referee: entry}})
+}
+
+// refuseAt refuses the bot as the referee with this entry, where it is connected already.
+func (s *fakeStream) refuseAt(entry string) {
+	s.SetTrailer(metadata.Pairs("referee", entry))
+	s.ended <- status.Error(codes.AlreadyExists, "connected already")
+}
+
+// plays fails unless the bot answers a turn on the stream.
+func (s *fakeStream) plays() {
+	s.t.Helper()
+	s.send(&pb.PlayResponse{Events: []*pb.Event{started(), dealt(c3D), turnOf(7)}})
+	if moves := s.request().GetMoves(); len(moves) != 1 {
+		s.t.Errorf("moves %v", moves)
+	}
+}
+
+// local is another spelling of an address.
+func local(address string) string {
+	return strings.Replace(address, "127.0.0.1", "localhost", 1)
+}
+
+// leaves fails unless the bot says goodbye on these streams and ends, and had no other ones to a referee.
+func (r *running) leaves(t *testing.T, referee *fakeReferee, streams ...*fakeStream) {
+	t.Helper()
+	r.leave()
+	for _, stream := range streams {
+		if stream.request().GetGoodbye() == nil {
+			t.Error("no goodbye")
+		}
+		stream.ended <- nil
+	}
+	if err := receive(t, r.ended); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if more := len(referee.streams); more > 0 {
+		t.Errorf("%d streams too many", more)
+	}
+}
+
+func TestBotHasOneStreamToARefereeThatIsListedWithAnotherAddress(t *testing.T) {
+	referee, other := newReferee(t), newReferee(t)
+	bot := run(t, first, Options{Referees: []string{local(referee.address)}})
+	stream := referee.stream(t)
+	stream.welcomeAt(referee.address, referee.address, other.address)
+	second := other.stream(t)
+	second.welcomeAt(other.address, referee.address, other.address)
+	second.plays()
+	stream.plays()
+	bot.leaves(t, referee, stream, second)
+}
+
+func TestBotGivesUpASecondAddressOfAReferee(t *testing.T) {
+	for name, entry := range map[string]func(string) string{
+		"when the first one is listed":  func(address string) string { return address },
+		"when the second one is listed": local,
+		"when none of them is listed":   func(string) string { return "arena.example.org:8710" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			referee := newReferee(t)
+			entry := entry(referee.address)
+			bot, told := runTelling(t, referee.address, local(referee.address))
+			stream := referee.stream(t)
+			stream.welcomeAt(entry, entry)
+			stream.plays() // now it has read the welcome
+			referee.stream(t).refuseAt(entry)
+			told.wait(t, "not needed")
+			stream.plays()
+			bot.leaves(t, referee, stream)
+		})
+	}
+}
+
+func TestBotGivesUpAListedAddressThatLeadsNowhereWhenAnotherOneLeadsThere(t *testing.T) {
+	referee := newReferee(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowhere := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bot, told := runTelling(t, nowhere, referee.address)
+	stream := referee.stream(t)
+	stream.welcomeAt(nowhere, nowhere)
+	told.wait(t, "not needed", nowhere, referee.address)
+	stream.plays()
+	bot.leaves(t, referee, stream)
+}
+
+func TestBotGoesToTheListedAddressWhenItsOwnLeadsToAnotherReferee(t *testing.T) {
+	gateway, referee, other := newReferee(t), newReferee(t), newReferee(t)
+	bot, told := runTelling(t, gateway.address)
+	stream := gateway.stream(t)
+	stream.welcomeAt(referee.address, referee.address, other.address)
+	second := other.stream(t)
+	second.welcomeAt(other.address, referee.address, other.address)
+	second.plays()
+	stream.ended <- status.Error(codes.Unavailable, "restarting")
+	gateway.stream(t).refuseAt(other.address)
+	told.wait(t, "not needed", gateway.address, other.address)
+	first := referee.stream(t)
+	first.welcomeAt(referee.address, referee.address, other.address)
+	first.plays()
+	bot.leaves(t, gateway, first, second)
+}
+
+func TestBotTriesAgainWhereAnotherProcessOfItIsConnected(t *testing.T) {
+	referee, other := newReferee(t), newReferee(t)
+	bot := run(t, first, Options{Referees: []string{other.address, referee.address}})
+	second := other.stream(t)
+	second.welcomeAt(other.address, referee.address, other.address)
+	second.plays()
+	referee.stream(t).refuseAt(referee.address)
+	stream := referee.stream(t)
+	stream.welcomeAt(referee.address, referee.address, other.address)
+	stream.plays()
+	bot.leaves(t, referee, stream, second)
 }
 
 func TestBotConnectsWithTLS(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,8 @@ type stream struct {
 	table   *table
 	// welcomed is called once, with the referee's welcome.
 	welcomed func(*pb.Welcome)
+	// refusedBy is what the list of referees calls the one that ended the stream, where it says so.
+	refusedBy string
 
 	events   *queue[*pb.Event]
 	requests *queue[*pb.PlayRequest]
@@ -78,6 +81,7 @@ func (s *stream) play(leaving context.Context, address string) error {
 			return nil
 		}
 		if err != nil {
+			s.refusedBy = strings.Join(call.Trailer().Get("referee"), "")
 			return cause(ctx, err)
 		}
 		if ping := response.GetPing(); ping != nil {

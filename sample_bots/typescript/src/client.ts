@@ -12,6 +12,7 @@ import type {
   PlayResponse,
   SessionStarted,
   Turn,
+  Welcome,
 } from "./gen/referee/v1/play_pb.js";
 import type { Card } from "./gen/referee/v1/cards_pb.js";
 import { Session } from "./session.js";
@@ -91,37 +92,81 @@ export async function play(options: Options): Promise<void> {
   const signal = AbortSignal.any([options.signal, refused.signal]);
   const streams = new Map<string, Promise<void>>();
   let refusal: unknown;
-
-  const meet = (addresses: readonly string[]): void => {
-    for (const address of addresses) {
-      if (streams.has(address)) continue;
-      const connected = stayConnected(address, { ...options, signal }, meet).catch((error: unknown) => {
+  const referees = new Referees((address) => {
+    if (streams.has(address)) return;
+    const connected = stayConnected(address, { ...options, signal }, referees)
+      .catch((error: unknown) => {
         refusal ??= error;
         refused.abort();
-      });
-      streams.set(address, connected);
-    }
-  };
+      })
+      .finally(() => streams.delete(address));
+    streams.set(address, connected);
+  });
 
-  meet(options.addresses);
+  referees.meet(options.addresses);
   // A stream may make the bot meet more referees.
-  for (let known = -1; known < streams.size;) {
-    known = streams.size;
-    await Promise.all(streams.values());
-  }
+  while (streams.size > 0) await Promise.all(streams.values());
   if (refusal !== undefined) throw refusal;
 }
 
-type Meet = (addresses: readonly string[]) => void;
+/** What the bot knows of the arena's referees, each of which may have several addresses. */
+class Referees {
+  readonly #dial: (address: string) => void;
+  /** Addresses where the bot was welcomed and is connected. */
+  readonly #live = new Set<string>();
+  /** Which entry of the list of referees an address led to last, where the referee said it. */
+  readonly #entries = new Map<string, string>();
+  #listed: readonly string[] = [];
 
-async function stayConnected(address: string, options: Options, meet: Meet): Promise<void> {
+  /** `dial` opens a stream if there is none to this address, and none is tried. */
+  constructor(dial: (address: string) => void) {
+    this.#dial = dial;
+  }
+
+  /** Opens a stream to each referee that has none. */
+  meet(addresses: readonly string[]): void {
+    for (const address of addresses) if (this.#otherWay(address) === undefined) this.#dial(address);
+  }
+
+  welcomed(address: string, { referee, referees }: Welcome): void {
+    this.#live.add(address);
+    this.#entries.set(address, referee || address);
+    if (referees.length > 1) this.#listed = referees;
+    this.meet(this.#listed);
+  }
+
+  /**
+   * Takes in that a stream has ended, and which referee refused it, where one says so. Gives another address at
+   * which the bot is connected to that referee: then this one is not needed, and may have led elsewhere before.
+   */
+  ended(address: string, refusedBy: string): string | undefined {
+    this.#live.delete(address);
+    this.#entries.set(address, refusedBy || address);
+    const other = this.#otherWay(address);
+    if (other !== undefined) this.meet(this.#listed);
+    return other;
+  }
+
+  /** Another address at which the bot is connected to the same referee. */
+  #otherWay(address: string): string | undefined {
+    const entry = this.#entries.get(address) ?? address;
+    return [...this.#live].find((other) => other !== address && this.#entries.get(other) === entry);
+  }
+}
+
+async function stayConnected(address: string, options: Options, referees: Referees): Promise<void> {
   const log = options.log ?? (() => undefined);
   let backoff = FIRST_BACKOFF;
   while (!options.signal.aborted) {
-    const stream = new Stream(address, options, meet, log);
-    const { code, details } = await stream.ended;
+    const stream = new Stream(address, options, referees, log);
+    const { code, details, metadata } = await stream.ended;
     if (FINAL.has(code)) throw new Refused(`referee ${address}: ${status[code]}: ${details}`);
     if (options.signal.aborted) return;
+    const other = referees.ended(address, metadata.get("referee").join(""));
+    if (other !== undefined) {
+      log(`referee ${address}: not needed, the bot is connected to it at ${other}`);
+      return;
+    }
     log(`referee ${address}: ${status[code]}: ${details}`);
     if (stream.welcomed) backoff = FIRST_BACKOFF;
     await sleep(backoff * (0.5 + Math.random() / 2), undefined, { signal: options.signal }).catch(
@@ -147,7 +192,7 @@ class Stream {
   #awake = false;
   #over = false;
 
-  constructor(address: string, options: Options, meet: Meet, log: (line: string) => void) {
+  constructor(address: string, options: Options, referees: Referees, log: (line: string) => void) {
     this.#bot = options.bot;
     this.#log = log;
     const client = new Client(address, options.credentials ?? credentials.createInsecure(), CHANNEL);
@@ -172,7 +217,7 @@ class Stream {
       this.#receive(response);
       if (response.welcome === undefined) return;
       log(`${response.welcome.bot} is connected to referee ${address}`);
-      if (response.welcome.referees.length > 1) meet(response.welcome.referees);
+      referees.welcomed(address, response.welcome);
     });
     const { token, maxSessions = 0 } = options;
     this.#write({ hello: { token, protocolVersion: 1, sdk: SDK, maxSessions, listLegalPlays: true } });

@@ -291,6 +291,183 @@ test("a bot opens a stream to each referee of the welcome", patient, async () =>
   }
 });
 
+/** Plays at these addresses until `during` has gone through; gives what the bot logged. */
+async function playing(
+  addresses: string[],
+  during: (logged: (text: string) => Promise<string>) => Promise<void>,
+): Promise<string[]> {
+  const leaving = new AbortController();
+  const lines: string[] = [];
+  const waiting: (() => void)[] = [];
+  const log = (line: string): void => {
+    lines.push(line);
+    for (const wake of waiting.splice(0)) wake();
+  };
+  /** Waits for a line with this text. */
+  const logged = async (text: string): Promise<string> => {
+    for (;;) {
+      const found = lines.find((line) => line.includes(text));
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    }
+  };
+  const played = play({ bot: first, token: "t", addresses, signal: leaving.signal, log });
+  try {
+    await during(logged);
+  } finally {
+    leaving.abort();
+    await played;
+  }
+  return lines;
+}
+
+/** Something that happens once. */
+class Happening {
+  happens: () => void = () => undefined;
+  readonly happened = new Promise<void>((resolve) => (this.happens = resolve));
+}
+
+/** The bot stays until it leaves, and answers a turn when `asked` has happened. */
+async function stay(stream: FakeStream, answered: Happening, asked = Promise.resolve()): Promise<void> {
+  await asked;
+  stream.send({ events: [started(1), turn(1)] });
+  assert.deepEqual(answers(await stream.read()), [[1, 1, [1]]]);
+  answered.happens();
+  while ((await stream.read()) !== undefined);
+  stream.end();
+}
+
+function local(address: string): string {
+  return address.replace("127.0.0.1", "localhost");
+}
+
+test("a referee that is listed with another address gets one stream", patient, async () => {
+  const [here, there] = [new Happening(), new Happening()];
+  const [other, second] = await FakeReferee.start(async (stream) => {
+    await stream.welcome([address, second], undefined, second);
+    await stay(stream, there);
+  });
+  const [referee, address] = await FakeReferee.start(async (stream) => {
+    await stream.welcome([address, second], undefined, address);
+    await stay(stream, here, there.happened);
+  });
+  try {
+    await playing([local(address)], async () => here.happened);
+    assert.deepEqual([referee.streams, other.streams], [1, 1]);
+  } finally {
+    referee.stop();
+    other.stop();
+  }
+});
+
+for (const [name, entryOf] of [
+  ["the one is listed", (address: string) => address],
+  ["the other one is listed", local],
+  ["none of them is listed", () => "arena.example.org:8710"],
+] as const) {
+  test(`one of two addresses of a referee is given up where ${name}`, patient, async () => {
+    const [welcomed, answered, givenUp] = [new Happening(), new Happening(), new Happening()];
+    const [referee, address] = await FakeReferee.start(
+      async (stream) => {
+        const entry = entryOf(address);
+        await stream.welcome([entry], undefined, entry);
+        stream.send({ ping: { id: 1 } });
+        await stream.read();
+        welcomed.happens(); // to the bot, which has answered
+        await stay(stream, answered, givenUp.happened);
+      },
+      async (stream) => {
+        await welcomed.happened;
+        stream.refuseAt(entryOf(address));
+      },
+    );
+    try {
+      await playing([address, local(address)], async (logged) => {
+        await logged("not needed, the bot is connected to it at");
+        givenUp.happens();
+        await answered.happened;
+      });
+      assert.equal(referee.streams, 2);
+    } finally {
+      referee.stop();
+    }
+  });
+}
+
+test("a listed address that leads nowhere is given up when another one leads there", patient, async () => {
+  const nowhere = "127.0.0.1:1";
+  const answered = new Happening();
+  const [referee, address] = await FakeReferee.start(async (stream) => {
+    await stream.welcome([nowhere], undefined, nowhere);
+    await stay(stream, answered);
+  });
+  try {
+    await playing([nowhere, address], async (logged) => {
+      const line = await logged("not needed");
+      assert.equal(line, `referee ${nowhere}: not needed, the bot is connected to it at ${address}`);
+      await answered.happened;
+    });
+  } finally {
+    referee.stop();
+  }
+});
+
+test("a bot whose address leads to another referee goes to the listed address", patient, async () => {
+  const [here, there] = [new Happening(), new Happening()];
+  const list = (): string[] => [address, second];
+  const [referee, address] = await FakeReferee.start(async (stream) => {
+    await stream.welcome(list(), undefined, address);
+    await stay(stream, here);
+  });
+  const [other, second] = await FakeReferee.start(async (stream) => {
+    await stream.welcome(list(), undefined, second);
+    await stay(stream, there);
+  });
+  const [gateway, shared] = await FakeReferee.start(
+    async (stream) => {
+      await stream.welcome(list(), undefined, address);
+      await there.happened;
+      stream.fail(status.UNAVAILABLE, "restarting");
+    },
+    async (stream) => stream.refuseAt(second),
+  );
+  try {
+    const lines = await playing([shared], async () => here.happened);
+    assert.deepEqual(
+      lines.filter((line) => line.includes("not needed")),
+      [`referee ${shared}: not needed, the bot is connected to it at ${second}`],
+    );
+    assert.deepEqual([gateway.streams, referee.streams, other.streams], [2, 1, 1]);
+  } finally {
+    for (const each of [referee, other, gateway]) each.stop();
+  }
+});
+
+test("a bot that is connected by another process of it tries again", patient, async () => {
+  const [here, there] = [new Happening(), new Happening()];
+  const [other, second] = await FakeReferee.start(async (stream) => {
+    await stream.welcome([address, second], undefined, second);
+    await stay(stream, there);
+  });
+  const [referee, address] = await FakeReferee.start(
+    async (stream) => {
+      await there.happened;
+      stream.refuseAt(address);
+    },
+    async (stream) => {
+      await stream.welcome([address, second], undefined, address);
+      await stay(stream, here);
+    },
+  );
+  try {
+    await playing([second, address], async () => here.happened);
+    assert.deepEqual([referee.streams, other.streams], [2, 1]);
+  } finally {
+    referee.stop();
+    other.stop();
+  }
+});
+
 test("a bot that leaves says goodbye and ends the stream", patient, async () => {
   const leaving = new AbortController();
   const said: (PlayRequest | undefined)[] = [];

@@ -2,7 +2,7 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Server, ServerCredentials, status } from "@grpc/grpc-js";
+import { Metadata, Server, ServerCredentials, status } from "@grpc/grpc-js";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { PlayRequestSchema, PlayResponseSchema } from "../src/gen/referee/v1/play_pb.js";
 import type { PlayRequest } from "../src/gen/referee/v1/play_pb.js";
@@ -39,10 +39,10 @@ export class FakeStream {
   }
 
   /** Reads the hello and answers it. */
-  async welcome(referees: string[] = [], maxMessageBytes = 1 << 20): Promise<PlayRequest> {
+  async welcome(referees: string[] = [], maxMessageBytes = 1 << 20, referee = ""): Promise<PlayRequest> {
     const first = await this.read();
     if (first?.hello === undefined) throw new Error("no hello");
-    this.send({ welcome: { bot: "owner/bot@1", maxSessions: 4, maxMessageBytes, referees } });
+    this.send({ welcome: { bot: "owner/bot@1", maxSessions: 4, maxMessageBytes, referees, referee } });
     return first;
   }
 
@@ -50,8 +50,15 @@ export class FakeStream {
     this.#call.end();
   }
 
-  fail(code: status, details: string): void {
-    this.#call.emit("error", { code, details });
+  fail(code: status, details: string, metadata = new Metadata()): void {
+    this.#call.emit("error", { code, details, metadata });
+  }
+
+  /** Refuses the bot as the referee with this entry in the list, where it is connected already. */
+  refuseAt(entry: string): void {
+    const metadata = new Metadata();
+    metadata.set("referee", entry);
+    this.fail(status.ALREADY_EXISTS, "connected already", metadata);
   }
 }
 

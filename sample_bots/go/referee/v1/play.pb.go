@@ -823,9 +823,12 @@ type Welcome struct {
 	MaxSessions uint32 `protobuf:"varint,2,opt,name=max_sessions,json=maxSessions,proto3" json:"max_sessions,omitempty"`
 	// max_message_bytes is the size up to which the referee accepts a message.
 	MaxMessageBytes uint32 `protobuf:"varint,3,opt,name=max_message_bytes,json=maxMessageBytes,proto3" json:"max_message_bytes,omitempty"`
-	// referees lists the addresses of all referees of the arena; a bot opens a stream to each.
+	// referees lists the addresses of all referees of the arena; a bot opens a stream to each, this one left out.
 	// With one entry or none, this referee is the only one.
-	Referees      []string `protobuf:"bytes,4,rep,name=referees,proto3" json:"referees,omitempty"`
+	Referees []string `protobuf:"bytes,4,rep,name=referees,proto3" json:"referees,omitempty"`
+	// referee is the entry of referees that is this referee, however the bot reached it; empty where the referee does not
+	// say. A refusal with ALREADY_EXISTS says the same in its trailing metadata, under the key "referee".
+	Referee       string `protobuf:"bytes,5,opt,name=referee,proto3" json:"referee,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -886,6 +889,13 @@ func (x *Welcome) GetReferees() []string {
 		return x.Referees
 	}
 	return nil
+}
+
+func (x *Welcome) GetReferee() string {
+	if x != nil {
+		return x.Referee
+	}
+	return ""
 }
 
 // Event is one thing that happened.
@@ -2185,12 +2195,13 @@ const file_referee_v1_play_proto_rawDesc = "" +
 	"\x03sdk\x18\x03 \x01(\tR\x03sdk\x12!\n" +
 	"\fmax_sessions\x18\x04 \x01(\rR\vmaxSessions\x12(\n" +
 	"\x10list_legal_plays\x18\x05 \x01(\bR\x0elistLegalPlays\"\t\n" +
-	"\aGoodbye\"\x86\x01\n" +
+	"\aGoodbye\"\xa0\x01\n" +
 	"\aWelcome\x12\x10\n" +
 	"\x03bot\x18\x01 \x01(\tR\x03bot\x12!\n" +
 	"\fmax_sessions\x18\x02 \x01(\rR\vmaxSessions\x12*\n" +
 	"\x11max_message_bytes\x18\x03 \x01(\rR\x0fmaxMessageBytes\x12\x1a\n" +
-	"\breferees\x18\x04 \x03(\tR\breferees\"\x8f\x03\n" +
+	"\breferees\x18\x04 \x03(\tR\breferees\x12\x18\n" +
+	"\areferee\x18\x05 \x01(\tR\areferee\"\x8f\x03\n" +
 	"\x05Event\x12E\n" +
 	"\x0fsession_started\x18\x01 \x01(\v2\x1a.referee.v1.SessionStartedH\x00R\x0esessionStarted\x12<\n" +
 	"\fdeal_started\x18\x02 \x01(\v2\x17.referee.v1.DealStartedH\x00R\vdealStarted\x12&\n" +

@@ -1,0 +1,56 @@
+"""Several referees of one arena, for bots that open a stream to each."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from referee.matches.journal import EntryKind
+from referee.service.server import ServerOptions
+from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+
+
+@dataclass
+class Arena:
+    """What referees of one arena know of each other, and what they noted."""
+
+    addresses: list[str]
+    journals: list[ListJournal]
+
+    @asynccontextmanager
+    async def referee(self, place: int, listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
+        """The referee in this place, with a new journal; an empty address becomes what it listens on."""
+        self.journals[place] = ListJournal()
+        share = (place, len(self.addresses))
+        options = ServerOptions(self.addresses, share, drain_seconds=0, journal=self.journals[place])
+        async with referee(listen, options) as address:
+            self.addresses[place] = self.addresses[place] or address
+            yield address
+
+    def noted(self, kind: EntryKind) -> list[int]:
+        """How often each referee noted this of bot 1."""
+        return [len(journal.of(1, kind)) for journal in self.journals]
+
+
+def arena_of(*addresses: str) -> Arena:
+    """An arena of so many referees; one whose address is empty is listed as what it listens on."""
+    return Arena(list(addresses), [ListJournal() for _ in addresses])
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Waits for what must come."""
+    async with asyncio.timeout(DEADLINE):
+        while not true():
+            await asyncio.sleep(0.01)
+
+
+async def play(address: str) -> None:
+    """A match on this referee of bot 1 and others that come for it. Fails at a fault."""
+    async with sdk_bots(address, dict.fromkeys((2, 3, 4), lowest)):
+        (result,) = await play_match(address, match_spec())
+    assert result.faults == (0, 0, 0, 0)
+
+
+def local(address: str) -> str:
+    """The same address in another spelling."""
+    return address.replace("127.0.0.1", "localhost")

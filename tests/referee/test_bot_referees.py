@@ -1,0 +1,218 @@
+"""Bots on several referees, and on one that has more than one address: one stream to each referee."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import grpc
+import pytest
+
+from referee.bot.client import BotClient
+from referee.matches.journal import EntryKind
+from referee.v1 import play_pb2
+from tests.referee.several import arena_of, local, play, until
+from tests.referee.support import DEADLINE, WireBot, lowest, referee
+
+ALREADY = "has a live connection already"
+NOT_NEEDED = "not needed, the bot is connected to it at"
+
+
+@asynccontextmanager
+async def playing(*addresses: str) -> AsyncIterator[BotClient]:
+    """Bot 1 of the SDK, which is told to leave at the end."""
+    client = BotClient(lowest, "bot-1")
+    task = asyncio.create_task(client.run(addresses))
+    try:
+        yield client
+    finally:
+        client.leave()
+        async with asyncio.timeout(DEADLINE):
+            await task
+
+
+def lines(caplog: pytest.LogCaptureFixture, text: str) -> list[str]:
+    """What the bot logged of this."""
+    return [record.getMessage() for record in caplog.records if text in record.getMessage()]
+
+
+def told(error: grpc.aio.AioRpcError) -> dict[str, str]:
+    """The trailing metadata of a refusal."""
+    metadata: Any = error.trailing_metadata()
+    return dict(metadata)
+
+
+@pytest.fixture(autouse=True)
+def _news(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="bot")
+
+
+class Forward:
+    """A port that leads to a referee; to which one can change."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+        self._ends: list[asyncio.StreamWriter] = []
+
+    @asynccontextmanager
+    async def listen(self) -> AsyncIterator[str]:
+        """Gives the address of the port."""
+        server = await asyncio.start_server(self._join, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        try:
+            yield f"{host}:{port}"
+        finally:
+            server.close()
+            self.cut()
+
+    def cut(self) -> None:
+        """Breaks all connections."""
+        for end in self._ends:
+            end.transport.abort()
+        self._ends.clear()
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._ends.append(writer)
+        host, _, port = self.target.rpartition(":")
+        try:
+            from_referee, to_referee = await asyncio.open_connection(host, int(port))
+            self._ends.append(to_referee)
+            await asyncio.gather(self._carry(reader, to_referee), self._carry(from_referee, writer))
+        except OSError:
+            writer.close()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+
+
+async def refused(address: str, number: int) -> grpc.aio.AioRpcError:
+    """How a referee refuses a bot."""
+    second = WireBot(address, number)
+    hello = play_pb2.Hello(token=f"bot-{number}", protocol_version=1)
+    await second.write(play_pb2.PlayRequest(hello=hello))
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await second._call.read()
+    await second.close()
+    return caught.value
+
+
+async def test_welcome_when_there_are_two_referees_then_each_says_which_it_is() -> None:
+    arena = arena_of("", "")
+    async with arena.referee(0) as first, arena.referee(1) as second:
+        for address in (first, second):
+            async with WireBot(local(address), 1) as bot:
+                assert list(bot.welcome.referees) == [first, second]
+                assert bot.welcome.referee == address
+
+
+async def test_welcome_when_the_referee_knows_no_addresses_then_it_does_not_say_which_it_is() -> None:
+    async with referee() as address, WireBot(address, 1) as bot:
+        assert bot.welcome.referee == ""
+        error = await refused(address, 1)
+    assert told(error) == {}
+
+
+@pytest.mark.parametrize("entry", ["arena.example.org:8710", "größe.example:8710"])
+async def test_refusal_when_the_bot_is_connected_then_its_metadata_say_which_referee_it_is(
+    entry: str,
+) -> None:
+    """An address that cannot stand in metadata, which are ASCII, is left out."""
+    arena = arena_of(entry)
+    async with arena.referee(0) as address, WireBot(address, 1) as bot:
+        assert bot.welcome.referee == entry
+        error = await refused(address, 1)
+    assert error.code() is grpc.StatusCode.ALREADY_EXISTS
+    assert told(error) == ({"referee": entry} if entry.isascii() else {})
+
+
+async def test_bot_when_it_knows_one_of_two_referees_by_another_address_then_it_has_one_stream_to_each(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    arena = arena_of("", "")
+    async with arena.referee(0) as first, arena.referee(1) as second, playing(local(first)):
+        await play(second)
+        await play(first)
+    assert arena.noted(EntryKind.CONNECTED) == [1, 1]
+    assert arena.noted(EntryKind.REFUSED) == [0, 0]
+    assert lines(caplog, ALREADY) == []
+
+
+async def test_bot_when_a_referee_restarts_then_it_comes_back_at_the_address_that_it_was_given() -> None:
+    arena = arena_of("", "")
+    async with arena.referee(1), AsyncExitStack() as stack:
+        async with arena.referee(0) as first:
+            await stack.enter_async_context(playing(local(first)))
+            await until(lambda: arena.noted(EntryKind.CONNECTED) == [1, 1])
+        async with arena.referee(0, first):
+            await play(first)
+            assert arena.noted(EntryKind.CONNECTED) == [1, 1]
+            assert arena.noted(EntryKind.REFUSED) == [0, 0]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("referees", [1, 2])
+async def test_bot_when_it_is_given_two_addresses_of_a_referee_then_it_gives_one_up(
+    caplog: pytest.LogCaptureFixture, referees: int, order: int
+) -> None:
+    arena = arena_of(*[""] * referees)
+    async with arena.referee(0) as first:
+        if referees == 2:
+            arena.addresses[1] = "127.0.0.1:1"  # where nobody is
+        given: Sequence[str] = (first, local(first))[::order]
+        async with playing(*given):
+            await until(lambda: lines(caplog, NOT_NEEDED) != [])
+            await play(first)
+    assert len(lines(caplog, NOT_NEEDED)) == 1
+    assert lines(caplog, ALREADY) == []
+    assert arena.noted(EntryKind.CONNECTED)[0] == 1
+    assert arena.noted(EntryKind.REFUSED)[0] == 1
+
+
+async def test_bot_when_a_listed_address_leads_nowhere_and_another_one_leads_there_then_it_gives_that_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    arena = arena_of("127.0.0.1:1", "")
+    async with arena.referee(0) as first, arena.referee(1) as second, playing(second) as client:
+        await until(lambda: lines(caplog, "referee 127.0.0.1:1: ") != [])
+        client.meet([first])
+        await until(lambda: lines(caplog, NOT_NEEDED) != [])
+        await play(first)
+    assert lines(caplog, NOT_NEEDED) == [f"referee 127.0.0.1:1: {NOT_NEEDED} {first}"]
+    assert lines(caplog, ALREADY) == []
+
+
+async def test_bot_when_its_address_leads_to_another_referee_than_before_then_it_goes_to_the_listed_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    arena = arena_of("", "")
+    async with arena.referee(1) as second, AsyncExitStack() as stack:
+        async with arena.referee(0) as first:
+            forward = Forward(first)
+            shared = await stack.enter_async_context(forward.listen())
+            await stack.enter_async_context(playing(shared))
+            await until(lambda: arena.noted(EntryKind.CONNECTED) == [1, 1])
+            forward.target = second
+            forward.cut()
+            await until(lambda: arena.noted(EntryKind.CONNECTED) == [2, 1])
+            await play(first)
+        await play(second)
+    assert lines(caplog, NOT_NEEDED) == [f"referee {shared}: {NOT_NEEDED} {second}"]
+
+
+async def test_bot_when_another_process_of_it_is_connected_then_it_tries_until_that_one_is_gone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    arena = arena_of("", "")
+    async with arena.referee(0) as first, arena.referee(1), AsyncExitStack() as stack:
+        async with WireBot(first, 1):
+            await stack.enter_async_context(playing(local(first), first))
+            await until(lambda: len(lines(caplog, ALREADY)) > 2)
+        await until(lambda: lines(caplog, NOT_NEEDED) != [])
+        await play(first)
+    assert arena.noted(EntryKind.CONNECTED) == [2, 1]
