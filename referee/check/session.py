@@ -288,7 +288,7 @@ class BotSession:
         for seat, text in enumerate(given):
             if text is None:
                 masks[seat], rest = rules.mask(rest[:size]), rest[size:]
-        hands, leftover = tuple(masks), tuple(rest)
+        hands, leftover = tuple(masks), tuple([rules.mask([card]) for card in rest])
         return Dealt(hands, leftover, take_leftover(rules, hands, leftover, dealer, step))
 
     def _close_deal(self, out: play_pb2.PlayResponse) -> None:

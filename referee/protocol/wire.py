@@ -231,7 +231,8 @@ def write_deal_started(message: play_pb2.DealStarted, event: DealStarted) -> Non
     message.hand_sizes.extend(hand.bit_count() for hand in event.hands)
     message.dealer = deal.dealer
     message.direction = play_pb2.DIRECTION_CLOCKWISE if deal.step > 0 else play_pb2.DIRECTION_ANTICLOCKWISE
-    message.stock = len(deal.stock)
+    if info.rules.ruleset.leftover == "stock":
+        message.stock = len(deal.leftover)  # as the deal began, also for who is told of it again
     if info.rules.ruleset.leftover_shown:
         message.shown.extend(cards.number(index) for index in deal.leftover)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
+from referee.check.session import BotSession
 from referee.errors import ListenError
+from referee.v1 import play_pb2
 from tests.referee.check_bots import Absentee, Mute, OneShot
 from tests.referee.good_bots import GoodBot, RulesBot
 
@@ -43,6 +45,15 @@ def program(name: str) -> list[str]:
 
 def complaints(report: Report) -> list[Result]:
     return [result for result in report.results if result.outcome in ("failed", "warned")]
+
+
+def test_session_of_given_hands_when_cards_are_drawn_then_they_are_the_rest_of_the_pack() -> None:
+    hands = {1: ["3D 3C 4H 2S 2H 8D 9D TD JD QD KD AD 2D", None, None]}
+    session = BotSession(1, {"extends": "hong-kong-relatives-3"}, 0, hands=hands)
+    session.open(play_pb2.PlayResponse())
+    cards = session.rules.cards
+    dealt = [card for hand in session.deal.dealt for card in cards(hand)]
+    assert sorted([*dealt, *session.deal.leftover]) == list(range(52))
 
 
 async def test_check_when_bots_are_good_then_they_pass_all() -> None:

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from referee.matches.events import DealEnded, Event, FaultKind, Seen, SessionInfo, Sight, Turn
+from referee.deals.session import Session
+from referee.matches.events import DealEnded, DealStarted, Event, FaultKind, Seen, SessionInfo, Sight, Turn
 from referee.matches.match import Limits
 from referee.matches.table import Malformed, Outlets, Table
 from referee.protocol import encode, twin, wire
@@ -89,6 +90,23 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     assert ends == players * table.session.deals_played
     assert sights.count(DealEnded) == table.session.deals_played
     assert sights.count(Seen) > 10 * sights.count(DealEnded)
+
+
+def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -> None:
+    rules = compile_ruleset(load_ruleset("hong-kong-relatives-3"))
+    info = SessionInfo(7, "m/1", 1, "t", "{}", rules, ("a/a@1", "a/b@1", "a/c@1"), 1, "00", Limits())
+    deal = Session(rules, bytes(32)).next_deal()
+
+    def told() -> play_pb2.PlayResponse:
+        response = play_pb2.PlayResponse()
+        wire.add_event(response, DealStarted(info, 0, deal, deal.opening))
+        return response
+
+    first = told()
+    assert first.events[0].deal_started.stock == 52 - sum(first.events[0].deal_started.hand_sizes) > 0
+    while len(deal.stock) == len(deal.leftover):  # by default seats pass, and draw
+        deal.act(deal.turn, deal.default(deal.turn))
+    assert told() == first
 
 
 def read(move: play_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
