@@ -1,23 +1,38 @@
 """What a ruleset asks of every deal, worked out once so that no action has to look it up."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from referee.deals.dealing import landmarks
 from referee.deals.stock import Stock
 from referee.rules.plays import Rules
 
 
-class Course(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Course:
     """Facts of a ruleset that bear on actions."""
 
-    codes: tuple[int, int, int]
-    """Parts of codes: the mask of all cards, the bits below a code's group, the least code of a bomb."""
-    turns: tuple[bool, bool, bool, bool, bool, int]
-    """What every turn asks for: whether any play is a bomb; whether there is one pack; whether a turn can be
-    bound by a rule about last cards, a ban or a precaution; whether every turn is simply followed by the next
-    seat's, as nobody is out or locked out and no rule looks at the seats around; whether a pass takes more
-    than that; and the mask of the card that who is left with it loses by, -1 for none."""
+    code: Callable[[int], int]
+    """Gives the code of a mask."""
+    full: int
+    """The part of a code that is the mask of its cards."""
+    group: int
+    """The bits below a code's group."""
+    first_bomb: int
+    """The least code of a bomb."""
+    bombs: bool
+    """Whether any play is a bomb."""
+    one_pack: bool
+    careful: bool
+    """Whether a turn can be bound by a rule about last cards, a ban or a precaution."""
+    goes_round: bool
+    """Whether every turn is simply followed by the next seat's, as nobody is out or locked out and no rule
+    looks at the seats around."""
+    costly: bool
+    """Whether a pass takes more than that."""
+    losing: int
+    """Mask of the card that who is left with it loses by; -1 for none."""
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
@@ -42,17 +57,17 @@ def course_of(rules: Rules) -> Course:
     draws = ruleset.draw_on_pass != "none"
     around = bans or guards or ruleset.pass_locks or ruleset.beat_own or ruleset.bombs_out_of_turn
     goes_round = ruleset.deal_ends == "first_out" and not around
-    losing = top if ruleset.last_top_card == "loses" else -1
     return Course(
-        codes=(rules.full, rules.group_full, rules.first_bomb),
-        turns=(
-            bool(ruleset.bombs),
-            ruleset.decks == 1,
-            bans or guards,
-            goes_round,
-            draws or not goes_round,
-            losing,
-        ),
+        code=rules.code,
+        full=rules.full,
+        group=rules.group_full,
+        first_bomb=rules.first_bomb,
+        bombs=bool(ruleset.bombs),
+        one_pack=ruleset.decks == 1,
+        careful=bans or guards,
+        goes_round=goes_round,
+        costly=draws or not goes_round,
+        losing=top if ruleset.last_top_card == "loses" else -1,
         beat_own=ruleset.beat_own,
         windows=ruleset.bombs_out_of_turn,
         guards=guards,

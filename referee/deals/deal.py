@@ -1,8 +1,9 @@
 """One deal as a state machine: sans-I/O, every rule of docs/rulesets.md, and the hot path of all local play.
 
 Each hand's plays are one ascending list of codes, listed when they are first asked for and then only
-filtered; what beats a play is a slice of that list. While no rare rule bears on the seat in turn
-(``_plain``), its decision is answered from that list alone; for all others see ``referee.deals.options``.
+filtered, when the list is looked at as a whole; what beats a play is a slice of it. While no rare rule bears
+on the seat in turn (``_plain``), its decision is answered from that list alone; for all others see
+``referee.deals.options``.
 """
 
 from bisect import bisect, bisect_left
@@ -44,9 +45,8 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_beaten", "_bombs", "_careful", "_code", "_costly", "_course", "_final", "_first_bomb",
-        "_full", "_goes_round", "_group", "_group_end", "_liability", "_lists", "_locked",
-        "_losing", "_next", "_one_pack", "_plain", "_short", "_trick_ends", "_undealt", "_window",
+        "_beaten", "_course", "_final", "_gone", "_group_end", "_liability", "_lists", "_locked", "_next",
+        "_plain", "_short", "_trick_ends", "_undealt", "_window",
         "culprit", "dealer", "dealt", "end", "exchange", "hands", "last_seat", "leader", "log",
         "must_include", "number", "opening", "out", "over", "points", "rules", "seed", "stage",
         "start", "step", "stock", "to_beat", "turn",
@@ -93,14 +93,11 @@ class Deal:
         self.must_include = 0
         """Mask of the card that the lead must contain; 0 for none."""
         self._course = course = course_of(rules)
-        # What ordinary turns look at is looked up once.
-        self._code, self._full, self._group, self._first_bomb = rules.code, *course.codes
-        self._bombs, self._one_pack, self._careful, self._goes_round, self._costly, self._losing = (
-            course.turns
-        )
         self.stock = Stock(rules, seed, self._undealt) if course.no_stock is None else course.no_stock
         self._next = next_seats(step, len(self.hands))
         self._lists: list[list[int] | None] = [None] * len(self.hands)
+        # By seat: what has left the hand since its plays were listed or filtered.
+        self._gone = [0] * len(self.hands)
         self._plain = False
         # Codes that the last play beats or equals in its group, and all codes of that group, end here.
         self._beaten = self._group_end = 0
@@ -108,7 +105,7 @@ class Deal:
         # The seats, as bits, whose lists have the plays of up to three cards only.
         self._short = 0
         self._window = _CLOSED
-        self._liability = Liability() if self._course.guards else _NOBODY_LIABLE
+        self._liability = Liability() if course.guards else _NOBODY_LIABLE
         self._trick_ends: list[int] = []
         self._open(exchange)
 
@@ -133,14 +130,15 @@ class Deal:
         if seat != self.turn or not self._plain:
             return self._careful_choices(seat)
         plays = self._lists[seat]
-        if plays is None:
+        if plays is None or self._gone[seat]:
             plays = self._plays(seat)
         if not self.to_beat:
             return plays[:]
         low = bisect(plays, self._beaten)
         high = bisect(plays, self._group_end, low)
-        if self._bombs and plays[-1] >= self._first_bomb:
-            return [*plays[low:high], *plays[bisect_left(plays, self._first_bomb, high) :], 0]
+        course = self._course
+        if course.bombs and plays[-1] >= course.first_bomb:
+            return [*plays[low:high], *plays[bisect_left(plays, course.first_bomb, high) :], 0]
         if low == high:
             return [0]
         found = plays[low:high]
@@ -172,7 +170,7 @@ class Deal:
         """
         if self.can_pass(seat):
             return 0
-        cards = [code & self._full for code in self.legal(seat)]
+        cards = [code & self._course.full for code in self.legal(seat)]
         if not cards:
             raise IllegalHere(f"seat {seat} has no decision to make now")
         singles = [mask for mask in cards if self.rules.count(mask) == 1]
@@ -203,15 +201,16 @@ class Deal:
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
+        course = self._course
         if mask:
-            code = 0 if mask & ~self.hands[seat] else self._code(mask)
-            if code <= self._beaten or self._group_end < code < self._first_bomb:
+            code = 0 if mask & ~self.hands[seat] else course.code(mask)
+            if code <= self._beaten or self._group_end < code < course.first_bomb:
                 raise refusal(self.rules, seat, self.hands[seat], mask, Position(self.to_beat))
             self._play(seat, code, mask)
             return code
         if not self.to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Position(0))
-        if self._costly:
+        if course.costly:
             self._pass(seat)
             return 0
         self.log.append(_PASSES[seat])
@@ -222,28 +221,26 @@ class Deal:
 
     def act_for_forced(self) -> None:
         """Act for each seat in turn that is ``forced``, until one has a choice or the deal is over."""
+        course = self._course
         while not self.over and self.turn != NOBODY:
             seat = self.turn
-            if not self._plain:
+            if not self._plain or not self.to_beat:
                 if not self.forced(seat):
                     return
                 self.act(seat, self.default(seat))
                 continue
             # As ``forced`` and ``act``, for nearly all: about every third action is one of these.
-            plays = self._lists[seat]
+            plays, gone, end = self._lists[seat], self._gone[seat], self._group_end
             if plays is None:
                 plays = self._plays(seat)
-            if not self.to_beat:
-                if len(plays) != 1:
+            index, count = bisect(plays, self._beaten), len(plays)
+            while index < count and (code := plays[index]) <= end:
+                if not code & gone:  # mostly the first: so the plays are not filtered for this
                     return
-                self.act(seat, plays[0] & self._full)
-                continue
-            low = bisect(plays, self._beaten)
-            if low < len(plays) and (
-                plays[low] <= self._group_end or (self._bombs and plays[-1] >= self._first_bomb)
-            ):
+                index += 1
+            if course.bombs and plays[-1] >= course.first_bomb and len(self.choices(seat)) > 1:
                 return
-            if self._costly:
+            if course.costly:
                 self._pass(seat)
                 continue
             self.log.append(_PASSES[seat])
@@ -291,7 +288,7 @@ class Deal:
         self._move(mask, winner, self.exchange.loser)
         self.exchange = self.exchange._replace(returned=mask)
         self._begin()
-        return self._code(mask)
+        return self._course.code(mask)
 
     def _move(self, card: int, giver: int, taker: int) -> None:
         self.hands[giver] = self.rules.remove(self.hands[giver], card)
@@ -318,37 +315,33 @@ class Deal:
     def _lead(self, seat: int) -> None:
         self.stage, self.turn, self._locked = _PLAY, seat, 0
         self._clear(seat)
-        self._plain = not self._careful or not self._needs_care(seat)
+        self._plain = not self._course.careful or not self._needs_care(seat)
 
     def _clear(self, seat: int) -> None:
         """Take the play to beat away, for ``seat`` to lead."""
         self.to_beat, self.last_seat = 0, NOBODY
-        self._beaten, self._group_end = 0, self._first_bomb
+        self._beaten, self._group_end = 0, self._course.first_bomb
         if self._short >> seat & 1:
             self._forget_short(1 << seat)
 
     def _play(self, seat: int, code: int, mask: int, out_of_turn: bool = False) -> None:
+        course = self._course
         gone = mask
         hand = self.hands[seat]
         left = hand ^ mask
-        if not self._one_pack:
+        if not course.one_pack:
             left = self.rules.remove(hand, mask)
             gone = hand ^ left
         self.hands[seat] = left
-        plays = self._lists[seat]
-        if plays and left:
-            self._lists[seat] = still = []
-            for play in plays:  # on lists this short, quicker than a comprehension
-                if not play & gone:
-                    still.append(play)  # noqa: PERF401
+        self._gone[seat] |= gone
         if self._short and mask.bit_count() > 3:
             self._forget_short(self._short)
         self.log.append((seat, mask, 0, out_of_turn))
         self.to_beat, self.last_seat = code, seat
-        self._beaten, self._group_end = code | self._full, code | self._group
-        if not left or left == self._losing:
+        self._beaten, self._group_end = code | course.full, code | course.group
+        if not left or left == course.losing:
             self._run_short(seat)
-        elif self._goes_round:
+        elif course.goes_round:
             self.turn = self._next[seat]
         else:
             self._answered(seat)
@@ -380,11 +373,11 @@ class Deal:
             self.log.append(_PASSES[seat])
             self._end_trick()
             return
-        drawn = self._draw(seat, (self.to_beat & self._full).bit_count()) if self._course.draws else 0
+        drawn = self._draw(seat, (self.to_beat & self._course.full).bit_count()) if self._course.draws else 0
         if self._course.pass_locks:
             self._locked |= 1 << seat
         self.log.append((seat, 0, drawn, False) if drawn else _PASSES[seat])
-        if not self._goes_round:
+        if not self._course.goes_round:
             self._advance(seat)
             return
         self.turn = following = self._next[seat]
@@ -403,12 +396,12 @@ class Deal:
         if seat == last:
             self.stage, self._locked = Stage.BEAT_OWN, (1 << len(order)) - 1
         self.turn = seat
-        self._plain = not self._careful or not self._needs_care(seat)
+        self._plain = not self._course.careful or not self._needs_care(seat)
 
     def _end_trick(self) -> None:
         self._trick_ends.append(len(self.log))
         seat = self.last_seat
-        if self._goes_round:
+        if self._course.goes_round:
             self._clear(seat)
             return
         while not self.hands[seat]:
@@ -421,7 +414,7 @@ class Deal:
         if seat not in self.asked():
             return []
         if self.must_include and not (
-            self._careful and self._needs_care(seat)
+            self._course.careful and self._needs_care(seat)
         ):  # the first lead of most deals
             return [play for play in self._plays(seat) if play & self.must_include]
         plays, may_pass = self._options(seat)
@@ -431,12 +424,20 @@ class Deal:
         plays = self._lists[seat]
         if plays is None:
             # Where hands are listed anew all the time, only what can be of use in this trick is listed.
-            if self._course.draws and 0 < (self.to_beat & self._full).bit_count() < 4 and not self._bombs:
+            course = self._course
+            if course.draws and 0 < (self.to_beat & course.full).bit_count() < 4 and not course.bombs:
                 self._short |= 1 << seat
                 plays = self.rules.list_short(self.hands[seat])
             else:
                 plays = self.rules.list_plays(self.hands[seat])
-            self._lists[seat] = plays
+        elif self._gone[seat]:
+            gone, listed, plays = self._gone[seat], plays, []
+            for play in listed:  # on lists this short, quicker than a comprehension
+                if not play & gone:
+                    plays.append(play)
+        else:
+            return plays
+        self._lists[seat], self._gone[seat] = plays, 0
         return plays
 
     def _forget_short(self, seats: int) -> None:
@@ -449,9 +450,9 @@ class Deal:
     def _options(self, seat: int) -> Options:
         plays = self._plays(seat)
         if self.stage is _EXCHANGE:
-            return Options([play for play in plays if self.rules.count(play & self._full) == 1], False)
+            return Options([play for play in plays if self.rules.count(play & self._course.full) == 1], False)
         if self.stage is _BOMBS:
-            plays = plays[bisect(plays, max(self._beaten, self._first_bomb - 1)) :]
+            plays = plays[bisect(plays, max(self._beaten, self._course.first_bomb - 1)) :]
             if not plays:
                 return _DECLINE
         return allowed(self.rules, plays, self.position(seat))
@@ -490,8 +491,8 @@ class Deal:
             return self._return(seat, mask)
         if self.stage is _BOMBS:
             return self._answer(seat, mask)
-        if self.must_include & mask and not self._careful and not mask & ~self.hands[seat]:
-            code = self._code(mask)
+        if self.must_include & mask and not self._course.careful and not mask & ~self.hands[seat]:
+            code = self._course.code(mask)
             if code:  # the first lead of most deals
                 self._plain, self.must_include = True, 0
                 self._play(seat, code, mask)
@@ -517,7 +518,7 @@ class Deal:
         drawn = self.stock.draw(wanted, self.log, finished)
         if drawn:
             hand = self.hands[seat]
-            self.hands[seat] = hand | drawn if self._one_pack else self.rules.add(hand, drawn)
+            self.hands[seat] = hand | drawn if self._course.one_pack else self.rules.add(hand, drawn)
             self._lists[seat] = None
         return drawn
 
@@ -534,7 +535,7 @@ class Deal:
             bomb = self._window.bomb()
             self.stage, self._plain, self._window = _PLAY, True, _CLOSED
             if bomb is not None:
-                self._play(*bomb, bomb[1] & self._full, out_of_turn=True)
+                self._play(*bomb, bomb[1] & self._course.full, out_of_turn=True)
             else:
                 self._advance(self.last_seat)
         return code
