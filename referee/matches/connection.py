@@ -9,7 +9,7 @@ from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
 
 if TYPE_CHECKING:
-    from referee.matches.table import Table
+    from referee.matches.table import Place
 
 PING_SECONDS = 10.0
 """How often a stream is pinged that gives no other reason for it."""
@@ -72,8 +72,8 @@ class Connection:
         """Whether a message waits for the stream to take it."""
         self.ping_due = False
         self.heard_at = now
-        self.places: dict[int, tuple[Table, int]] = {}
-        """The tables and seats of the bot's open sessions, by their handles; kept by the hall."""
+        self.places: dict[int, Place] = {}
+        """The bot's seats at tables, by the handles of their sessions; kept by the hall."""
         self._wake = wake
         self._ping = 0
         self._pinged_at: float | None = None

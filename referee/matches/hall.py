@@ -18,12 +18,11 @@ from referee.matches.events import (
     SessionEnd,
     SessionEnded,
     SessionInfo,
-    Turn,
 )
 from referee.matches.journal import Entry, EntryKind, Journal, NoJournal, event_entry
 from referee.matches.match import BotPlace, MatchSpec, Progress, SessionSpec, check_match
 from referee.matches.running import Match
-from referee.matches.table import INFINITY, Outlets, Table
+from referee.matches.table import INFINITY, Outlets, Place, Table
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
@@ -55,7 +54,7 @@ class Hall:
     def __init__(self, journal: Journal | None = None) -> None:
         self._journal = journal or NoJournal()
         self._connections: dict[int, Connection] = {}
-        self._places: dict[int, dict[int, tuple[Table, int]]] = {}
+        self._places: dict[int, dict[int, Place]] = {}
         self._matches: dict[str, Match] = {}
         self._handles = count(1)
         self._alarms: list[tuple[float, int]] = []
@@ -80,8 +79,8 @@ class Hall:
         connection.places = self._places.setdefault(version, {})
         connection.probe()
         self._to_ping.append((now + PING_SECONDS, connection))
-        for table, seat in self._places.get(version, {}).values():
-            table.attach(seat)
+        for place in self._places.get(version, {}).values():
+            place.table.attach(place.seat, connection.outbox)
         self.start_sessions(now)
 
     def connection(self, version: int) -> Connection | None:
@@ -107,8 +106,8 @@ class Hall:
         if self._connections.get(version) is connection:
             del self._connections[version]
             connection.live = False
-            for table, seat in list(self._places.get(version, {}).values()):
-                table.detach(seat, now)
+            for place in list(self._places.get(version, {}).values()):
+                place.table.detach(place.seat, now)
 
     def close(self, connection: Connection, code: CloseCode, reason: str, now: float) -> None:
         """Ends a bot's stream."""
@@ -121,8 +120,8 @@ class Hall:
             version = connection.identity.version_id
             self._penalties[version] = now + PENALTY_SECONDS
             reason = f"flood: too many messages without effect; come back in {PENALTY_SECONDS:.0f} s"
-            for table, seat in list(self._places.get(version, {}).values()):
-                table.flood(seat, now)
+            for place in list(self._places.get(version, {}).values()):
+                place.table.flood(place.seat, now)
             self.close(connection, CloseCode.FLOOD, reason, now)
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
@@ -368,9 +367,10 @@ class Hall:
         table = Table(info, session.seed, self._outlets(match, session, info, versions))
         table.watched = match.broadcast.spectators > 0
         match.tables[handle] = self._tables[handle] = table
-        for seat, version in enumerate(versions):
-            self._places.setdefault(version, {})[handle] = (table, seat)
-        table.start(now, [version in self._connections for version in versions])
+        for place, version in zip(table.places, versions, strict=True):
+            self._places.setdefault(version, {})[handle] = place
+        connections = [self._connections.get(version) for version in versions]
+        table.start(now, [None if there is None else there.outbox for there in connections])
         if absent:
             # Of several absent bots, the one to forfeit changes from session to session.
             forfeiter = spec.bots[absent[session.number % len(absent)]]
@@ -392,11 +392,6 @@ class Hall:
                     connection.outbox.owed.discard(handle)
                 connection.outbox.put(event)
 
-        def ask(turn: Turn) -> None:
-            connection = connections.get(versions[turn.seat])
-            if connection is not None:
-                connection.outbox.put(turn)
-
         def probe(seat: int) -> None:
             connection = connections.get(versions[seat])
             if connection is not None:
@@ -416,7 +411,7 @@ class Hall:
         def finished() -> None:
             self._finish(match, session, handle, versions)
 
-        return Outlets(send, ask, probe, blame, expect, match.broadcast.show, finished)
+        return Outlets(send, probe, blame, expect, match.broadcast.show, finished)
 
     def _finish(self, match: Match, session: SessionSpec, handle: int, versions: list[int]) -> None:
         table = match.tables.pop(handle)
@@ -428,6 +423,7 @@ class Hall:
             match.add_result(table)
         elif not match.ended:
             self._play_again(match, session)
+        table.places = ()  # they hold the table, which would wait for a collection of cycles
         if match.cut and not match.tables and not match.ended:
             self.close_match(match, self._draining)
 

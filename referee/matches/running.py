@@ -58,7 +58,7 @@ class Match:
                 points=tuple(table.session.scores),
                 forfeit=table.session.forfeited_by,
                 records=tuple(table.records),
-                faults=tuple(table.faults),
+                faults=table.faults,
             )
         )
         self.wake()

@@ -1,6 +1,6 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from referee.deals.deal import NOBODY, Deal, Stage
@@ -23,6 +23,7 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
+from referee.matches.outbox import Outbox
 from referee.records.record import deal_json
 
 UNSENT_GRACE = 2.0
@@ -50,9 +51,7 @@ class Outlets:
     """Where a table's messages go."""
 
     send: Callable[[int, Event], None]
-    """Seat and event, for the bot in that seat."""
-    ask: Callable[[Turn], None]
-    """A turn, for the bot in its seat."""
+    """Seat and event, for the bot in that seat; turns go to its outbox."""
     probe: Callable[[int], None]
     """Ask the bot in that seat for a sign of life."""
     blame: Callable[[int, float | None], FaultKind | None]
@@ -66,48 +65,73 @@ class Outlets:
     """The session is over; its result stands in the table."""
 
 
+class Place:
+    """A seat at a table: what its bot was told and owes, and where its turns go."""
+
+    __slots__ = ("bank", "faults", "late", "outbox", "seat", "sequence", "table", "told", "turn")
+
+    def __init__(self, table: "Table", seat: int, bank: float) -> None:
+        self.table = table
+        self.seat = seat
+        self.outbox: Outbox | None = None
+        """Of the bot's stream; None while it is not connected."""
+        self.turn: Turn | None = None
+        """The decision that is owed."""
+        self.sequence = 0
+        """Of the last turn."""
+        self.told = 0
+        """How much of the deal's log the bot was told; see ``log_length``."""
+        self.bank = bank
+        """Seconds left."""
+        self.faults = 0
+        self.late: dict[int, float] = {}
+        """When turns ran out, by sequence."""
+
+
 class Table:
     """Runs one session. All times are seconds of one monotonic clock, passed in."""
 
+    # fmt: off
+    __slots__ = (
+        "_acts_for_forced", "_deal", "_deal_faults", "_encoded", "_has_bank", "_increment", "_limit",
+        "_limit_ms", "_most_credit", "_opening", "_out", "_send", "_shown", "end", "expected", "info", "over",
+        "places", "records", "session", "watched",
+    )
+    # fmt: on
+
     def __init__(self, info: SessionInfo, seed: bytes, outlets: Outlets) -> None:
         self.info = info
+        bank = info.limits.bank_ms / 1000
+        self.places: tuple[Place, ...] = tuple([Place(self, seat, bank) for seat in range(len(info.seats))])
         self.over = False
         self.end: SessionEnd | None = None
         self.records: list[str] = []
         """Lean deal records, one JSON object a deal."""
-        self.faults = [0] * len(info.seats)
         self.session = Session(info.rules, seed, info.deals)
         self.expected = INFINITY
         """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
         """Whether spectators are to be told."""
         self._out = outlets
-        self._send, self._ask_bot = outlets.send, outlets.ask
+        self._send = outlets.send
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._encoded: list[bytes] = []
-        self._turns: dict[int, Turn] = {}
-        """The decisions that are owed, by seat."""
-        self._sequences = [0] * len(info.seats)
-        self._told = [0] * len(info.seats)
         self._shown = 0
-        self._online = [False] * len(info.seats)
         self._limit_ms = info.limits.decision_ms
         self._limit = self._limit_ms / 1000
         self._most_credit = info.limits.credit_ms / 1000
         self._acts_for_forced = not info.limits.ask_forced
         self._has_bank = info.limits.bank_ms > 0
-        self._banks = [info.limits.bank_ms / 1000] * len(info.seats)
         self._increment = info.limits.increment_ms / 1000
-        self._late: list[dict[int, float]] = [{} for _ in info.seats]
-        """By seat: when turns ran out, by sequence."""
 
     # What happens to a table
 
-    def start(self, now: float, online: list[bool]) -> None:
-        """Begins the session; ``online`` says by seat which bots are connected."""
-        self._online = list(online)
+    def start(self, now: float, outboxes: Sequence[Outbox | None]) -> None:
+        """Begins the session; the outboxes are those of the seats' bots, None where one is not connected."""
+        for place, outbox in zip(self.places, outboxes, strict=True):
+            place.outbox = outbox
         for seat in range(len(self.info.seats)):
             self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), False))
         if self.watched:
@@ -120,21 +144,22 @@ class Table:
 
         Gives whether the turn was still open; an answer to another one is ignored with a notice.
         """
-        turn = self._turns.get(seat)
+        place = self.places[seat]
+        turn = place.turn
         if turn is None or turn.sequence != sequence or self._deal is None:
-            self._ignore(seat, sequence, now)
+            self._ignore(place, sequence, now)
             return False
         if isinstance(cards, Malformed):
-            self._fault(seat, turn, FaultKind.MALFORMED, cards, 0, now)
+            self._fault(place, turn, FaultKind.MALFORMED, cards, 0, now)
         else:
             try:
                 self._deal.act(seat, cards)
             except PlayError as error:
-                self._fault(seat, turn, FaultKind.ILLEGAL, str(error), cards, now)
+                self._fault(place, turn, FaultKind.ILLEGAL, str(error), cards, now)
             else:
                 if self._has_bank:
-                    self._charge(seat, turn, now)
-        self._turns.pop(seat, None)
+                    self._charge(place, turn, now)
+        place.turn = None
         self._go_on(now)
         return True
 
@@ -144,56 +169,58 @@ class Table:
         A bot that has used half of its time is asked for a sign of life, which tells later whether it was
         late or stuck.
         """
-        for seat, turn in sorted(self._turns.items()):
-            if self._turns.get(seat) is not turn:
+        for place, turn in [(place, place.turn) for place in self.places]:
+            if turn is None or place.turn is not turn:
                 continue
             if now >= turn.deadline:
-                kind = self._out.blame(seat, turn.handed_at)
+                kind = self._out.blame(place.seat, turn.handed_at)
                 if kind is None:
                     self.void()
                     return
-                self._fault(seat, turn, kind, self._why(turn, kind), 0, now)
-                self._turns.pop(seat, None)
+                self._fault(place, turn, kind, self._why(turn, kind), 0, now)
+                place.turn = None
                 self._go_on(now)
             elif not turn.probed and now >= turn.deadline - turn.time / 2:
                 turn.probed = True
-                self._out.probe(seat)
-        if self._turns:
-            self._expect(min(_next_look(turn) for turn in self._turns.values()))
+                self._out.probe(place.seat)
+        open_turns = self._open_turns()
+        if open_turns:
+            self._expect(min(map(_next_look, open_turns)))
 
     def flood(self, seat: int, now: float) -> None:
         """The seat's bot is cut off for flooding: what it owes is done for it."""
-        turn = self._turns.get(seat)
+        place = self.places[seat]
+        turn = place.turn
         if turn is not None:
-            self._fault(seat, turn, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
-            self._turns.pop(seat, None)
+            self._fault(place, turn, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
+            place.turn = None
             self._go_on(now)
 
     def delay(self, seconds: float) -> None:
         """The referee was away for so long: no clock ran."""
-        for turn in self._turns.values():
+        for turn in self._open_turns():
             turn.deadline += seconds
             if turn.handed_at is not None:
                 turn.handed_at += seconds
 
     def detach(self, seat: int, now: float) -> None:
         """The seat's bot lost its stream: the clock of what it owes starts now, if it was not running."""
-        self._online[seat] = False
-        turn = self._turns.get(seat)
+        place = self.places[seat]
+        place.outbox = None
+        turn = place.turn
         if turn is not None and turn.handed_at is None:
             turn.start(now, 0.0)
             self._expect(turn.deadline)
 
-    def attach(self, seat: int) -> None:
+    def attach(self, seat: int, outbox: Outbox) -> None:
         """The seat's bot is back: tells it all that it needs to go on."""
-        self._online[seat] = True
-        self._told[seat] = 0
+        place = self.places[seat]
+        place.outbox, place.told = outbox, 0
         self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), True))
         if self._deal is not None:
             self._send(seat, DealStarted(self.info, seat, self._deal, self._opening))
-        turn = self._turns.get(seat)
-        if turn is not None:
-            self._ask_bot(turn)
+        if place.turn is not None:
+            outbox.put(place.turn)
 
     def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:
         """Fills in what the bot is told of a turn that is handed to its stream now, which starts its clock.
@@ -201,29 +228,28 @@ class Table:
         ``credit`` is the round trip of the stream in seconds. Gives whether the turn is still open; if it is
         not, it must not be sent.
         """
-        seat = turn.seat
-        if self._turns.get(seat) is not turn:
+        place = self.places[turn.seat]
+        if place.turn is not turn:
             return False
-        told, deal = self._told, turn.deal
-        turn.since = told[seat]
-        told[seat] = len(deal.log) if deal.exchange is None else log_length(deal)
+        deal = turn.deal
+        turn.since = place.told
+        place.told = len(deal.log) if deal.exchange is None else log_length(deal)
         if turn.handed_at is None:
-            most = self._most_credit
-            turn.start(now, credit if credit < most else most)
+            turn.start(now, credit if credit < self._most_credit else self._most_credit)
             turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
             if turn.deadline - turn.time / 2 < self.expected:  # seldom: it was expected when it was asked
                 self._expect(_next_look(turn))
         else:  # the bot was away, and its clock ran on
             turn.time_ms = round(max(0.0, turn.deadline - turn.credit - now) * 1000)
         if self._has_bank:
-            turn.bank_ms = round(self._banks[seat] * 1000)
+            turn.bank_ms = round(place.bank * 1000)
         return True
 
     def forfeit(self, seat: int) -> None:
         """Ends the session by ``seat``'s forfeit."""
         if self._deal is None or self.over:
             return
-        self._turns.clear()
+        self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
 
@@ -231,13 +257,18 @@ class Table:
         """Ends the session without a result."""
         if self.over:
             return
-        self._turns.clear()
+        self._forget_turns()
         self._end(SessionEnd.VOID, (), -1)
+
+    @property
+    def faults(self) -> tuple[int, ...]:
+        """How many faults each seat has made."""
+        return tuple([place.faults for place in self.places])
 
     @property
     def decisions(self) -> int:
         """Turns asked in the session so far."""
-        return sum(self._sequences)
+        return sum([place.sequence for place in self.places])
 
     def sights(self) -> list[Sight]:
         """What a spectator who comes now must be shown first."""
@@ -248,6 +279,13 @@ class Table:
         return first
 
     # How it goes on
+
+    def _open_turns(self) -> list[Turn]:
+        return [place.turn for place in self.places if place.turn is not None]
+
+    def _forget_turns(self) -> None:
+        for place in self.places:
+            place.turn = None
 
     def _shown_now(self) -> int:
         if not self.watched and self._deal is not None:
@@ -260,9 +298,9 @@ class Table:
         self._deal_faults = []
         self._encoded = []
         self._shown = 0
-        for seat in range(len(self.info.seats)):
-            self._told[seat] = 0
-            self._send(seat, DealStarted(self.info, seat, deal, self._opening))
+        for place in self.places:
+            place.told = 0
+            self._send(place.seat, DealStarted(self.info, place.seat, deal, self._opening))
         if self.watched:
             self._out.show(DealStarted(self.info, -1, deal, self._opening))
 
@@ -280,25 +318,29 @@ class Table:
                 continue
             if deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
                 for seat in deal.asked():
-                    if seat not in self._turns:
-                        self._ask(deal, seat, now)
-            elif deal.turn not in self._turns:
-                self._ask(deal, deal.turn, now)
+                    if self.places[seat].turn is None:
+                        self._ask(deal, self.places[seat], now)
+            else:
+                place = self.places[deal.turn]
+                if place.turn is None:
+                    self._ask(deal, place, now)
             break
         if self.watched and not self.over:
             self._show_actions()
 
-    def _ask(self, deal: Deal, seat: int, now: float) -> None:
-        self._sequences[seat] = sequence = self._sequences[seat] + 1
-        time = min(self._limit, self._banks[seat]) if self._has_bank else self._limit
+    def _ask(self, deal: Deal, place: Place, now: float) -> None:
+        place.sequence = sequence = place.sequence + 1
+        time = min(self._limit, place.bank) if self._has_bank else self._limit
         deadline = now + time + UNSENT_GRACE
-        self._turns[seat] = turn = Turn(self.info, seat, sequence, deal, time, deadline, self._encoded)
-        if not self._online[seat]:
+        place.turn = turn = Turn(self.info, place.seat, sequence, deal, time, deadline, self._encoded)
+        outbox = place.outbox
+        if outbox is None:
             turn.start(now, 0.0)
+        else:
+            outbox.put(turn)
         when = now + time / 2
         if when < self.expected:
             self._expect(when)
-        self._ask_bot(turn)
 
     def _expect(self, when: float) -> None:
         """Has ``expire`` called no later than then."""
@@ -306,24 +348,24 @@ class Table:
             self.expected = when
             self._out.expect(when)
 
-    def _charge(self, seat: int, turn: Turn, now: float) -> None:
+    def _charge(self, place: Place, turn: Turn, now: float) -> None:
         """Takes a decision's time from the seat's bank, and adds the increment."""
         used = max(0.0, turn.elapsed(now) - turn.credit)
-        self._banks[seat] = max(0.0, self._banks[seat] - used) + self._increment
+        place.bank = max(0.0, place.bank - used) + self._increment
 
-    def _ignore(self, seat: int, sequence: int, now: float) -> None:
+    def _ignore(self, place: Place, sequence: int, now: float) -> None:
         """Tells a bot why its answer has no effect."""
-        ran_out = self._late[seat].get(sequence)
+        ran_out = place.late.get(sequence)
         if ran_out is not None:
             code = NoticeCode.STALE_MOVE
             text = f"turn {sequence} is over: the answer came {(now - ran_out) * 1000:.0f} ms after its time"
-        elif 0 < sequence <= self._sequences[seat]:
+        elif 0 < sequence <= place.sequence:
             code = NoticeCode.REPEATED_MOVE
             text = f"turn {sequence} was answered already"
         else:
             code = NoticeCode.UNKNOWN_TURN
-            text = f"turn {sequence} was not asked; the last one was {self._sequences[seat]}"
-        self._send(seat, Notice(code, text, self.info.handle, sequence))
+            text = f"turn {sequence} was not asked; the last one was {place.sequence}"
+        self._send(place.seat, Notice(code, text, self.info.handle, sequence))
 
     def _why(self, turn: Turn, kind: FaultKind) -> str:
         within = f"no answer within {turn.time * 1000:.0f} ms"
@@ -337,14 +379,16 @@ class Table:
             return f"{within}: the bot is connected, but {STUCK[turn.handed_at is not None]}"
         return within
 
-    def _fault(self, seat: int, turn: Turn, kind: FaultKind, reason: str, answered: int, now: float) -> None:
-        deal = self._deal
+    def _fault(
+        self, place: Place, turn: Turn, kind: FaultKind, reason: str, answered: int, now: float
+    ) -> None:
+        deal, seat = self._deal, place.seat
         assert deal is not None
-        self.faults[seat] += 1
+        place.faults += 1
         if self._has_bank:
-            self._charge(seat, turn, now)
+            self._charge(place, turn, now)
         if now >= turn.deadline:
-            late = self._late[seat]
+            late = place.late
             late[turn.sequence] = turn.deadline
             if len(late) > LATE_KEPT:
                 del late[next(iter(late))]
@@ -354,9 +398,8 @@ class Table:
             fault["turn"] = "exchange" if turn.stage is Stage.EXCHANGE else "bomb"
         self._deal_faults.append(fault)
         hand, to_beat, default = deal.hands[seat], deal.to_beat & self.info.rules.full, deal.default(seat)
-        forfeit = self.faults[seat] >= self.info.limits.faults
-        if forfeit:
-            self._turns.clear()
+        if place.faults >= self.info.limits.faults:
+            self._forget_turns()
             deal.forfeit(seat)
         else:
             deal.act(seat, default)
@@ -375,7 +418,7 @@ class Table:
                 to_beat,
                 answered,
                 default,
-                self.faults[seat],
+                place.faults,
                 round(turn.elapsed(now) * 1000),
                 int(turn.credit * 1000),
             ),
@@ -389,8 +432,8 @@ class Table:
         self.session.close_deal()
         self.records.append(deal_json(deal, faults=self._deal_faults))
         scores = tuple(self.session.scores)
-        for seat in range(len(self.info.seats)):
-            self._send(seat, DealEnded(self.info, seat, deal, self._told[seat], scores, self._encoded))
+        for place in self.places:
+            self._send(place.seat, DealEnded(self.info, place.seat, deal, place.told, scores, self._encoded))
         if self.watched:
             self._out.show(DealEnded(self.info, -1, deal, log_length(deal), scores))
         self._deal = None

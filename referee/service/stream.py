@@ -139,7 +139,7 @@ class BotStream:
             if type(event) is Turn:
                 handle = event.info.handle
                 place = places.get(handle)
-                if place is None or not place[0].hand_out(event, now, credit):
+                if place is None or not place.table.hand_out(event, now, credit):
                     continue
                 turns += 1
                 owed.add(handle)
@@ -195,8 +195,9 @@ class BotStream:
                 if place is None:
                     hall.misplaced(connection, handle, sequence, now)
                 else:
-                    table, seat = place
-                    if table.answer(seat, sequence, wire.read_encoded_move(table.info.rules, move), now):
+                    table = place.table
+                    cards = wire.read_encoded_move(table.info.rules, move)
+                    if table.answer(place.seat, sequence, cards, now):
                         owed.discard(handle)
                         continue
                     hall.useless(connection, now)

@@ -44,7 +44,7 @@ class FakeBot:
         for event in connection.outbox.take(now):
             if isinstance(event, Turn):
                 place = connection.places.get(event.info.handle)
-                if place is not None and place[0].hand_out(event, now, connection.round_trip):
+                if place is not None and place.table.hand_out(event, now, connection.round_trip):
                     connection.outbox.owed.add(event.info.handle)
                     self.turns[event.info.handle] = event
                     batch.append(event)
@@ -82,7 +82,7 @@ class FakeBot:
         place = self.connection.places.get(handle)
         if place is None:
             hall.misplaced(self.connection, handle, sequence, now)
-        elif place[0].answer(place[1], sequence, cards, now):
+        elif place.table.answer(place.seat, sequence, cards, now):
             self.connection.outbox.owed.discard(handle)
         else:
             hall.useless(self.connection, now)

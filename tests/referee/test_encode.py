@@ -8,6 +8,7 @@ import pytest
 from referee.deals.session import Session
 from referee.matches.events import DealEnded, DealStarted, Event, FaultKind, Seen, SessionInfo, Sight, Turn
 from referee.matches.match import Limits
+from referee.matches.outbox import Outbox
 from referee.matches.table import Malformed, Outlets, Table
 from referee.protocol import encode, twin, wire
 from referee.rules.plays import compile_ruleset
@@ -44,7 +45,7 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     seats = tuple(f"owner/bot{seat}@1" for seat in range(players))
     limits = Limits(bank_ms=70_000, increment_ms=10, faults=1000, ask_forced=preset == "chinese-2")
     info = SessionInfo(70_000, "m/1", 1, "t", "{}", rules, seats, 6, "00", limits)
-    waiting: list[tuple[int, Event]] = []
+    outboxes = [Outbox(lambda: None) for _ in seats]
     sights: list[type] = []
     table: Table
 
@@ -53,8 +54,7 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
         compare_sight(sight)
 
     outlets = Outlets(
-        send=lambda seat, event: waiting.append((seat, event)),
-        ask=lambda turn: waiting.append((turn.seat, turn)),
+        send=lambda seat, event: outboxes[seat].put(event),
         probe=lambda seat: None,
         blame=lambda seat, at: FaultKind.TIMEOUT,
         expect=lambda when: None,
@@ -63,12 +63,11 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     )
     table = Table(info, bytes(32), outlets)
     table.watched = True
-    table.start(0.0, [True] * players)
+    table.start(0.0, outboxes)
     rng = Random(preset)
     turns = ends = told = 0
-    while waiting:
-        batch, waiting[:] = list(waiting), []
-        for seat, event in batch:
+    while any(outboxes):
+        for seat, event in [(seat, event) for seat, box in enumerate(outboxes) for event in box.take(1.0)]:
             ends += isinstance(event, DealEnded)
             if not isinstance(event, Turn):
                 compare(event)

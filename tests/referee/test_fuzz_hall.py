@@ -253,8 +253,9 @@ class AnyHall(RuleBasedStateMachine):
         deal, rules = table._deal, table.info.rules
         assert deal is not None
         assert not table.over
-        assert set(table._turns) <= set(deal.asked())
-        assert table._turns, "a table waits for nobody"
+        waiting = {place.seat for place in table.places if place.turn is not None}
+        assert waiting <= set(deal.asked())
+        assert waiting, "a table waits for nobody"
         held = Counter(card for hand in deal.start for card in rules.cards(hand))
         drawn = Counter(card for action in deal.actions for card in rules.cards(action.drawn))
         played = Counter(card for action in deal.actions for card in rules.cards(action.cards))
