@@ -5,6 +5,7 @@ action is therefore encoded once and remembered, and a turn is set together from
 are the same messages as ``referee.protocol.wire`` builds.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 from referee.deals.action import Entry
@@ -50,14 +51,15 @@ _PLAY_CARDS = key(play_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
 
 _STARTED = play_pb2.DealStarted.DESCRIPTOR
 _STARTED_HEAD = _event("deal_started")
-_STARTED_HAND = key(_STARTED, "hand", BYTES)
+_STARTED_HAND = head(key(_STARTED, "hand", BYTES))
 
 _ENDED = play_pb2.DealEnded.DESCRIPTOR
 _ENDED_HEAD = _event("deal_ended")
 _ENDED_ACTION = key(_ENDED, "actions", BYTES)
-_HAND_CARDS = key(play_pb2.Hand.DESCRIPTOR, "cards", BYTES)
-_HANDS = key(_ENDED, "hands", BYTES)
-_LEFT = key(_ENDED, "left", BYTES)
+_CARDS = key(play_pb2.Hand.DESCRIPTOR, "cards", BYTES)
+_HAND = head(key(_ENDED, "hands", BYTES), _CARDS)
+_LEFT = head(key(_ENDED, "left", BYTES), _CARDS)
+_NONE_LEFT = key(_ENDED, "left", BYTES) + b"\0"
 
 _SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal_started", "deal_ended"))
 _SEEN_SESSION = field(key(match_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
@@ -68,9 +70,11 @@ class _Pieces:
 
     def __init__(self, rules: Rules) -> None:
         self._numbers = card_numbers(rules)
+        self.packed = self._numbers.packed
         self._draws = rules.ruleset.leftover == "stock"
-        self._actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
-        """Actions as others than their seats see them: fields of a turn."""
+        actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
+        self._action: Callable[[Entry], bytes] = actions.__getitem__
+        """Gives an action as others than its seat see it: a field of a turn."""
         self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
         """The play to beat, by its code: a field of a turn."""
         self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
@@ -96,10 +100,6 @@ class _Pieces:
         """The cards of a mask, packed, with their length."""
         return sized(self._numbers.packed(mask))
 
-    def hand(self, mask: int) -> bytes:
-        """A Hand, with its length."""
-        return sized(_HAND_CARDS + self.cards(mask)) if mask else b"\0"
-
     def number(self, mask: int) -> int:
         """The number of the lowest card of a mask."""
         return self._numbers.numbers(mask)[0]
@@ -110,10 +110,11 @@ class _Pieces:
         if encoded is None:
             encoded = []
         if len(encoded) < len(log):
-            actions = self._actions
-            encoded += [actions[entry] for entry in log[len(encoded) :]]
+            encoded += map(self._action, log[len(encoded) :])
         if deal.exchange is None:
             parts = encoded[since:]
+            if not self._draws:
+                return parts
             first = since
         else:
             parts = []
@@ -131,20 +132,18 @@ class _Pieces:
         return parts
 
 
-@lru_cache(maxsize=64)
-def _pieces(rules: Rules) -> _Pieces:
-    return _Pieces(rules)
+_PIECES: Memo[Rules, _Pieces] = Memo(_Pieces, limit=64)
 
 
 def turn_event(turn: Turn, list_plays: bool) -> bytes:
     """A PlayResponse with one turn; such messages set one after the other are one with all of them."""
-    info, deal, seat, stage, encoded = turn.info, turn.deal, turn.seat, turn.stage, turn.encoded
-    pieces = _pieces(info.rules)
+    info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
+    pieces = _PIECES[info.rules]
     parts = [
         _SESSION[info.handle],
         _SEQUENCE[turn.sequence],
         _KIND_PLAY if stage is _PLAY else _KIND[stage],
-        *pieces.actions(deal, turn.since, seat, encoded),
+        *pieces.actions(deal, turn.since, seat, turn.encoded),
     ]
     plain = deal.is_plain(seat)
     to_beat = deal.to_beat
@@ -195,7 +194,7 @@ def sight(sight: Sight) -> bytes:
     """A WatchMatchResponse with one update; such messages set one after the other make one with all."""
     if isinstance(sight, Seen):
         info = sight.info
-        data = _SEEN_SESSION[info.handle] + _pieces(info.rules).seen[sight.deal.log[sight.at]]
+        data = _SEEN_SESSION[info.handle] + _PIECES[info.rules].seen[sight.deal.log[sight.at]]
         return _SEEN_HEAD[len(data)] + data
     if isinstance(sight, DealStarted):
         data = _started_for_all(sight.info, sight.deal, sight.hands)
@@ -210,14 +209,14 @@ def sight(sight: Sight) -> bytes:
 
 def _deal_started(event: DealStarted) -> bytes:
     info, deal = event.info, event.deal
-    hand = _pieces(info.rules).cards(event.hands[event.seat])
-    data = _STARTED_HAND + hand + _started_for_all(info, deal, event.hands)
+    hand = _PIECES[info.rules].packed(event.hands[event.seat])
+    data = _STARTED_HAND[len(hand)] + hand + _started_for_all(info, deal, event.hands)
     return _STARTED_HEAD[len(data)] + data
 
 
 def _deal_ended(event: DealEnded) -> bytes:
     info, deal = event.info, event.deal
-    actions = _pieces(info.rules).actions(deal, event.since, event.seat, event.encoded)
+    actions = _PIECES[info.rules].actions(deal, event.since, event.seat, event.encoded)
     fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
     data = b"".join(fields) + _ended_for_all(info, deal, event.scores)
     return _ENDED_HEAD[len(data)] + data
@@ -234,9 +233,14 @@ def _started_for_all(info: SessionInfo, deal: Deal, hands: tuple[int, ...]) -> b
 @lru_cache(maxsize=1024)
 def _ended_for_all(info: SessionInfo, deal: Deal, scores: tuple[int, ...]) -> bytes:
     """What the end of a deal says to all of its seats: everything but the actions."""
-    hand = _pieces(info.rules).hand
+    packed = _PIECES[info.rules].packed
     message = play_pb2.DealEnded()
     wire.write_outcome(message, info, deal, scores)
-    hands = [_HANDS + hand(dealt) for dealt in deal.dealt]
-    left = [_LEFT + hand(cards) for cards in deal.left]
-    return b"".join([*hands, *left, message.SerializeToString()])
+    parts = [message.SerializeToString()]
+    for mask in deal.dealt:
+        hand = packed(mask)
+        parts += _HAND[len(hand)], hand
+    for mask in deal.left:
+        hand = packed(mask)
+        parts += (_LEFT[len(hand)], hand) if hand else (_NONE_LEFT,)
+    return b"".join(parts)

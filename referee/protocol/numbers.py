@@ -1,7 +1,6 @@
 """Cards on the wire: between masks of a compiled ruleset and the numbers of the ``Card`` enum."""
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from referee.errors import CardError
@@ -74,7 +73,5 @@ class CardNumbers:
         return mask
 
 
-@lru_cache(maxsize=64)
-def card_numbers(rules: Rules) -> CardNumbers:
-    """The translator of a compiled ruleset."""
-    return CardNumbers(rules)
+card_numbers: Callable[[Rules], CardNumbers] = Memo[Rules, CardNumbers](CardNumbers, limit=64).__getitem__
+"""Gives the translator of a compiled ruleset."""
