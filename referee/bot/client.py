@@ -108,7 +108,7 @@ class _Seat:
 
         Such messages set one after the other are one with all of them.
         """
-        self.view.happened(message.actions)
+        self.view.happened(message.actions[:])
         turn = Turn(self.view, message)
         try:
             plays = message.kind == play_pb2.TURN_KIND_PLAY
@@ -353,7 +353,7 @@ class _Stream:
                 self._seats[event.deal_started.session].view.deal_started(event.deal_started)
             case "deal_ended":
                 view = self._seats[event.deal_ended.session].view
-                view.happened(event.deal_ended.actions)
+                view.happened(event.deal_ended.actions[:])
                 view.deal_ended(event.deal_ended)
             case "session_ended":
                 self._seats.pop(event.session_ended.session, None)

@@ -1,7 +1,8 @@
 """What a bot sees: its turn, and the session's state as a fold of the events it was sent."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
@@ -165,49 +166,83 @@ class SessionView:
         self.scores = tuple(started.scores)
         self.deal = 0
         self.hand = 0
-        self.counts: list[int] = []
         self.clockwise = True
         self.dealer = 0
-        self.actions: list[Action] = []
         self._numbers: CardNumbers = card_numbers(self.rules)
         self._plays: list[int] | None = None
-        self._steps = _steps(self.rules)
+        """Codes of all combinations in the hand, and of some that were in it, sorted."""
+        self._gone = 0
+        """What has left the hand since these were listed or filtered."""
+        self._log: list[_Step] = []
+        """What happened in the deal, of which as much as was looked at is in the two that follow."""
+        self._actions: list[Action] = []
+        self._counts: list[int] = []
+        self._counted = 0
+        self._step: Callable[[bytes], _Step] = _steps(self.rules).__getitem__
         self._played = _played(self.rules)
 
     def deal_started(self, started: play_pb2.DealStarted) -> None:
         """A deal begins, or is told of again."""
         self.deal = started.deal
         self.hand = self._numbers.mask(started.hand)
-        self.counts = list(started.hand_sizes)
         self.dealer = started.dealer
         self.clockwise = started.direction == play_pb2.DIRECTION_CLOCKWISE
-        self.actions = []
+        self._log, self._actions = [], []
+        self._counts, self._counted = list(started.hand_sizes), 0
         self._plays = None
 
     def deal_ended(self, ended: "play_pb2.DealEnded") -> None:
         """A deal is over; what happened last has been taken in."""
         self.scores = tuple(ended.scores)
 
-    def happened(self, actions: Iterable[bytes]) -> None:
+    def happened(self, actions: Sequence[bytes]) -> None:
         """Takes in what the seats did: encoded actions."""
-        counts, steps, own = self.counts, self._steps, self.seat
-        happened = self.actions.append
-        for encoded in actions:
-            step = steps[encoded]  # read by place, which is quicker than by name
-            happened(step[5])
-            if step[1]:  # else it is a pass
-                seat, change, played, drawn, taker, _ = step
-                counts[seat] += change
-                if taker >= 0:
-                    self._exchanged(seat, taker, played)
-                elif seat == own:
-                    self._own(played, drawn)
+        own = self.seat
+        steps = [*map(self._step, actions)]
+        self._log += steps
+        for step in steps:
+            if step[4] >= 0:  # read by place, which is quicker than by name
+                self._exchanged(step.seat, step.taker, step.played)
+            elif step[0] == own and step[1]:  # else it is a pass
+                self._own(step.played, step.drawn)
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """What happened in this deal, oldest first."""
+        log, actions = self._log, self._actions
+        if len(actions) < len(log):
+            actions += [step.action for step in log[len(actions) :]]
+        return actions
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """How many cards each seat has left."""
+        log, counts = self._log, self._counts
+        for step in log[self._counted :]:
+            counts[step.seat] += step.change
+            if step.taker >= 0:
+                counts[step.taker] += 1
+        self._counted = len(log)
+        return counts
 
     def plays(self) -> list[int]:
         """Codes of all combinations in the hand, sorted."""
-        if self._plays is None:
-            self._plays = self.rules.list_plays(self.hand)
-        return self._plays
+        plays, gone = self._plays, self._gone
+        if plays is None:
+            plays = self._plays = self.rules.list_plays(self.hand)
+        elif gone:
+            plays = self._plays = [code for code in plays if not code & gone]
+        self._gone = 0
+        return plays
+
+    def following(self, to_beat: int) -> list[int]:
+        """Codes of all combinations in the hand that beat the play ``to_beat``, sorted."""
+        plays, gone, rules = self._plays, self._gone, self.rules
+        if not plays or plays[-1] >= rules.first_bomb:
+            return rules.following(self.plays(), to_beat)
+        low = bisect(plays, to_beat | rules.full)
+        found = plays[low : bisect(plays, to_beat | rules.group_full, low)]
+        return [code for code in found if not code & gone] if gone and found else found
 
     def to_beat(self, message: Any) -> int:
         """The code of the play to beat of a turn of the twin protocol; 0 when leading."""
@@ -228,17 +263,15 @@ class SessionView:
         return self._numbers.numbers(mask)
 
     def _own(self, played: int, drawn: int) -> None:
-        hand, rules, plays = self.hand, self.rules, self._plays
+        hand, rules = self.hand, self.rules
         left = rules.remove(hand, played) if played else hand
-        self.hand = rules.add(left, drawn) if drawn else left
-        if drawn or plays is None:
+        self._gone |= hand ^ left
+        if drawn:
+            left = rules.add(left, drawn)
             self._plays = None
-        else:
-            gone = hand ^ left
-            self._plays = [code for code in plays if not code & gone]
+        self.hand = left
 
     def _exchanged(self, giver: int, taker: int, card: int) -> None:
-        self.counts[taker] += 1
         if giver == self.seat:
             self.hand = self.rules.remove(self.hand, card)
         elif taker == self.seat:
@@ -375,11 +408,12 @@ TURN_KINDS = {
 
 def legal_codes(view: SessionView, message: Any) -> list[int]:
     """The codes of all legal plays of a turn of the twin protocol, ascending."""
-    rules, plays, to_beat = view.rules, view.plays(), view.to_beat(message)
+    rules, to_beat = view.rules, view.to_beat(message)
     kind, include = message.kind, message.must_include
     guarded, top_card_banned = message.next_has_one, message.top_card_banned
     if kind == play_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
-        return rules.following(plays, to_beat) if to_beat else plays[:]
+        return view.following(to_beat) if to_beat else view.plays()[:]
+    plays = view.plays()
     if kind == play_pb2.TURN_KIND_EXCHANGE:
         return [code for code in plays if rules.count(code & rules.full) == 1]
     include = view.mask([include]) if include else 0
