@@ -31,7 +31,6 @@ async def serve() -> None:
     await server.start()
     await asyncio.to_thread(sys.stdin.read)
     print(time.process_time(), flush=True)
-    await server.stop(0)
 
 
 async def dial(address: str, seconds: float) -> None:
