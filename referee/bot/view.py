@@ -156,6 +156,14 @@ def _played(rules: Rules) -> Memo[bytes, int]:
 class SessionView:
     """One session as its bot sees it."""
 
+    # fmt: off
+    __slots__ = (
+        "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_played", "_plays", "_step",
+        "clockwise", "deal", "dealer", "deals", "hand", "rules", "scores", "seat", "seats", "session_id",
+        "tournament",
+    )
+    # fmt: on
+
     def __init__(self, started: play_pb2.SessionStarted) -> None:
         self.session_id = started.session_id
         self.tournament = started.tournament
