@@ -128,7 +128,8 @@ class Probe:
         self.turns += 1
         if self._think:
             time.sleep(self._random.uniform(0, self._think))
-        return turn.legal[0] if turn.legal else None
+        legal = turn.legal
+        return legal[0] if legal else None
 
     def report(self) -> None:
         """Prints what was seen since the last report: turns, messages, p50, p99, CPU seconds so far."""

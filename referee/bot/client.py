@@ -97,6 +97,8 @@ class _Function:
 class _Seat:
     """The bot in one session."""
 
+    __slots__ = ("_cards", "_choose", "_chooser", "view")
+
     def __init__(self, bot: Bot, started: play_pb2.SessionStarted) -> None:
         self.view = SessionView(started)
         self._cards = _cards(self.view.rules)
@@ -155,6 +157,7 @@ class BotClient:
             sdk=f"bigtwo-arena python {version('bigtwo-arena')}",
             max_sessions=max_sessions,
         )
+        self._streams: asyncio.TaskGroup
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._entries: dict[str, str] = {}
         """Which entry of the list of referees an address led to last, where the referee said it."""
@@ -170,23 +173,18 @@ class BotClient:
 
     async def run(self, addresses: Sequence[str]) -> None:
         """Plays until told to leave. Raises ConnectionRefused when a referee will not have the bot."""
-        self.meet(addresses)
         try:
-            while pending := [task for task in self._tasks.values() if not task.done()]:
-                done, _ = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-        finally:
-            for task in self._tasks.values():
-                task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+            async with asyncio.TaskGroup() as self._streams:
+                self.meet(addresses)
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
 
     def meet(self, addresses: Sequence[str]) -> None:
         """Opens a stream to each referee that has none."""
         for address in addresses:
             task = self._tasks.get(address)
             if (task is None or task.done()) and self._other_way(address) is None:
-                self._tasks[address] = asyncio.create_task(self._stay_connected(address))
+                self._tasks[address] = self._streams.create_task(self._stay_connected(address))
 
     def _other_way(self, address: str) -> str | None:
         """Another address at which the bot is connected to the same referee."""
@@ -292,16 +290,16 @@ class _Stream:
     def _answers(self, events: Iterable[Any]) -> Iterator[bytes]:
         """Takes in events; gives PlayRequests with the answers."""
         moves: list[bytes] = []
-        began = before = time.monotonic()
+        seats, clock = self._seats, time.monotonic
+        began = before = clock()
         for event in events:
-            kind = event.WhichOneof("event")
-            if kind != "turn":
-                self._take(kind, event)
-                before = time.monotonic()
+            if not event.HasField("turn"):
+                self._take(event)
+                before = clock()
                 continue
             turn = event.turn
-            moves.append(self._seats[turn.session].answer(turn))
-            now = time.monotonic()
+            moves.append(seats[turn.session].answer(turn))
+            now = clock()
             if now - before > SLOW_SECONDS:
                 self._slow = FAST_TURNS
             elif self._slow:
@@ -343,9 +341,9 @@ class _Stream:
             if not self._leaving.is_set():
                 await call.write(request)
 
-    def _take(self, kind: str | None, event: Any) -> None:
+    def _take(self, event: Any) -> None:
         """Takes in an event of the twin protocol that is no turn; one that is not known here has no kind."""
-        match kind:
+        match event.WhichOneof("event"):
             case "session_started":
                 started = event.session_started
                 self._seats[started.session] = _Seat(self._bot, started)

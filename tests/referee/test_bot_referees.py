@@ -10,10 +10,11 @@ import grpc
 import pytest
 
 from referee.bot.client import BotClient
+from referee.errors import ConnectionRefused
 from referee.matches.journal import EntryKind
 from referee.v1 import play_pb2
 from tests.referee.several import arena_of, local, play, until
-from tests.referee.support import DEADLINE, WireBot, lowest, referee
+from tests.referee.support import DEADLINE, Tokens, WireBot, lowest, referee
 
 ALREADY = "has a live connection already"
 NOT_NEEDED = "not needed, the bot is connected to it at"
@@ -216,3 +217,22 @@ async def test_bot_when_another_process_of_it_is_connected_then_it_tries_until_t
         await until(lambda: lines(caplog, NOT_NEEDED) != [])
         await play(first)
     assert arena.noted(EntryKind.CONNECTED) == [2, 1]
+
+
+class Strangers(Tokens):
+    """An authenticator that knows nobody."""
+
+    def bot(self, token: str) -> None:
+        return None
+
+
+async def test_bot_when_a_referee_that_it_hears_of_refuses_it_for_good_then_it_gives_up_with_the_reason() -> (
+    None
+):
+    async with referee(tokens=Strangers()) as other:
+        arena = arena_of("", other)
+        async with arena.referee(0) as address:
+            async with asyncio.timeout(DEADLINE):
+                with pytest.raises(ConnectionRefused, match=f"referee {other}: token: unknown or revoked"):
+                    await BotClient(lowest, "bot-1").run([address])
+            assert arena.journals[0].of(1, EntryKind.CONNECTED)
