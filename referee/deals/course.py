@@ -23,6 +23,8 @@ class Course:
     """The least code of a bomb."""
     bombs: bool
     """Whether any play is a bomb."""
+    stronger: dict[int, int]
+    """The cards that beat a single, as a mask, by its code."""
     one_pack: bool
     careful: bool
     """Whether a turn can be bound by a rule about last cards, a ban or a precaution."""
@@ -63,6 +65,7 @@ def course_of(rules: Rules) -> Course:
         group=rules.group_full,
         first_bomb=rules.first_bomb,
         bombs=bool(ruleset.bombs),
+        stronger=_stronger(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,
         goes_round=goes_round,
@@ -76,3 +79,12 @@ def course_of(rules: Rules) -> Course:
         pass_locks=ruleset.pass_locks,
         no_stock=None if ruleset.leftover == "stock" else Stock(rules, b"", ()),
     )
+
+
+def _stronger(rules: Rules) -> dict[int, int]:
+    cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
+    singles = [rules.code(card) for card in cards]
+    return {
+        single: sum([card for card, other in zip(cards, singles, strict=True) if rules.beats(other, single)])
+        for single in singles
+    }

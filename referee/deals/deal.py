@@ -45,7 +45,7 @@ class Deal:
 
     # fmt: off
     __slots__ = (
-        "_beaten", "_course", "_final", "_gone", "_group_end", "_liability", "_lists", "_locked", "_next",
+        "_course", "_final", "_gone", "_liability", "_lists", "_locked", "_next",
         "_plain", "_short", "_trick_ends", "_undealt", "_window",
         "culprit", "dealer", "dealt", "end", "exchange", "hands", "last_seat", "leader", "log",
         "must_include", "number", "opening", "out", "over", "points", "rules", "seed", "stage",
@@ -99,8 +99,6 @@ class Deal:
         # By seat: what has left the hand since its plays were listed or filtered.
         self._gone = [0] * len(self.hands)
         self._plain = False
-        # Codes that the last play beats or equals in its group, and all codes of that group, end here.
-        self._beaten = self._group_end = 0
         self._locked = self._final = 0
         # The seats, as bits, whose lists have the plays of up to three cards only.
         self._short = 0
@@ -134,9 +132,9 @@ class Deal:
             plays = self._plays(seat)
         if not self.to_beat:
             return plays[:]
-        low = bisect(plays, self._beaten)
-        high = bisect(plays, self._group_end, low)
         course = self._course
+        low = bisect(plays, self.to_beat | course.full)
+        high = bisect(plays, self.to_beat | course.group, low)
         if course.bombs and plays[-1] >= course.first_bomb:
             return [*plays[low:high], *plays[bisect_left(plays, course.first_bomb, high) :], 0]
         if low == high:
@@ -201,14 +199,18 @@ class Deal:
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
-        course = self._course
+        course, to_beat = self._course, self.to_beat
         if mask:
             code = 0 if mask & ~self.hands[seat] else course.code(mask)
-            if code <= self._beaten or self._group_end < code < course.first_bomb:
-                raise refusal(self.rules, seat, self.hands[seat], mask, Position(self.to_beat))
+            # As ``rules.beats``, which here a call would make longer.
+            if not code or (
+                to_beat
+                and (code <= to_beat | course.full or to_beat | course.group < code < course.first_bomb)
+            ):
+                raise refusal(self.rules, seat, self.hands[seat], mask, Position(to_beat))
             self._play(seat, code, mask)
             return code
-        if not self.to_beat:
+        if not to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Position(0))
         if course.costly:
             self._pass(seat)
@@ -225,20 +227,18 @@ class Deal:
         while not self.over and self.turn != NOBODY:
             seat = self.turn
             if not self._plain or not self.to_beat:
+                if self._plain and course.one_pack and self.hands[seat].bit_count() > 1:
+                    return  # each of its cards is a play
                 if not self.forced(seat):
                     return
                 self.act(seat, self.default(seat))
                 continue
             # As ``forced`` and ``act``, for nearly all: about every third action is one of these.
-            plays, gone, end = self._lists[seat], self._gone[seat], self._group_end
-            if plays is None:
-                plays = self._plays(seat)
-            index, count = bisect(plays, self._beaten), len(plays)
-            while index < count and (code := plays[index]) <= end:
-                if not code & gone:  # mostly the first: so the plays are not filtered for this
+            stronger = course.stronger.get(self.to_beat)
+            if stronger is None or (course.bombs and not stronger & self.hands[seat]):
+                if self._may_follow(seat):
                     return
-                index += 1
-            if course.bombs and plays[-1] >= course.first_bomb and len(self.choices(seat)) > 1:
+            elif stronger & self.hands[seat]:  # to follow a single, no plays need to be listed
                 return
             if course.costly:
                 self._pass(seat)
@@ -247,6 +247,20 @@ class Deal:
             self.turn = following = self._next[seat]
             if following == self.last_seat:
                 self._end_trick()
+
+    def _may_follow(self, seat: int) -> bool:
+        """Return whether ``seat`` holds a play that beats the last one, where nothing else bears on it."""
+        plays, gone, course = self._lists[seat], self._gone[seat], self._course
+        if plays is None:
+            plays = self._plays(seat)
+        end = self.to_beat | course.group
+        for index in range(bisect(plays, self.to_beat | course.full), len(plays)):
+            code = plays[index]
+            if code > end:
+                break
+            if not code & gone:  # mostly the first: so the plays are not filtered for this
+                return True
+        return course.bombs and plays[-1] >= course.first_bomb and self._plays(seat)[-1] >= course.first_bomb
 
     def forfeit(self, seat: int) -> None:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
@@ -320,7 +334,6 @@ class Deal:
     def _clear(self, seat: int) -> None:
         """Take the play to beat away, for ``seat`` to lead."""
         self.to_beat, self.last_seat = 0, NOBODY
-        self._beaten, self._group_end = 0, self._course.first_bomb
         if self._short >> seat & 1:
             self._forget_short(1 << seat)
 
@@ -338,7 +351,6 @@ class Deal:
             self._forget_short(self._short)
         self.log.append((seat, mask, 0, out_of_turn))
         self.to_beat, self.last_seat = code, seat
-        self._beaten, self._group_end = code | course.full, code | course.group
         if not left or left == course.losing:
             self._run_short(seat)
         elif course.goes_round:
@@ -452,7 +464,8 @@ class Deal:
         if self.stage is _EXCHANGE:
             return Options([play for play in plays if self.rules.count(play & self._course.full) == 1], False)
         if self.stage is _BOMBS:
-            plays = plays[bisect(plays, max(self._beaten, self._course.first_bomb - 1)) :]
+            least = max(self.to_beat | self._course.full, self._course.first_bomb - 1)
+            plays = plays[bisect(plays, least) :]
             if not plays:
                 return _DECLINE
         return allowed(self.rules, plays, self.position(seat))
