@@ -111,6 +111,8 @@ _ACTION_KINDS = {
 class _Step(NamedTuple):
     """An action, decoded once and for all."""
 
+    changed: int
+    """The seats whose hands it changes, as bits."""
     seat: int
     change: int
     """By how many cards the seat's hand becomes larger."""
@@ -128,9 +130,11 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
     numbers = card_numbers(rules)
     mask = numbers.mask(action.cards)
     exchange = action.kind == play_pb2.ACTION_KIND_EXCHANGE
+    changed = 1 << action.seat if mask or action.drawn else 0
     kind = _ACTION_KINDS.get(action.kind, "pass")
     cards = tuple(rules.text(mask).split())
     return _Step(
+        changed=changed | 1 << action.partner if exchange else changed,
         seat=action.seat,
         change=-1 if exchange else action.drawn - len(action.cards),
         played=mask,
@@ -158,9 +162,9 @@ class SessionView:
 
     # fmt: off
     __slots__ = (
-        "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_played", "_plays", "_step",
-        "clockwise", "deal", "dealer", "deals", "hand", "rules", "scores", "seat", "seats", "session_id",
-        "tournament",
+        "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_own_bit", "_played", "_plays",
+        "_step", "clockwise", "deal", "dealer", "deals", "hand", "rules", "scores", "seat", "seats",
+        "session_id", "tournament",
     )
     # fmt: on
 
@@ -170,6 +174,7 @@ class SessionView:
         self.rules = rules_of(json.loads(started.ruleset))
         self.seats = tuple(started.seats)
         self.seat = started.seat
+        self._own_bit = 1 << started.seat
         self.deals = started.deals
         self.scores = tuple(started.scores)
         self.deal = 0
@@ -205,14 +210,15 @@ class SessionView:
 
     def happened(self, actions: Sequence[bytes]) -> None:
         """Takes in what the seats did: encoded actions."""
-        own = self.seat
+        own = self._own_bit
         steps = [*map(self._step, actions)]
         self._log += steps
         for step in steps:
-            if step[4] >= 0:  # read by place, which is quicker than by name
-                self._exchanged(step.seat, step.taker, step.played)
-            elif step[0] == own and step[1]:  # else it is a pass
-                self._own(step.played, step.drawn)
+            if step[0] & own:  # read by place, which is quicker than by name
+                if step.taker >= 0:
+                    self._exchanged(step.seat, step.taker, step.played)
+                else:
+                    self._own(step.played, step.drawn)
 
     @property
     def actions(self) -> Sequence[Action]:
@@ -250,7 +256,13 @@ class SessionView:
             return rules.following(self.plays(), to_beat)
         low = bisect(plays, to_beat | rules.full)
         found = plays[low : bisect(plays, to_beat | rules.group_full, low)]
-        return [code for code in found if not code & gone] if gone and found else found
+        if not gone:
+            return found
+        held = []
+        for code in found:  # mostly few, for which this is quicker than a comprehension
+            if not code & gone:
+                held.append(code)  # noqa: PERF401
+        return held
 
     def to_beat(self, message: Any) -> int:
         """The code of the play to beat of a turn of the twin protocol; 0 when leading."""
