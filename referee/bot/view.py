@@ -1,7 +1,6 @@
 """What a bot sees: its turn, and the session's state as a fold of the events it was sent."""
 
 import json
-from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, overload
@@ -254,8 +253,7 @@ class SessionView:
         plays, gone, rules = self._plays, self._gone, self.rules
         if not plays or plays[-1] >= rules.first_bomb:
             return rules.following(self.plays(), to_beat)
-        low = bisect(plays, to_beat | rules.full)
-        found = plays[low : bisect(plays, to_beat | rules.group_full, low)]
+        found = rules.following(plays, to_beat)
         if not gone:
             return found
         held = []

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 
 from referee.deals.dealing import landmarks
 from referee.deals.stock import Stock
@@ -83,8 +84,9 @@ def course_of(rules: Rules) -> Course:
 
 def _stronger(rules: Rules) -> dict[int, int]:
     cards = [1 << card * rules.decks for card in range(rules.width // rules.decks)]
-    singles = [rules.code(card) for card in cards]
-    return {
-        single: sum([card for card, other in zip(cards, singles, strict=True) if rules.beats(other, single)])
-        for single in singles
-    }
+    found, above = {}, 0
+    for _, equals in groupby(sorted(map(rules.code, cards), reverse=True), lambda code: code >> rules.width):
+        singles = list(equals)
+        found.update(dict.fromkeys(singles, above))
+        above += sum([single & rules.full for single in singles])
+    return found

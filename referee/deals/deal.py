@@ -202,7 +202,7 @@ class Deal:
         course, to_beat = self._course, self.to_beat
         if mask:
             code = 0 if mask & ~self.hands[seat] else course.code(mask)
-            # As ``rules.beats``, which here a call would make longer.
+            # As ``rules.beats``, without a call.
             if not code or (
                 to_beat
                 and (code <= to_beat | course.full or to_beat | course.group < code < course.first_bomb)

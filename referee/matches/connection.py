@@ -9,7 +9,7 @@ from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
 
 if TYPE_CHECKING:
-    from referee.matches.table import Place
+    from referee.matches.place import Place
 
 PING_SECONDS = 10.0
 """How often a stream is pinged that gives no other reason for it."""

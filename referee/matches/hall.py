@@ -21,8 +21,9 @@ from referee.matches.events import (
 )
 from referee.matches.journal import Entry, EntryKind, Journal, NoJournal, event_entry
 from referee.matches.match import BotPlace, MatchSpec, Progress, SessionSpec, check_match
+from referee.matches.place import Place
 from referee.matches.running import Match
-from referee.matches.table import INFINITY, Outlets, Place, Table
+from referee.matches.table import INFINITY, Outlets, Table
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals

@@ -24,6 +24,7 @@ from referee.matches.events import (
     log_length,
 )
 from referee.matches.outbox import Outbox
+from referee.matches.place import Place
 from referee.records.record import deal_json
 
 UNSENT_GRACE = 2.0
@@ -63,29 +64,6 @@ class Outlets:
     """For spectators."""
     finished: Callable[[], None]
     """The session is over; its result stands in the table."""
-
-
-class Place:
-    """A seat at a table: what its bot was told and owes, and where its turns go."""
-
-    __slots__ = ("bank", "faults", "late", "outbox", "seat", "sequence", "table", "told", "turn")
-
-    def __init__(self, table: "Table", seat: int, bank: float) -> None:
-        self.table = table
-        self.seat = seat
-        self.outbox: Outbox | None = None
-        """Of the bot's stream; None while it is not connected."""
-        self.turn: Turn | None = None
-        """The decision that is owed."""
-        self.sequence = 0
-        """Of the last turn."""
-        self.told = 0
-        """How much of the deal's log the bot was told; see ``log_length``."""
-        self.bank = bank
-        """Seconds left."""
-        self.faults = 0
-        self.late: dict[int, float] = {}
-        """When turns ran out, by sequence."""
 
 
 class Table:
@@ -132,8 +110,7 @@ class Table:
         """Begins the session; the outboxes are those of the seats' bots, None where one is not connected."""
         for place, outbox in zip(self.places, outboxes, strict=True):
             place.outbox = outbox
-        for seat in range(len(self.info.seats)):
-            self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), False))
+            self._send(place.seat, SessionStarted(self.info, place.seat, tuple(self.session.scores), False))
         if self.watched:
             self._out.show(SessionStarted(self.info, 0, tuple(self.session.scores), False))
         self._open_deal()

@@ -37,6 +37,14 @@ async def another(desk: Desk) -> AsyncIterator[Desk]:
         await process_of(desk).stop()
 
 
+async def welcome_as_first_of(desk: Desk, *referees: Desk) -> None:
+    """Has the bot connect anew; the welcome lists these referees, and says that it comes from the first."""
+    await desk.break_off()
+    line = await desk.knock()
+    addresses = [referee.board.address for referee in referees]
+    desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
+
+
 @group(
     "END-01",
     "Streams to every referee",
@@ -46,10 +54,7 @@ async def another(desk: Desk) -> AsyncIterator[Desk]:
 )
 async def referees(desk: Desk) -> None:
     async with another(desk) as other:
-        await desk.break_off()
-        line = await desk.knock()
-        addresses = [desk.board.address, other.board.address]
-        desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
+        await welcome_as_first_of(desk, desk, other)
         try:
             await other.come_back(desk.patience)
         except Absent:
@@ -168,10 +173,7 @@ async def revoked(desk: Desk) -> None:
 )
 async def other_address(desk: Desk) -> None:
     async with another(desk) as same, another(desk) as other:
-        await desk.break_off()
-        line = await desk.knock()
-        addresses = [same.board.address, other.board.address]
-        desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
+        await welcome_as_first_of(desk, same, other)
         with suppress(Absent):  # END-01 tells of it
             await other.come_back(desk.patience)
         await desk.nothing(why="as no session is open")
