@@ -17,13 +17,13 @@ from sqlmodel import select
 
 from arena import broker
 from arena.errors import BrokerError, StorageError
+from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
+from arena.matches.pausing import Hold, Pausing, never_held
+from arena.matches.playing import Run, play
+from arena.matches.referees import Answer, ask_referees
 from arena.models import Tournament, utc_now
-from arena.services.advance import Connected, advance, everyone, running_tournaments, tournament_of
-from arena.services.matches import Run, play
-from arena.services.pausing import Hold, Pausing, never_held
-from arena.services.referees import Answer, ask_referees
-from arena.services.seasons import advance_leagues
+from arena.rounds.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from referee.channel import ClientTls

@@ -18,13 +18,14 @@ from pathlib import Path
 
 from sqlmodel import func, select
 
+from arena.bots import versions
 from arena.models import Tournament, utc_now
 from arena.processes import Supervisor
-from arena.services import bots, tournaments
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import run_beat, run_worker, wake
+from arena.tournaments import lifecycle
 from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line
@@ -56,11 +57,11 @@ def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     if not known:
         for one in names:
-            bots.register_version(storage, one, utc_now())
+            versions.register_version(storage, one, utc_now())
     fields = {"name": name, "format": "round-robin", "ruleset": "chinese", "rounds": rounds}
     fields |= {"sessions": sessions, "deals": DEALS, "entrants": names}
-    created = tournaments.create(storage, make_spec(fields), utc_now())
-    tournaments.start(storage, name, utc_now())
+    created = lifecycle.create(storage, make_spec(fields), utc_now())
+    lifecycle.start(storage, name, utc_now())
     return created.id
 
 
@@ -86,7 +87,7 @@ def play(
 ) -> int:
     """Plays a tournament to its end; gives the number of its sessions."""
     wake(settings, start(storage, name, sessions, rounds))
-    while not (status := tournaments.status(storage, name)).ended:
+    while not (status := lifecycle.status(storage, name)).ended:
         supervisor.check()
         time.sleep(0.05)
     return status.sessions_done

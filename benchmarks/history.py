@@ -25,6 +25,8 @@ from typing import TypeVar
 from sqlalchemy import create_engine, insert, text
 from sqlmodel import SQLModel, col, select
 
+from arena.bots import versions
+from arena.matches import playing
 from arena.models import (
     Entrant,
     Match,
@@ -38,10 +40,11 @@ from arena.models import (
     Tournament,
     utc_now,
 )
-from arena.services import advance, bots, matches, tournaments
+from arena.rounds import advance
 from arena.settings import load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, Transaction, open_storage
+from arena.tournaments import lifecycle
 from referee.matches.match import SessionResult
 from tests.arena import servers
 
@@ -120,11 +123,11 @@ class Season:
     def play(self) -> None:
         """Plays a match as a worker does, without a referee."""
         match_id = self.due.pop(0)
-        claimed = self._timed("claim", partial(matches.claim, self.storage, match_id, utc_now(), LEASE))
+        claimed = self._timed("claim", partial(playing.claim, self.storage, match_id, utc_now(), LEASE))
         assert claimed is not None
         for session in claimed.spec.sessions:
             result = session_result(session.number)
-            self._timed("store", partial(matches.store_session, self.storage, claimed, result, utc_now()))
+            self._timed("store", partial(playing.store_session, self.storage, claimed, result, utc_now()))
         before = len(self.due)
         self._timed("advance", self.advance)
         if len(self.due) > before:
@@ -141,12 +144,12 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
     """Starts a tournament with so many matches behind it and so many rounds to come."""
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     for name in names:
-        bots.register_version(storage, name, utc_now())
+        versions.register_version(storage, name, utc_now())
     rounds = past // TABLES
     fields = {"name": "season", "format": format, "ruleset": "chinese", "rounds": rounds + ahead}
     fields |= {"sessions": SESSIONS, "deals": DEALS, "entrants": names}
-    tournament_id = tournaments.create(storage, make_spec(fields), utc_now()).id
-    tournaments.start(storage, "season", utc_now())
+    tournament_id = lifecycle.create(storage, make_spec(fields), utc_now()).id
+    lifecycle.start(storage, "season", utc_now())
     if rounds:
         fill(storage, tournament_id, rounds)
         tidy(url)

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
+from arena.bots.journal import KEPT
 from arena.cli.output import console, print_json_line
-from arena.services.journal import KEPT
 from referee.matches.journal import LogEntry, LogQuery
 
 POLL_SECONDS = 0.5

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena.bots import versions
+from arena.bots.checks import checked_version, store_check
+from arena.bots.journal import KEPT, KINDS, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import settings_of, storage_of
 from arena.cli.output import AsJson, console, moment, print_json, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
-from arena.services import bots
-from arena.services.checks import checked_version, store_check
-from arena.services.journal import KEPT, KINDS, read_log, readable_versions
 from referee.bot import run as run_bot
 from referee.bot.client import DEFAULT_REFEREE, Bot
 from referee.client import read_log as read_log_from
@@ -45,7 +45,7 @@ def register(
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
-        registered = bots.register_version(storage, bot, utc_now(), language)
+        registered = versions.register_version(storage, bot, utc_now(), language)
     if as_json:
         print_json(registered)
     else:
@@ -60,9 +60,9 @@ def list_(
 ) -> None:
     """List all bot versions."""
     with storage_of(ctx) as storage:
-        versions = bots.list_versions(storage, owner)
+        listed = versions.list_versions(storage, owner)
     if as_json:
-        print_json(versions)
+        print_json(listed)
     else:
         rows = [
             (
@@ -72,7 +72,7 @@ def list_(
                 moment(one.check_passed_at),
                 moment(one.revoked_at),
             )
-            for one in versions
+            for one in listed
         ]
         columns = ["bot version", "language", "registered", "check passed", "revoked"]
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
@@ -86,7 +86,7 @@ def revoke(
 ) -> None:
     """Make the token of a bot version worthless, for good; a bot that is connected is sent away."""
     with storage_of(ctx) as storage:
-        revoked = bots.revoke_version(storage, name, utc_now())
+        revoked = versions.revoke_version(storage, name, utc_now())
     if as_json:
         print_json(revoked)
     else:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from arena.bots import versions
 from arena.cli.context import settings_of
 from arena.cli.local import free_address, start_arena
 from arena.cli.output import console, say
@@ -17,14 +18,15 @@ from arena.cli.results import show_crosstable, show_leaderboards
 from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
+from arena.exports.write import export_lines
 from arena.models import utc_now
 from arena.processes import Supervisor
-from arena.services import bots, results, tournaments
-from arena.services.exports import export_lines
 from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
+from arena.standings import tables
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
+from arena.tournaments import lifecycle
 from arena.verify import check_export
 
 app = typer.Typer()
@@ -71,7 +73,7 @@ def demo(ctx: typer.Context) -> None:
                 )
                 _play(supervisor, settings, storage, spec)
             say("")
-            show_leaderboards(results.leaderboard(storage))
+            show_leaderboards(tables.leaderboard(storage))
             _verify(storage)
             say("stopping everything …")
         _say_what_next(folder)
@@ -139,7 +141,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
     start_arena(supervisor, settings)
     say(f"Registering {len(BOTS)} bots and starting each as a process of its own …")
     for bot, file in BOTS.items():
-        registered = bots.register_version(storage, bot, utc_now())
+        registered = versions.register_version(storage, bot, utc_now())
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
         name = registered.name.replace("/", "-")
         supervisor.start(name, [sys.executable, str(sample_bots / file)], environment)
@@ -147,19 +149,19 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
 
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
-    status = tournaments.create(storage, spec, utc_now())
+    status = lifecycle.create(storage, spec, utc_now())
     say(
         "",
         f"Tournament {spec.name}: {spec.format}, {status.ruleset}",
         f"commitment to its seed: {status.commitment}",
     )
-    tournaments.start(storage, spec.name, utc_now())
+    lifecycle.start(storage, spec.name, utc_now())
     wake(settings, status.id)
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
-    show_standings(results.standings(storage, spec.name), spec.format)
-    show_crosstable(results.crosstable(storage, spec.name))
+    show_standings(tables.standings(storage, spec.name), spec.format)
+    show_crosstable(tables.crosstable(storage, spec.name))
 
 
 def _verify(storage: Storage) -> None:
@@ -167,7 +169,7 @@ def _verify(storage: Storage) -> None:
         report = check_export(line.encode() for line in export_lines(storage, name))
         if report.problem is not None:
             raise StateError(f"{name}: {report.problem}")
-        seed = tournaments.status(storage, name).seed
+        seed = lifecycle.status(storage, name).seed
         say(f"{name}: the seed {seed} is revealed, and all {report.deals} deals follow from it")
 
 

@@ -5,7 +5,7 @@ import typer
 from arena.cli.context import Given
 from arena.cli.output import AsJson, print_json, say
 from arena.models import utc_now
-from arena.services.doctor import Finding, Level, examine
+from arena.operations.doctor import Finding, Level, examine
 
 WIDTH = 12
 """Of the names of checks."""

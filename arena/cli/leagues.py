@@ -7,10 +7,11 @@ import typer
 
 from arena.cli.context import storage_of
 from arena.cli.output import AsJson, headline, moment, number, print_json, say, show
-from arena.league import Change, load_league
+from arena.leagues import manage
+from arena.leagues.changes import Change
+from arena.leagues.manage import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
+from arena.leagues.spec import load_league
 from arena.models import utc_now
-from arena.services import leagues
-from arena.services.leagues import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 
 app = typer.Typer(
     no_args_is_help=True, help="Leagues: divisions whose seasons start by themselves, promotion, relegation."
@@ -30,7 +31,7 @@ def apply(
     """Make a league what a file says, from its next season on. Without --yes it is only shown."""
     spec = load_league(file)
     with storage_of(ctx) as storage:
-        made = leagues.apply(storage, spec, utc_now()) if yes else leagues.compare(storage, spec)
+        made = manage.apply(storage, spec, utc_now()) if yes else manage.compare(storage, spec)
     if as_json:
         print_json({"league": spec.name, "applied": yes, "changes": made})
         return
@@ -61,8 +62,8 @@ def _text(value: object) -> str:
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play from the next season on: by its newest version then, or always by the one named."""
     with storage_of(ctx) as storage:
-        leagues.join(storage, name, bot, utc_now())
-        next_at = leagues.show(storage, name).league.next_at
+        manage.join(storage, name, bot, utc_now())
+        next_at = manage.show(storage, name).league.next_at
     if as_json:
         print_json({"league": name, "bot": bot, "next_at": next_at})
     else:
@@ -76,7 +77,7 @@ NO_MORE = "no other season is planned"
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play no more from the next season on; a season that is played it plays to the end."""
     with storage_of(ctx) as storage:
-        leagues.leave(storage, name, bot, utc_now())
+        manage.leave(storage, name, bot, utc_now())
     if as_json:
         print_json({"league": name, "bot": bot})
     else:
@@ -87,7 +88,7 @@ def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all leagues."""
     with storage_of(ctx) as storage:
-        found = leagues.list_leagues(storage)
+        found = manage.list_leagues(storage)
     if as_json:
         print_json(found)
         return
@@ -112,7 +113,7 @@ def show_(
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
     with storage_of(ctx) as storage:
-        found = leagues.show(storage, name, season)
+        found = manage.show(storage, name, season)
     if as_json:
         print_json(found)
         return
@@ -156,7 +157,7 @@ def _show_outside(found: LeagueShown) -> None:
 def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """List a league's seasons, the latest first: who was first, who went up and who went down."""
     with storage_of(ctx) as storage:
-        seasons = leagues.history(storage, name)
+        seasons = manage.history(storage, name)
     if as_json:
         print_json(seasons)
         return

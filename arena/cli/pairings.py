@@ -10,9 +10,9 @@ from arena.cli.output import AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
-from arena.services import entrants
-from arena.services.pairings import PairingsShown, RoundShown
-from arena.services.pairings import pairings as find_pairings
+from arena.rounds.pairings import PairingsShown, RoundShown
+from arena.rounds.pairings import pairings as find_pairings
+from arena.tournaments import entry
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
 BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]
@@ -21,7 +21,7 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a Swiss or continuous tournament that may have begun."""
     with storage_of(ctx) as storage:
-        first = entrants.enter(storage, name, bot, utc_now())
+        first = entry.enter(storage, name, bot, utc_now())
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})
     else:
@@ -31,7 +31,7 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Withdraw a bot from a Swiss, knockout or continuous tournament, after the rounds that are paired."""
     with storage_of(ctx) as storage:
-        last = entrants.withdraw(storage, name, bot, utc_now())
+        last = entry.withdraw(storage, name, bot, utc_now())
     if as_json:
         print_json({"tournament": name, "bot": bot, "last_round": last})
     else:
@@ -41,7 +41,7 @@ def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fal
 def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Pair no more rounds: the tournament finishes when those that are paired have been played."""
     with storage_of(ctx) as storage:
-        status = entrants.stop(storage, name, utc_now())
+        status = entry.stop(storage, name, utc_now())
     if as_json:
         print_json(status)
     else:

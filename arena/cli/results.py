@@ -16,11 +16,13 @@ from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
 from arena.cli.verify import verify
 from arena.errors import StorageError, UnknownError
-from arena.seating import balance, seatings
-from arena.services import exports, records, results
-from arena.services.rating import rebuild as rebuild_ratings
-from arena.services.records import MatchView
-from arena.services.results import Crosstable, LeaderboardLine
+from arena.exports import write
+from arena.matches import records
+from arena.matches.records import MatchView
+from arena.matches.seating import balance, seatings
+from arena.ratings.apply import rebuild as rebuild_ratings
+from arena.standings import tables
+from arena.standings.tables import Crosstable, LeaderboardLine
 from referee.matches.match import MAX_SESSIONS
 
 SEATINGS = 120
@@ -46,7 +48,7 @@ def leaderboard(
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
     with storage_of(ctx) as storage:
-        found = results.leaderboard(storage, ruleset, limit)
+        found = tables.leaderboard(storage, ruleset, limit)
     lines = [line for line in found if size in (None, line.table_size)]
     if as_json:
         print_json(lines)
@@ -257,7 +259,7 @@ def export(
 ) -> None:
     """Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it."""
     with storage_of(ctx) as storage:
-        lines = (records.export_records if deals else exports.export_lines)(storage, tournament)
+        lines = (records.export_records if deals else write.export_lines)(storage, tournament)
         if output is None:
             for line in lines:
                 print(line)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from arena import logs
+from arena.bots.journal import DatabaseJournal
 from arena.cli.context import settings_of
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import AsJson, console, print_json, say
@@ -16,7 +17,6 @@ from arena.cli.tables import table
 from arena.errors import SettingsError
 from arena.metrics import WORKER, DatabaseCollector, RefereeCollector, published
 from arena.processes import Supervisor
-from arena.services.journal import DatabaseJournal
 from arena.settings import PREFIX, Settings
 from arena.storage import Storage, open_storage
 from arena.tasks import run_beat, run_worker

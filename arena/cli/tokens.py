@@ -7,7 +7,7 @@ import typer
 from arena.cli.context import storage_of
 from arena.cli.output import AsJson, moment, print_json, say, show
 from arena.models import utc_now
-from arena.services import tokens
+from arena.operations import tokens
 from arena.specs import LONGEST_NAME
 from referee.matches.auth import Scope
 

@@ -15,13 +15,14 @@ from arena.cli.watch import follow
 from arena.errors import StateError
 from arena.models import utc_now
 from arena.pairing import FORMATS
-from arena.services import results, tournaments
-from arena.services.results import CROSSED, StandingLine
-from arena.services.tournaments import TournamentStatus
-from arena.services.waiting import asker
+from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
-from arena.standings import TIE_BREAKS
+from arena.standings import tables
+from arena.standings.ranking import TIE_BREAKS
+from arena.standings.tables import CROSSED, StandingLine
 from arena.tasks import wake
+from arena.tournaments import lifecycle
+from arena.tournaments.lifecycle import TournamentStatus
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -94,7 +95,7 @@ def create(
     }
     spec = _spec(file, {key: value for key, value in options.items() if value is not None})
     with storage_of(ctx) as storage:
-        status = tournaments.create(storage, spec, utc_now())
+        status = lifecycle.create(storage, spec, utc_now())
     _tell(status, as_json, f"start it with: arena tournament start {status.name}")
 
 
@@ -120,7 +121,7 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Start a tournament, or go on with one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        status = tournaments.start(storage, name, utc_now())
+        status = lifecycle.start(storage, name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -129,7 +130,7 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Halt a running tournament: sessions that are played go on to their end, and no other starts."""
     with storage_of(ctx) as storage:
-        status = tournaments.pause(storage, name, utc_now())
+        status = lifecycle.pause(storage, name, utc_now())
     _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
 
 
@@ -138,7 +139,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Go on with a paused tournament."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        status = tournaments.resume(storage, name, utc_now())
+        status = lifecycle.resume(storage, name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -147,7 +148,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """End a tournament early; what has been played stays."""
     with storage_of(ctx) as storage:
-        status = tournaments.cancel(storage, name, utc_now())
+        status = lifecycle.cancel(storage, name, utc_now())
     _tell(status, as_json)
 
 
@@ -161,7 +162,7 @@ def watch(
 ) -> None:
     """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""
     with storage_of(ctx) as storage:
-        if tournaments.status(storage, name).state == "created":
+        if lifecycle.status(storage, name).state == "created":
             raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
         status = follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
     if not status.ended:
@@ -174,7 +175,7 @@ def watch(
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List tournaments, the newest first."""
     with storage_of(ctx) as storage:
-        found = tournaments.list_tournaments(storage)
+        found = lifecycle.list_tournaments(storage)
     if as_json:
         print_json(found)
         return
@@ -208,9 +209,9 @@ def standings(
 ) -> None:
     """Show a tournament's standings."""
     with storage_of(ctx) as storage:
-        lines = results.standings(storage, name)
-        crossed = results.crosstable(storage, name, limit, offset) if crosstable else None
-        format = tournaments.status(storage, name).format
+        lines = tables.standings(storage, name)
+        crossed = tables.crosstable(storage, name, limit, offset) if crosstable else None
+        format = lifecycle.status(storage, name).format
     if as_json:
         found: dict[str, object] = {
             "tournament": name,

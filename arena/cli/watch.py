@@ -13,10 +13,11 @@ from rich.live import Live
 from arena.cli.bars import FittedBar
 from arena.cli.output import print_json_line
 from arena.models import TournamentState, utc_now
-from arena.services import tournaments, waiting
-from arena.services.tournaments import TournamentStatus
-from arena.services.waiting import Ask, Held
+from arena.rounds import waiting
+from arena.rounds.waiting import Ask, Held
 from arena.storage import Storage
+from arena.tournaments import lifecycle
+from arena.tournaments.lifecycle import TournamentStatus
 
 POLL_SECONDS = 0.25
 
@@ -215,7 +216,7 @@ def follow(
     try:
         while True:
             tick()
-            status, seconds = tournaments.status(storage, name), clock()
+            status, seconds = lifecycle.status(storage, name), clock()
             pace.add(seconds, status.sessions_done)
             display.show(status, pace_text(status, pace), watcher.notes(status, seconds, now()))
             if status.ended or status.state == "failed":

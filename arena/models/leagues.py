@@ -29,7 +29,7 @@ class League(SQLModel, table=True):
     name: str = Field(unique=True)
     """Unique for good; the names of its tournaments begin with it."""
     spec: dict[str, object] = Field(sa_type=JSON)
-    """What the organiser asked for last (``arena.league.LeagueSpec``)."""
+    """What the organiser asked for last (``arena.leagues.spec.LeagueSpec``)."""
     created_at: datetime
     """When it was first applied."""
     applied_at: datetime

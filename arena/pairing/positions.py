@@ -1,7 +1,7 @@
 """Who has which position at a table, so that over the rounds positions and neighbours even out.
 
-The seatings of a match are made of positions (``arena.seating``), so positions that are even over the rounds
-make seats even, whatever the number of sessions.
+The seatings of a match are made of positions (``arena.matches.seating``), so positions that are
+even over the rounds make seats even, whatever the number of sessions.
 """
 
 from collections import Counter

@@ -7,10 +7,10 @@ say) is held by digests.
 
 from collections.abc import Callable, Iterable
 
-from arena.standings import standings
+from arena.exports.lines import Difference, Lines
+from arena.exports.parts import EndPart, RoundPart, standing_object
+from arena.standings.ranking import standings
 from arena.verify.head import Head, check_head
-from arena.verify.lines import Difference, Lines
-from arena.verify.parts import EndPart, RoundPart, standing_object
 from arena.verify.report import Report
 from arena.verify.rounds import Rounds
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from arena.standings import TIE_BREAKS
-from arena.verify.lines import Lines
-from arena.verify.parts import TournamentPart
+from arena.exports.lines import Lines
+from arena.exports.parts import TournamentPart
+from arena.standings.ranking import TIE_BREAKS
 from arena.verify.report import Report
 from referee.deals.shuffle import commitment
 from referee.errors import RulesetError

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.exports.lines import Lines
+from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
 from arena.verify.head import Head
-from arena.verify.lines import Lines
-from arena.verify.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
 from arena.verify.report import Report
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import RecordError

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from arena.verify.lines import is_close
+from arena.exports.lines import is_close
 
 Where = tuple[str, int, int, str]
 """Tournament, round, table and bot: where a rating changed."""

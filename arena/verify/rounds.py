@@ -4,13 +4,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from arena.duplicate import scores
-from arena.ratings import START, apply_match
-from arena.standings import MatchOutcome
+from arena.exports.lines import Lines
+from arena.exports.parts import CONTINUOUS, Change, PoolLine, RoundEndPart, RoundPart
+from arena.matches.duplicate import scores
+from arena.ratings.elo import START, apply_match
+from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
-from arena.verify.lines import Lines
 from arena.verify.matches import Played, check_match
-from arena.verify.parts import CONTINUOUS, Change, PoolLine, RoundEndPart, RoundPart
 from arena.verify.report import Link, Report
 
 

@@ -6,9 +6,9 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from arena.services.exports import export_lines
+from arena.exports.parts import FORMAT, deals_digest, digest
+from arena.exports.write import export_lines
 from arena.verify import Report, check_export
-from arena.verify.parts import FORMAT, deals_digest, digest
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.random_play import play_randomly

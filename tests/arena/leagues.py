@@ -4,13 +4,13 @@ import json
 from collections.abc import Generator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from arena.league import LeagueSpec, make_league
-from arena.services import leagues
-from arena.services.advance import running_tournaments
-from arena.services.bots import register_version
-from arena.services.leagues import LeagueShown, SeasonShown
-from arena.services.matches import Run
-from arena.services.seasons import advance_leagues
+from arena.bots.versions import register_version
+from arena.leagues import manage
+from arena.leagues.manage import LeagueShown, SeasonShown
+from arena.leagues.seasons import advance_leagues
+from arena.leagues.spec import LeagueSpec, make_league
+from arena.matches.playing import Run
+from arena.rounds.advance import running_tournaments
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.world import SEED, World
 
@@ -58,13 +58,13 @@ class LeagueWorld:
         self.spec = spec
         self.strengths: dict[str, int] = {}
         world.clock.now = START - timedelta(days=1)
-        leagues.apply(world.storage, spec, world.clock())
+        manage.apply(world.storage, spec, world.clock())
 
     def join(self, *bots: str) -> None:
         """Register these bots, where they are new, and let them join; a later one is weaker."""
         for bot in bots:
             self.register(bot)
-            leagues.join(self.world.storage, self.spec.name, bot, self.world.clock())
+            manage.join(self.world.storage, self.spec.name, bot, self.world.clock())
 
     def register(self, bot: str) -> str:
         """Register a version of a bot; gives its name."""
@@ -89,7 +89,7 @@ class LeagueWorld:
         return self.season()
 
     def show(self) -> LeagueShown:
-        return leagues.show(self.world.storage, self.spec.name)
+        return manage.show(self.world.storage, self.spec.name)
 
     def season(self) -> SeasonShown:
         """The latest season."""

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from arena.bots import versions
 from arena.models import utc_now
-from arena.services import bots, tournaments
-from arena.services.tournaments import TournamentStatus
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
+from arena.tournaments import lifecycle
+from arena.tournaments.lifecycle import TournamentStatus
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -40,13 +41,13 @@ class RunningArena:
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
         """Creates a tournament with this seed and starts it."""
         now = utc_now()
-        status = tournaments.create(self.storage, make_spec({"name": name} | fields), now, seed)
-        tournaments.start(self.storage, name, now)
+        status = lifecycle.create(self.storage, make_spec({"name": name} | fields), now, seed)
+        lifecycle.start(self.storage, name, now)
         wake(self.settings, status.id)
 
     def status(self, name: str) -> TournamentStatus:
         """How the tournament stands."""
-        return tournaments.status(self.storage, name)
+        return lifecycle.status(self.storage, name)
 
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
         """Waits until the tournament is so; fails with how it stands if that takes too long."""
@@ -83,7 +84,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
         up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
         arena = RunningArena(settings, storage, up)
         for name, file in sample_bots.items():
-            token = bots.register_version(storage, name, utc_now()).token
+            token = versions.register_version(storage, name, utc_now()).token
             variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": settings.listen}
             stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
         yield arena

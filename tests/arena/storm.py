@@ -17,16 +17,17 @@ from celery import Celery
 from kombu.exceptions import KombuError
 from sqlmodel import col, select
 
+from arena.bots import versions
 from arena.cli.local import arena_command
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
-from arena.services import bots, tournaments
-from arena.services.results import StandingLine, standings
-from arena.services.tournaments import TournamentStatus
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
+from arena.standings.tables import StandingLine, standings
 from arena.storage import Storage, open_storage
 from arena.tasks import ADVANCE, BROKEN, RUN_MATCH, make_app, wake
+from arena.tournaments import lifecycle
+from arena.tournaments.lifecycle import TournamentStatus
 from referee.matches.journal import EntryKind
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
@@ -115,20 +116,20 @@ class Cluster:
     def start_bots(self) -> None:
         """Registers the bots and starts a process for each."""
         for number, (name, file) in enumerate(BOTS.items()):
-            token = bots.register_version(self.storage, name, utc_now()).token
+            token = versions.register_version(self.storage, name, utc_now()).token
             environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
             self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
 
     def start_tournament(self) -> None:
         """Creates the cup and starts it."""
         now = utc_now()
-        cup = tournaments.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
-        tournaments.start(self.storage, "cup", now)
+        cup = lifecycle.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
+        lifecycle.start(self.storage, "cup", now)
         wake(self.settings, cup.id)
 
     def status(self) -> TournamentStatus:
         """How the cup stands."""
-        return tournaments.status(self.storage, "cup")
+        return lifecycle.status(self.storage, "cup")
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits until the condition holds, keeping all processes running; fails if that takes too long."""

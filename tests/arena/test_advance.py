@@ -8,10 +8,10 @@ from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
-from arena.services import entrants
-from arena.services.advance import advance, running_tournaments, tournament_of
-from arena.services.pairings import pairings
-from arena.services.results import leaderboard, standings
+from arena.rounds.advance import advance, running_tournaments, tournament_of
+from arena.rounds.pairings import pairings
+from arena.standings.tables import leaderboard, standings
+from arena.tournaments import entry
 from referee.deals.shuffle import commitment
 from tests.arena.world import LEASE, SEED, World, results
 
@@ -179,7 +179,7 @@ def test_knockout_when_everyone_else_withdraws_then_it_still_ends(world: World) 
     cup = world.tournament_of(names, format="knockout")
     world.advance(cup.id)
     for name in names[2:]:
-        entrants.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, "cup", name, world.clock())
     world.finish(cup.id)
     assert world.status().state == "finished"
 
@@ -189,8 +189,8 @@ def test_swiss_when_bots_come_late_and_leave_then_rounds_are_of_those_who_are_th
     cup = world.tournament_of(names[:9], format="swiss", rounds=3)
     world.advance(cup.id)
     for name in names[9:]:
-        assert entrants.enter(world.storage, "cup", name, world.clock()) == 2
-    assert entrants.withdraw(world.storage, "cup", names[0], world.clock()) == 1
+        assert entry.enter(world.storage, "cup", name, world.clock()) == 2
+    assert entry.withdraw(world.storage, "cup", names[0], world.clock()) == 1
     world.finish(cup.id)
     seen = [
         sorted([*row.pairing.byes, *(who for table in row.pairing.tables for who in table)])
@@ -205,7 +205,7 @@ def test_swiss_when_too_few_are_left_then_it_ends(world: World) -> None:
     cup = world.tournament_of(names, format="swiss", rounds=4)
     world.advance(cup.id)
     for name in names[:2]:
-        entrants.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, "cup", name, world.clock())
     world.finish(cup.id)
     assert (world.status().state, world.status().rounds) == ("finished", 1)
 
@@ -227,7 +227,7 @@ def test_swiss_when_explained_then_every_later_table_has_its_reason(world: World
 def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: World) -> None:
     cup = world.tournament(8, format="swiss", rounds=9)
     world.advance(cup.id)
-    assert entrants.stop(world.storage, "cup", world.clock()).rounds == 1
+    assert entry.stop(world.storage, "cup", world.clock()).rounds == 1
     world.finish(cup.id)
     assert (world.status().state, world.status().round) == ("finished", 1)
 
@@ -236,7 +236,7 @@ def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: Wor
 def test_entrants_when_all_is_planned_then_they_neither_come_nor_go(world: World, format: str) -> None:
     names = world.register(9)
     world.tournament_of(names[:8], format=format)
-    for change, what in ((entrants.enter, "entered"), (entrants.withdraw, "left")):
+    for change, what in ((entry.enter, "entered"), (entry.withdraw, "left")):
         with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is created"):
             change(world.storage, "cup", names[-1], world.clock())
 
@@ -245,18 +245,18 @@ def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> N
     names = world.register(9)
     cup = world.tournament_of(names[:8], format="swiss", rounds=1)
     with pytest.raises(TakenError, match="is in tournament cup already"):
-        entrants.enter(world.storage, "cup", names[0], world.clock())
+        entry.enter(world.storage, "cup", names[0], world.clock())
     with pytest.raises(StateError, match="is not in tournament cup"):
-        entrants.withdraw(world.storage, "cup", names[8], world.clock())
-    entrants.withdraw(world.storage, "cup", names[0], world.clock())
+        entry.withdraw(world.storage, "cup", names[8], world.clock())
+    entry.withdraw(world.storage, "cup", names[0], world.clock())
     with pytest.raises(StateError, match="has withdrawn from tournament cup already"):
-        entrants.withdraw(world.storage, "cup", names[0], world.clock())
+        entry.withdraw(world.storage, "cup", names[0], world.clock())
     world.advance(cup.id)
     with pytest.raises(StateError, match="all its rounds are paired"):
-        entrants.enter(world.storage, "cup", names[8], world.clock())
+        entry.enter(world.storage, "cup", names[8], world.clock())
     world.finish(cup.id)
     with pytest.raises(StateError, match="cup is finished already"):
-        entrants.stop(world.storage, "cup", world.clock())
+        entry.stop(world.storage, "cup", world.clock())
 
 
 def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(world: World) -> None:
@@ -275,7 +275,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
         world.play(world.messages.pop(0))
         world.advance(cup.id)
     assert world.status().state == "running"
-    entrants.stop(world.storage, "cup", world.clock())
+    entry.stop(world.storage, "cup", world.clock())
     world.finish(cup.id)
     done = world.status()
     assert (done.state, done.round) == ("finished", done.rounds)

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlmodel import select
 
+from arena.bots import versions
 from arena.errors import SpecError, StateError, UnknownError
 from arena.models import Bot, BotVersion, Owner
-from arena.services import bots
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token, new_token
 from referee.matches.auth import BotIdentity, Scope
@@ -17,15 +17,17 @@ NOW = Clock()()
 
 
 def test_version_when_registered_again_then_it_has_the_next_number(storage: Storage) -> None:
-    names = [bots.register_version(storage, bot, NOW).name for bot in ("ann/a", "ann/a", "ann/b", "bob/a")]
+    names = [
+        versions.register_version(storage, bot, NOW).name for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
+    ]
     assert names == ["ann/a@1", "ann/a@2", "ann/b@1", "bob/a@1"]
-    assert [version.name for version in bots.list_versions(storage)] == names
-    assert [version.name for version in bots.list_versions(storage, "bob")] == ["bob/a@1"]
+    assert [version.name for version in versions.list_versions(storage)] == names
+    assert [version.name for version in versions.list_versions(storage, "bob")] == ["bob/a@1"]
 
 
 def test_versions_when_many_are_registered_at_once_then_all_have_their_own_number(storage: Storage) -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: bots.register_version(storage, "ann/a", NOW).name, range(12))
+        found = pool.map(lambda _: versions.register_version(storage, "ann/a", NOW).name, range(12))
         assert sorted(found) == sorted(f"ann/a@{number}" for number in range(1, 13))
 
 
@@ -44,17 +46,17 @@ def test_bot_when_its_name_is_none_then_nothing_is_registered(
     storage: Storage, name: str, field: str
 ) -> None:
     with pytest.raises(SpecError, match=f"^{field}: .* is no name"):
-        bots.register_version(storage, name, NOW)
-    assert bots.list_versions(storage) == []
+        versions.register_version(storage, name, NOW)
+    assert versions.list_versions(storage) == []
 
 
 def test_list_when_the_owner_is_unknown_then_that_is_said(storage: Storage) -> None:
     with pytest.raises(UnknownError, match="no owner 'ann'"):
-        bots.list_versions(storage, "ann")
+        versions.list_versions(storage, "ann")
 
 
 def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
-    token = bots.register_version(storage, "ann/a", NOW).token
+    token = versions.register_version(storage, "ann/a", NOW).token
     assert token.startswith("bt_bot_")
     with storage.read() as tx:
         row = tx.exec(select(BotVersion)).one()
@@ -67,7 +69,7 @@ def test_token_when_new_then_it_is_another_one() -> None:
 
 
 def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storage) -> None:
-    registered = bots.register_version(storage, "ann/a", NOW)
+    registered = versions.register_version(storage, "ann/a", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.bot(registered.token) == BotIdentity(1, "ann/a@1")
     assert authenticator.bot("bt_bot_wrong") is None
@@ -81,30 +83,30 @@ def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storag
 
 def test_authenticator_when_asked_who_is_revoked_then_it_names_them_and_the_unknown(storage: Storage) -> None:
     for _ in range(3):
-        bots.register_version(storage, "ann/a", NOW)
-    bots.revoke_version(storage, "ann/a@2", NOW)
+        versions.register_version(storage, "ann/a", NOW)
+    versions.revoke_version(storage, "ann/a@2", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.revoked([1, 2, 3, 9]) == {2, 9}
     assert authenticator.revoked(set()) == set()
 
 
 def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) -> None:
-    registered = bots.register_version(storage, "ann/a", NOW)
+    registered = versions.register_version(storage, "ann/a", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.bot(registered.token)
-    bots.revoke_version(storage, "ann/a@1", NOW)
+    versions.revoke_version(storage, "ann/a@1", NOW)
     assert authenticator.bot(registered.token) is None
-    assert [version.revoked_at for version in bots.list_versions(storage)] == [NOW]
+    assert [version.revoked_at for version in versions.list_versions(storage)] == [NOW]
     with pytest.raises(StateError, match="the token of ann/a@1 is revoked already"):
-        bots.revoke_version(storage, "ann/a@1", NOW)
+        versions.revoke_version(storage, "ann/a@1", NOW)
 
 
 def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: Storage) -> None:
     for _ in range(3):
-        bots.register_version(storage, "ann/a", NOW)
-    bots.revoke_version(storage, "ann/a@3", NOW)
+        versions.register_version(storage, "ann/a", NOW)
+    versions.revoke_version(storage, "ann/a@3", NOW)
     with storage.read() as tx:
-        assert [version.name for version in bots.find_versions(tx, ["ann/a", "ann/a@3"])] == [
+        assert [version.name for version in versions.find_versions(tx, ["ann/a", "ann/a@3"])] == [
             "ann/a@2",
             "ann/a@3",
         ]
@@ -137,13 +139,13 @@ def test_names_when_there_are_more_than_one_query_takes_then_each_has_its_versio
         )
     names = [f"owner-{bot.owner_id}/{bot.name}{'@1' * (bot.id % 2)}" for bot in reversed(bots_)]
     expected = [name if "@" in name else f"{name}@2" for name in names]
-    assert len(names) > bots.AT_ONCE
+    assert len(names) > versions.AT_ONCE
     with storage.read() as tx:
-        assert [version.name for version in bots.find_versions(tx, names)] == expected
+        assert [version.name for version in versions.find_versions(tx, names)] == expected
         with pytest.raises(UnknownError, match="no bot 'owner-1/nobody'"):
-            bots.find_versions(tx, [*names, "owner-1/nobody", "neither"])
+            versions.find_versions(tx, [*names, "owner-1/nobody", "neither"])
         with pytest.raises(SpecError, match="'neither' is neither owner/bot nor owner/bot@number"):
-            bots.find_versions(tx, [*names, "neither", "owner-1/nobody"])
+            versions.find_versions(tx, [*names, "neither", "owner-1/nobody"])
 
 
 def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) -> None:
@@ -151,27 +153,27 @@ def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) 
         "the token of ann/a@1 is revoked",
         "the token of each of the 2 versions of ann/a is revoked",
     ):
-        newest = bots.register_version(storage, "ann/a", NOW).name
-        bots.revoke_version(storage, newest, NOW)
+        newest = versions.register_version(storage, "ann/a", NOW).name
+        versions.revoke_version(storage, newest, NOW)
         with storage.read() as tx, pytest.raises(StateError, match=f"^{message}; register another version"):
-            bots.find_versions(tx, ["ann/a"])
+            versions.find_versions(tx, ["ann/a"])
 
 
 def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
-    bots.register_version(storage, "ann/a", NOW, "c++")
-    bots.register_version(storage, "ann/a", NOW)
-    assert [version.language for version in bots.list_versions(storage)] == ["c++", None]
+    versions.register_version(storage, "ann/a", NOW, "c++")
+    versions.register_version(storage, "ann/a", NOW)
+    assert [version.language for version in versions.list_versions(storage)] == ["c++", None]
 
 
 @pytest.mark.parametrize("language", ["", "Go", "x" * 21, "objective c"])
 def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, language: str) -> None:
     with pytest.raises(SpecError, match=r"^language: .* is no language"):
-        bots.register_version(storage, "ann/a", NOW, language)
-    assert bots.list_versions(storage) == []
+        versions.register_version(storage, "ann/a", NOW, language)
+    assert versions.list_versions(storage) == []
 
 
 @pytest.mark.parametrize("name", ["ann/b", "ann/a@2", "zoe/a@1"])
 def test_name_when_unknown_then_it_is_quoted(storage: Storage, name: str) -> None:
-    bots.register_version(storage, "ann/a", NOW)
+    versions.register_version(storage, "ann/a", NOW)
     with storage.read() as tx, pytest.raises(UnknownError, match=f"no bot '{name}'"):
-        bots.find_versions(tx, [name])
+        versions.find_versions(tx, [name])

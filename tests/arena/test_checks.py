@@ -3,17 +3,18 @@
 import pytest
 from sqlmodel import select
 
+from arena.bots import versions
+from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
 from arena.models import BotVersion
-from arena.services import bots, tournaments
-from arena.services.checks import checked_version, store_check
+from arena.tournaments import lifecycle
 from tests.arena.world import World
 
 
 def test_check_when_stored_then_the_latest_counts(world: World) -> None:
     [name] = world.register(1)
     store_check(world.storage, name, {"results": [1]}, True, world.clock())
-    assert bots.list_versions(world.storage)[0].check_passed_at == world.clock()
+    assert versions.list_versions(world.storage)[0].check_passed_at == world.clock()
     store_check(world.storage, name, {"results": [2]}, False, world.clock())
     with world.storage.read() as tx:
         version = tx.exec(select(BotVersion)).one()
@@ -22,9 +23,9 @@ def test_check_when_stored_then_the_latest_counts(world: World) -> None:
 
 def test_check_when_no_number_is_given_then_it_is_for_the_newest_version(world: World) -> None:
     for _ in range(2):
-        bots.register_version(world.storage, "ann/a", world.clock())
+        versions.register_version(world.storage, "ann/a", world.clock())
     assert checked_version(world.storage, "ann/a") == "ann/a@2"
-    bots.revoke_version(world.storage, "ann/a@1", world.clock())
+    versions.revoke_version(world.storage, "ann/a@1", world.clock())
     with pytest.raises(StateError, match="the token of ann/a@1 is revoked"):
         checked_version(world.storage, "ann/a@1")
     with pytest.raises(UnknownError, match="no bot 'ann/b'"):
@@ -37,17 +38,17 @@ def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(
         store_check(world.storage, name, {}, True, world.clock())
     message = rf"^entrants: {names[3]} \(and 1 others\) has not passed the check: arena bot check {names[3]}$"
     with pytest.raises(SpecError, match=message):
-        tournaments.create(world.storage, world.spec(names, require_check=True), world.clock())
-    assert tournaments.list_tournaments(world.storage) == []
+        lifecycle.create(world.storage, world.spec(names, require_check=True), world.clock())
+    assert lifecycle.list_tournaments(world.storage) == []
     for name in names[3:]:
         store_check(world.storage, name, {}, True, world.clock())
-    tournaments.create(world.storage, world.spec(names, require_check=True), world.clock())
+    lifecycle.create(world.storage, world.spec(names, require_check=True), world.clock())
     store_check(world.storage, names[4], {}, False, world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[4]} has not passed the check: "):
-        tournaments.start(world.storage, "cup", world.clock())
+        lifecycle.start(world.storage, "cup", world.clock())
     assert world.status().state == "created"
     store_check(world.storage, names[4], {}, True, world.clock())
-    assert tournaments.start(world.storage, "cup", world.clock()).state == "running"
+    assert lifecycle.start(world.storage, "cup", world.clock()).state == "running"
 
 
 def test_tournament_when_it_does_not_require_checks_then_anyone_plays(world: World) -> None:

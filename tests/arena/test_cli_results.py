@@ -11,9 +11,9 @@ from rich.console import Console
 
 from arena.cli.results import show_crosstable, write_lines
 from arena.errors import StorageError
-from arena.ratings import uncertainty
-from arena.services.results import Crosstable
+from arena.ratings.elo import uncertainty
 from arena.settings import Settings
+from arena.standings.tables import Crosstable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset

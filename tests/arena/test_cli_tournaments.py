@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
+from arena.bots.checks import store_check
 from arena.models import Tournament
-from arena.services.checks import store_check
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.world import World

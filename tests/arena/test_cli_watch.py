@@ -13,14 +13,15 @@ import pytest
 from rich.console import Console
 from sqlalchemy import update
 
+from arena.bots import versions
 from arena.cli.watch import Pace, duration, follow
+from arena.matches.playing import Claim, claim, hand_back
+from arena.matches.referees import Answer
 from arena.models import Tournament, TournamentState
-from arena.services import bots, tournaments
-from arena.services.matches import Claim, claim, hand_back
-from arena.services.referees import Answer
-from arena.services.waiting import Ask, asker, nobody_asked
+from arena.rounds.waiting import Ask, asker, nobody_asked
 from arena.settings import load_settings
 from arena.storage import changed
+from arena.tournaments import lifecycle
 from referee.client import RefereeStatus
 from referee.matches.match import BotPlace
 from tests.arena.ports import deaf_address
@@ -108,7 +109,7 @@ def test_follow_of_what_does_not_move_asks_once_whether_anybody_works(world: Wor
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            tournaments.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, "cup", world.clock())
 
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
@@ -130,7 +131,7 @@ def test_follow_when_the_worker_of_a_match_is_dead_then_it_asks_once_the_lease_i
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            tournaments.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, "cup", world.clock())
 
     out = log()
     follow(
@@ -150,7 +151,7 @@ def test_follow_when_a_match_is_held_up_then_that_is_told_and_nobody_is_looked_f
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            tournaments.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, "cup", world.clock())
 
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
@@ -190,7 +191,7 @@ def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_a
 
     After the last step the tournament is cancelled.
     """
-    doing: Iterator[Step] = iter([*steps, lambda: tournaments.cancel(world.storage, "cup", world.clock())])
+    doing: Iterator[Step] = iter([*steps, lambda: lifecycle.cancel(world.storage, "cup", world.clock())])
 
     def tick() -> None:
         world.clock.move(2)
@@ -240,8 +241,8 @@ def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
     cup = world.tournament(4)
     world.advance(cup.id)
     out = make_out()
-    pause = [lambda: tournaments.pause(world.storage, "cup", world.clock()), *[nothing] * 20]
-    resume = [lambda: tournaments.resume(world.storage, "cup", world.clock()), nothing]
+    pause = [lambda: lifecycle.pause(world.storage, "cup", world.clock()), *[nothing] * 20]
+    resume = [lambda: lifecycle.resume(world.storage, "cup", world.clock()), nothing]
     told = watch(world, out, [nothing, *pause, *resume, *pause])
     paused = "paused; go on with: arena tournament resume cup"
     assert told[:3] == [paused, "goes on", paused]
@@ -250,7 +251,7 @@ def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
 
 def test_follow_in_a_pause_shows_no_rate(world: World) -> None:
     world.advance(world.tournament(4).id)
-    tournaments.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, "cup", world.clock())
     out = log()
     watch(world, out, [nothing])
     assert "cup: round 1 of 1, 0 of 3 sessions, paused\n" in text_of(out)
@@ -262,7 +263,7 @@ def test_follow_when_a_match_is_played_in_a_pause_then_it_is_told_to_come_to_its
 ) -> None:
     world.advance(world.tournament(4).id)
     taken = take(world)
-    tournaments.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, "cup", world.clock())
     end = [lambda: hand_back(world.storage, taken, world.clock()), nothing, nothing]
     told = watch(world, make_out(), [nothing, nothing, *end])
     assert told[:2] == [
@@ -299,7 +300,7 @@ def test_follow_when_other_bots_go_then_the_change_is_told_and_those_revoked_are
 ) -> None:
     world.advance(world.tournament(4).id)
     take(world)
-    bots.revoke_version(world.storage, "owner-1/bot-1@1", world.clock())
+    versions.revoke_version(world.storage, "owner-1/bot-1@1", world.clock())
     here = {3, 4}
     told = watch(
         world, log(), [nothing, nothing, lambda: here.remove(3), nothing], says(lambda one: one in here)
@@ -442,12 +443,12 @@ def test_follow_where_the_workers_token_is_not_known_asks_nobody_and_draws_none(
 
 def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.advance(world.tournament(4).id)
-    tournaments.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, "cup", world.clock())
     looks = count()
 
     def tick() -> None:
         if next(looks) == 2:
-            tournaments.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, "cup", world.clock())
 
     follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlmodel import col, func, select
 
+from arena.bots import versions
 from arena.cli.local import arena_command
 from arena.models import (
     BotLogEntry,
@@ -22,8 +23,7 @@ from arena.models import (
     utc_now,
 )
 from arena.processes import Supervisor
-from arena.services import bots
-from arena.services.results import leaderboard
+from arena.standings.tables import leaderboard
 from referee.matches.journal import EntryKind
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
 from tests.arena.waiting import DEADLINE
@@ -49,7 +49,9 @@ class Queue:
     def __init__(self, arena: RunningArena, bots_: Supervisor) -> None:
         self.arena = arena
         self._bots = bots_
-        self._tokens = {name: bots.register_version(arena.storage, name, utc_now()).token for name in BOTS}
+        self._tokens = {
+            name: versions.register_version(arena.storage, name, utc_now()).token for name in BOTS
+        }
         for name in BOTS:
             self.connect(name)
         arena.start_tournament("queue", bytes(range(32)), **QUEUE)

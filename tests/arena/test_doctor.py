@@ -10,10 +10,11 @@ from sqlalchemy import text
 
 from arena import migrations
 from arena.cli.local import only_arena
+from arena.leagues import manage
+from arena.matches import playing
 from arena.models import utc_now
+from arena.operations.doctor import Finding, disk, examine
 from arena.processes import Supervisor
-from arena.services import leagues, matches
-from arena.services.doctor import Finding, disk, examine
 from arena.settings import Settings
 from arena.tasks import wake
 from tests.arena.cli import Arena, Result, make_arena
@@ -131,7 +132,7 @@ def test_findings_when_a_lease_ran_out_long_ago_then_the_beat_is_asked_for(
     world.clock.now = utc_now() - timedelta(hours=1)
     cup = world.tournament(8)
     world.advance(cup.id)
-    assert matches.claim(world.storage, world.messages[0], world.clock(), LEASE)
+    assert playing.claim(world.storage, world.messages[0], world.clock(), LEASE)
     found = looked(settings)
     assert (found["leases"].level, found["leases"].found) == ("warn", "1 matches have a lease that ran out")
     assert (found["matches"].level, found["matches"].advice) == ("warn", "is `arena worker` running?")
@@ -143,7 +144,7 @@ def test_findings_when_a_lease_lies_in_the_future_then_a_clock_is_wrong(
     world.clock.now = utc_now() + timedelta(minutes=10)
     cup = world.tournament(4)
     world.advance(cup.id)
-    assert matches.claim(world.storage, world.messages[0], world.clock(), LEASE)
+    assert playing.claim(world.storage, world.messages[0], world.clock(), LEASE)
     found = looked(settings)["clocks"]
     assert found.level == "fail"
     assert "a worker's is " in found.found
@@ -164,7 +165,7 @@ def test_findings_when_a_message_waits_for_long_then_the_worker_is_asked_for(
 def test_findings_when_a_season_is_overdue_then_the_beat_is_asked_for(
     settings: Settings, world: World
 ) -> None:
-    leagues.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    manage.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
     found = looked(settings)["leagues"]
     assert (found.level, found.found) == ("warn", "winter: a season is overdue")
 

@@ -2,8 +2,8 @@
 
 from sqlalchemy import Engine, event
 
-from arena.services.checks import store_check
-from arena.services.results import standings
+from arena.bots.checks import store_check
+from arena.standings.tables import standings
 from tests.arena.world import World
 
 

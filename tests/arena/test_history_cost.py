@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
+from arena.leagues import seasons
 from arena.models import utc_now
-from arena.services import advance, seasons
+from arena.rounds import advance
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage
 from benchmarks.history import ENTRANTS, TABLES, Season, begin

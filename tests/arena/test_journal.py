@@ -14,12 +14,8 @@ from queue import Queue
 import pytest
 from sqlmodel import func, select
 
-from arena.cli.botlog import lines_of
-from arena.cli.local import arena_command
-from arena.errors import SpecError, UnknownError
-from arena.models import BotLogEntry
-from arena.services import bots, journal, tokens
-from arena.services.journal import (
+from arena.bots import journal, versions
+from arena.bots.journal import (
     KEPT,
     LOST,
     PRUNE_EVERY,
@@ -27,6 +23,11 @@ from arena.services.journal import (
     read_log,
     readable_versions,
 )
+from arena.cli.botlog import lines_of
+from arena.cli.local import arena_command
+from arena.errors import SpecError, UnknownError
+from arena.models import BotLogEntry
+from arena.operations import tokens
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator
@@ -78,7 +79,7 @@ def arena(settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: p
 def known(storage: Storage) -> dict[str, str]:
     """The bot versions of ``ALL``: their names and tokens."""
     names = [name.partition("@")[0] for name in ALL.values()]
-    return {one.name: one.token for one in (bots.register_version(storage, name, NOW) for name in names)}
+    return {one.name: one.token for one in (versions.register_version(storage, name, NOW) for name in names)}
 
 
 @contextmanager
@@ -225,7 +226,7 @@ def test_log_when_a_token_of_any_version_is_shown_then_it_opens(
         assert readable_versions(storage, "ann/a", token) == first | second
         assert readable_versions(storage, "ann/a@1", token) == first
         assert readable_versions(storage, "ann/a@2", token) == second
-    bots.revoke_version(storage, "ann/a@1", NOW)
+    versions.revoke_version(storage, "ann/a@1", NOW)
     assert readable_versions(storage, "ann/a@1", known["ann/a@2"]) == first
 
 
@@ -233,7 +234,7 @@ def test_log_when_the_token_is_not_the_authors_then_it_stays_shut(
     storage: Storage, known: dict[str, str]
 ) -> None:
     spectator = tokens.create_token(storage, "board", "spectator", NOW).token
-    bots.revoke_version(storage, "ann/a@1", NOW)
+    versions.revoke_version(storage, "ann/a@1", NOW)
     for token in ("", "hush", known["bob/b@1"], spectator, known["ann/a@1"]):
         with pytest.raises(SpecError, match=r"^token: unknown, revoked, or not one of ann/a$"):
             readable_versions(storage, "ann/a@1", token)

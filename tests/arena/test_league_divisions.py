@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.league import Level, next_divisions, next_start, owners_apart, regroup
+from arena.leagues.divisions import Level, next_divisions, owners_apart, regroup
+from arena.leagues.schedule import next_start
 
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
 WEEK = timedelta(weeks=1)

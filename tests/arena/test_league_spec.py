@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SpecError
-from arena.league import Change, changes, load_league, make_league
+from arena.leagues.changes import Change, changes
+from arena.leagues.spec import load_league, make_league
 from tests.arena.leagues import winter
 
 TOML = """\

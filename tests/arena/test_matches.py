@@ -8,9 +8,10 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StateError
+from arena.matches import playing
+from arena.matches.playing import Claim, Run
 from arena.models import Match, MatchState, Seat, Session
-from arena.services import matches, tournaments
-from arena.services.matches import Claim, Run
+from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
@@ -19,7 +20,7 @@ from tests.arena.world import LEASE, SEED, World
 
 
 def claim(world: World, match_id: int) -> Claim:
-    claimed = matches.claim(world.storage, match_id, world.clock(), LEASE)
+    claimed = playing.claim(world.storage, match_id, world.clock(), LEASE)
     assert claimed is not None
     return claimed
 
@@ -66,7 +67,7 @@ def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_tol
 
 def test_claim_when_somebody_has_the_match_then_there_is_none(world: World, match_id: int) -> None:
     claim(world, match_id)
-    assert matches.claim(world.storage, match_id, world.clock(), LEASE) is None
+    assert playing.claim(world.storage, match_id, world.clock(), LEASE) is None
 
 
 def test_claim_when_the_lease_ran_out_then_only_the_other_sessions_are_asked_for(
@@ -74,7 +75,7 @@ def test_claim_when_the_lease_ran_out_then_only_the_other_sessions_are_asked_for
 ) -> None:
     first = claim(world, match_id)
     done = session_result(first.spec, first.spec.sessions[1])
-    matches.store_session(world.storage, first, done, world.clock())
+    playing.store_session(world.storage, first, done, world.clock())
     world.clock.move(LEASE.total_seconds() + 1)
     second = claim(world, match_id)
     assert [session.number for session in second.spec.sessions] == [1, 3]
@@ -86,11 +87,11 @@ def test_store_when_the_lease_is_another_attempts_then_nothing_is_stored(world: 
     world.clock.move(LEASE.total_seconds() + 1)
     claim(world, match_id)
     with pytest.raises(LeaseLost):
-        matches.store_session(
+        playing.store_session(
             world.storage, first, session_result(first.spec, first.spec.sessions[0]), world.clock()
         )
     with pytest.raises(LeaseLost):
-        matches.renew(world.storage, first, world.clock())
+        playing.renew(world.storage, first, world.clock())
     assert world.status().sessions_done == 0
 
 
@@ -100,7 +101,7 @@ def test_store_when_the_lease_ran_out_but_nobody_came_then_it_still_counts(
     claimed = claim(world, match_id)
     world.clock.move(LEASE.total_seconds() + 1)
     result = session_result(claimed.spec, claimed.spec.sessions[0])
-    matches.store_session(world.storage, claimed, result, world.clock())
+    playing.store_session(world.storage, claimed, result, world.clock())
     assert world.status().sessions_done == 1
 
 
@@ -171,7 +172,7 @@ def test_play_when_something_breaks_then_the_match_is_given_back_and_says_why(
 
 def test_play_after_a_failure_then_another_referee_is_asked(world: World, match_id: int) -> None:
     first = claim(world, match_id)
-    matches.hand_back(world.storage, first, world.clock(), "gone")
+    playing.hand_back(world.storage, first, world.clock(), "gone")
     world.clock.move(1)
     assert claim(world, match_id).route == first.route + 1
 
@@ -191,7 +192,7 @@ def test_play_when_refused_then_the_tournament_halts_and_says_why(world: World, 
 
 def test_start_when_the_tournament_had_failed_then_it_goes_on(world: World, match_id: int) -> None:
     world.play(match_id, stops_after(1, MatchRefused("no")))
-    again = tournaments.start(world.storage, "cup", world.clock())
+    again = lifecycle.start(world.storage, "cup", world.clock())
     assert (again.state, again.problem, again.waiting) == ("running", None, ())
     world.finish(again.id)
     assert (world.status().state, world.status().sessions_done) == ("finished", 3)
@@ -203,7 +204,7 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         try:
             yield session_result(spec, spec.sessions[0])
-            tournaments.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, "cup", world.clock())
             world.clock.move(LEASE.total_seconds() / 2)
             yield Progress(0, 2, ())
             pytest.fail("it went on after its lease was gone")
@@ -220,15 +221,15 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
 def test_cancel_when_rounds_are_unfinished_then_they_are_not_rated_and_nothing_goes_on(
     world: World, match_id: int
 ) -> None:
-    tournaments.cancel(world.storage, "cup", world.clock())
+    lifecycle.cancel(world.storage, "cup", world.clock())
     world.messages.clear()
     world.advance(world.status().id)
     assert world.messages == []
     assert not world.play(match_id)
     with pytest.raises(StateError, match="cancelled already"):
-        tournaments.cancel(world.storage, "cup", world.clock())
+        lifecycle.cancel(world.storage, "cup", world.clock())
     with pytest.raises(StateError, match="cannot be started"):
-        tournaments.start(world.storage, "cup", world.clock())
+        lifecycle.start(world.storage, "cup", world.clock())
 
 
 def test_progress_when_it_comes_often_then_the_lease_is_renewed_now_and_then(
@@ -252,7 +253,7 @@ def test_progress_when_it_comes_often_then_the_lease_is_renewed_now_and_then(
 def test_play_when_the_worker_is_stopping_then_the_match_can_be_taken_at_once(
     world: World, match_id: int
 ) -> None:
-    matches.play(
+    playing.play(
         world.storage,
         match_id,
         play_at_once,

@@ -14,9 +14,9 @@ from sqlmodel import select
 
 from arena.cli.local import metrics_addresses
 from arena.errors import SettingsError
+from arena.matches.playing import Run, claim
 from arena.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, RefereeCollector, published
 from arena.models import Session
-from arena.services.matches import Run, claim
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable

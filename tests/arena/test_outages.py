@@ -11,7 +11,7 @@ import pytest
 from arena.cli.local import arena_command
 from arena.errors import BrokerError
 from arena.models import utc_now
-from arena.services.advance import everyone
+from arena.rounds.advance import everyone
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from arena.tasks import BeatScheduler, Tasks, make_app, make_worker_app, run_beat, run_worker, wake

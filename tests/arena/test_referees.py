@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.services.exports import export_lines
-from arena.services.journal import read_log
-from arena.services.records import export_records
-from arena.services.referees import Answer
-from arena.services.results import leaderboard, standings
+from arena.bots.journal import read_log
+from arena.exports.write import export_lines
+from arena.matches.records import export_records
+from arena.matches.referees import Answer
+from arena.standings.tables import leaderboard, standings
 from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus

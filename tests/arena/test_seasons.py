@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 from sqlmodel import col, func, select
 
+from arena.bots import versions
+from arena.bots.checks import store_check
+from arena.leagues import manage
+from arena.leagues.seasons import advance_leagues, start_season
 from arena.models import Season, Tournament, TournamentState
-from arena.services import bots, leagues, tournaments
-from arena.services.advance import everyone
-from arena.services.checks import store_check
-from arena.services.seasons import advance_leagues, start_season
+from arena.rounds.advance import everyone
 from arena.settings import Settings
 from arena.tasks import RUN_MATCH, Tasks
+from arena.tournaments import lifecycle
 from tests.arena.fakes import play_at_once
 from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
 from tests.arena.world import World
@@ -47,7 +49,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert members(league.week(3)) == [names(0, 1, 4, 5), names(2, 3, 6, 7), []]
 
     # A bot leaves: nobody goes down for the one that goes up. Two others join and wait for a place below.
-    leagues.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
+    manage.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
     league.join("zoe/z", "ann/a")
     fourth = league.week(4)
     assert members(fourth) == [names(0, 2, 4, 5), [*names(3, 6, 7), "zoe/z"], ["ann/a"]]
@@ -70,7 +72,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     ]
 
     # A token is revoked: its bot sits out, and begins anew once it has a version that can play.
-    bots.revoke_version(world.storage, "ann/a@1", world.clock())
+    versions.revoke_version(world.storage, "ann/a@1", world.clock())
     [revoked] = league.show().outside
     assert (revoked.name, revoked.problem) == ("ann/a", "its token is revoked")
     seventh = league.week(7)
@@ -89,7 +91,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     ninth = league.week(11)
     assert (ninth.number, ninth.started_at) == (9, START + 10 * WEEK)
     assert "ann/a" in members(ninth)[1]
-    assert [season.number for season in leagues.history(world.storage, "winter")] == list(range(9, 0, -1))
+    assert [season.number for season in manage.history(world.storage, "winter")] == list(range(9, 0, -1))
 
 
 def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> None:
@@ -102,13 +104,13 @@ def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> N
 def test_season_when_the_one_before_is_still_played_then_it_waits_and_says_why(league: LeagueWorld) -> None:
     league.world.clock.now = START
     league.tick()
-    tournaments.pause(league.world.storage, "winter-1-second", league.world.clock())
+    lifecycle.pause(league.world.storage, "winter-1-second", league.world.clock())
     league.world.clock.now = START + WEEK
     league.tick()
     league.tick()
     problem = "season 2 is due, and season 1 is still played: winter-1-first, winter-1-second (paused)"
     assert league.show().league.problem == problem
-    tournaments.resume(league.world.storage, "winter-1-second", league.world.clock())
+    lifecycle.resume(league.world.storage, "winter-1-second", league.world.clock())
     league.world.clock.move(3600)
     league.beat()
     second = league.season()
@@ -131,12 +133,12 @@ def test_season_when_there_are_too_few_bots_then_it_starts_as_soon_as_there_are_
 
 def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWorld) -> None:
     world = league.world
-    tournaments.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
+    lifecycle.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
     world.clock.now = START
     league.tick()
     assert league.show().league.problem == "there already is a tournament winter-1-second"
     assert (league.show().season, league.show().league.season) == (None, 0)
-    assert [one.name for one in tournaments.list_tournaments(world.storage)] == ["winter-1-second"]
+    assert [one.name for one in lifecycle.list_tournaments(world.storage)] == ["winter-1-second"]
 
 
 def test_season_when_several_beats_come_at_once_then_it_starts_once(league: LeagueWorld) -> None:
@@ -158,7 +160,7 @@ def test_season_when_its_start_dies_in_the_middle_then_the_next_beat_starts_it(l
     seeds = iter([bytes(32)])
     with pytest.raises(StopIteration):  # at the second tournament
         start_season(world.storage, 1, START, lambda: next(seeds))
-    assert (league.show().season, tournaments.list_tournaments(world.storage)) == (None, [])
+    assert (league.show().season, lifecycle.list_tournaments(world.storage)) == (None, [])
     league.tick()
     assert league.season().number == 1
 
@@ -168,7 +170,7 @@ def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_
 ) -> None:
     league.world.clock.now = START
     league.tick()
-    tournaments.cancel(league.world.storage, "winter-1-first", START)
+    lifecycle.cancel(league.world.storage, "winter-1-first", START)
     league.beat()
     assert league.season().finished_at == START
     assert members(league.week(2)) == [names(0, 1, 2, 4), names(3, 5, 6, 7), []]
@@ -190,7 +192,7 @@ def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_se
     league = LeagueWorld(world, winter(qualification=None, divisions=[{"name": "only"}]))
     league.join(*FOUNDERS[:3])
     league.register(FOUNDERS[3])
-    leagues.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
+    manage.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
     first = league.week(1)
     for bot in FOUNDERS[:4]:
         league.register(bot)
@@ -219,7 +221,7 @@ def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_f
 ) -> None:
     league = LeagueWorld(world, winter())
     league.join("ann/a", "ann/b", *FOUNDERS[:3])
-    leagues.apply(world.storage, winter(versions_per_owner=1), world.clock())
+    manage.apply(world.storage, winter(versions_per_owner=1), world.clock())
     assert members(league.week(1))[0] == ["ann/a", *FOUNDERS[:3]]
     assert [one.name for one in league.show().outside] == ["ann/b"]
 
@@ -299,9 +301,9 @@ def test_place_when_its_owner_may_meet_itself_then_nobody_sits_out(world: World)
 
 def test_place_when_a_bot_leaves_and_joins_again_then_it_begins_anew(league: LeagueWorld) -> None:
     league.week(1)
-    leagues.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    manage.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
     league.world.clock.move(1)
-    leagues.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    manage.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
     second = league.week(2)
     assert members(second) == [names(1, 2, 3, 4), [*names(0), *names(5, 6, 7)], []]
     [again] = [line for line in second.divisions[1].lines if line.member == FOUNDERS[0]]
@@ -314,7 +316,7 @@ def test_division_when_renamed_or_added_then_nobody_loses_a_place(league: League
         {"name": "premier", "size": 4},
         {"name": "second", "size": 4, "promoted": 1},
     ]
-    leagues.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
+    manage.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
     second = league.week(2)
     assert [division.name for division in second.divisions] == ["premier", "second", "qualification"]
     assert members(second)[:2] == [FOUNDERS[:4], FOUNDERS[4:]]

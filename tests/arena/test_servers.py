@@ -21,7 +21,7 @@ from sqlmodel import SQLModel, col, select
 from arena.cli.local import arena_command
 from arena.models import Round
 from arena.processes import Supervisor
-from arena.services import advance
+from arena.rounds import advance
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
 from arena.tasks import make_app

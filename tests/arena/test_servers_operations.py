@@ -9,13 +9,14 @@ import time
 from configparser import RawConfigParser
 from pathlib import Path
 
+from arena.bots import versions
 from arena.cli.local import arena_command
 from arena.models import utc_now
 from arena.processes import Supervisor
-from arena.services import bots, tournaments
 from arena.settings import PREFIX, load_settings
 from arena.specs import make_spec
 from arena.storage import open_storage
+from arena.tournaments import lifecycle
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
@@ -84,15 +85,15 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
             for name, (unit, instance) in places.items():
                 stop = signal.Signals[parsed(unit)["Service"]["KillSignal"]]
                 supervisor.start(name, command(unit, instance), stop_with=stop)
-            tokens = [bots.register_version(storage, name, utc_now()).token for name in BOTS]
+            tokens = [versions.register_version(storage, name, utc_now()).token for name in BOTS]
             for number, token in enumerate(tokens):
                 variables = {"ARENA_TOKEN": token, "ARENA_REFEREE": here["ARENA_REFEREES"]}
                 supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / "greedy.py")], variables)
             cup = {"name": "cup", "format": "round-robin", "rounds": 2, "ruleset": "chinese", "sessions": 4}
-            tournaments.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
-            tournaments.start(storage, "cup", utc_now())  # nobody wakes a worker: the beat does
-            wait_for(lambda: tournaments.status(storage, "cup").ended, meanwhile=supervisor.check)
-            assert tournaments.status(storage, "cup").state == "finished"
+            lifecycle.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
+            lifecycle.start(storage, "cup", utc_now())  # nobody wakes a worker: the beat does
+            wait_for(lambda: lifecycle.status(storage, "cup").ended, meanwhile=supervisor.check)
+            assert lifecycle.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]
             doctor = subprocess.run(check, env=environment, capture_output=True, text=True, timeout=DEADLINE)
             assert doctor.returncode == 0, doctor.stdout + doctor.stderr

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.standings import TIE_BREAKS, MatchOutcome, crosstable, match_scores, standings
+from arena.standings.ranking import TIE_BREAKS, MatchOutcome, crosstable, match_scores, standings
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from redis import Redis
 from sqlmodel import select
 
 from arena.models import Round
-from arena.services import advance
+from arena.rounds import advance
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy

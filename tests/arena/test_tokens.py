@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 from sqlmodel import select
 
+from arena.bots import versions
+from arena.bots.journal import DatabaseJournal
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Token
-from arena.services import bots, tokens
-from arena.services.journal import DatabaseJournal
+from arena.operations import tokens
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token
@@ -108,9 +109,9 @@ async def test_logs_when_everything_is_logged_then_no_token_is_in_them(
     for name in ("sqlalchemy.engine", "sqlalchemy.pool", "grpc", "asyncio"):
         caplog.set_level(logging.DEBUG, name)
     caplog.handler.setLevel(logging.DEBUG)
-    registered = [bots.register_version(storage, f"ann/b{number}", NOW) for number in range(1, 6)]
+    registered = [versions.register_version(storage, f"ann/b{number}", NOW) for number in range(1, 6)]
     gone = registered.pop()
-    bots.revoke_version(storage, gone.name, NOW)
+    versions.revoke_version(storage, gone.name, NOW)
     made = [tokens.create_token(storage, f"{scope}-1", scope, NOW).token for scope in Scope]
     secret = settings.worker_secret()
     seats = tuple(BotSeat(number, one.name) for number, one in enumerate(registered, start=1))

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from arena.models import Session, Tournament
-from arena.services import tournaments
 from arena.settings import load_settings
 from arena.storage import open_storage
+from arena.tournaments import lifecycle
 from arena.verify import check_export, check_links
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
 from tests.arena.fakes import Clock
@@ -228,7 +228,7 @@ def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
     started = world.tournament(8)
     world.advance(started.id)
     world.play(world.messages[0], play_by_table)
-    tournaments.cancel(world.storage, "cup", world.clock())
+    lifecycle.cancel(world.storage, "cup", world.clock())
     report = check(lines_of(world))
     assert (report.problem, report.state, report.deals) == (None, "cancelled", 6)
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import grpc
 
+from arena.bots import versions
 from arena.models import utc_now
-from arena.services import bots, tokens
+from arena.operations import tokens
 from referee.client import referee_status
 from referee.v1 import match_pb2, referee_pb2_grpc
 from tests.arena.running import RunningArena, running_arena
@@ -65,7 +66,7 @@ def test_watch_when_a_tournament_is_duplicate_then_it_needs_an_organisers_or_a_s
     tmp_path: Path,
 ) -> None:
     with running_arena(tmp_path, {}, drain_seconds=0) as arena, ExitStack() as stack:
-        made = [bots.register_version(arena.storage, f"owner-{n}/bot", utc_now()) for n in range(4)]
+        made = [versions.register_version(arena.storage, f"owner-{n}/bot", utc_now()) for n in range(4)]
         names = [one.name for one in made]
         arena.start_tournament("plain", bytes(32), entrants=names, **CUP)
         arena.start_tournament("same", bytes(32), entrants=names, duplicate=True, **CUP)

@@ -4,6 +4,9 @@ from datetime import timedelta
 
 from sqlmodel import col, select
 
+from arena.bots import versions
+from arena.matches import playing
+from arena.matches.playing import Run
 from arena.models import (
     BotVersion,
     Entrant,
@@ -15,11 +18,11 @@ from arena.models import (
     Seat,
     Session,
 )
-from arena.services import advance, bots, matches, tournaments
-from arena.services.matches import Run
-from arena.services.tournaments import TournamentStatus
+from arena.rounds import advance
 from arena.specs import TournamentSpec, make_spec
 from arena.storage import Storage
+from arena.tournaments import lifecycle
+from arena.tournaments.lifecycle import TournamentStatus
 from tests.arena.fakes import Clock, play_at_once
 
 LEASE = timedelta(seconds=30)
@@ -37,7 +40,7 @@ class World:
     def register(self, count: int, owners: int = 4) -> list[str]:
         """Register ``count`` bots of so many owners."""
         names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
-        return [bots.register_version(self.storage, name, self.clock()).name for name in names]
+        return [versions.register_version(self.storage, name, self.clock()).name for name in names]
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """A small round-robin of these entrants, unless ``fields`` say otherwise."""
@@ -52,11 +55,11 @@ class World:
     def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
         """A tournament of these bots, started."""
         spec = self.spec(entrants, **fields)
-        tournaments.create(self.storage, spec, self.clock(), SEED)
-        return tournaments.start(self.storage, spec.name, self.clock())
+        lifecycle.create(self.storage, spec, self.clock(), SEED)
+        return lifecycle.start(self.storage, spec.name, self.clock())
 
     def status(self, name: str = "cup") -> TournamentStatus:
-        return tournaments.status(self.storage, name)
+        return lifecycle.status(self.storage, name)
 
     def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
         """One call of advance; messages go to the list."""
@@ -71,7 +74,7 @@ class World:
 
     def play(self, match_id: int, run: Run = play_at_once, storage: Storage | None = None) -> bool:
         """What a worker does with a message."""
-        return matches.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
+        return playing.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
 
     def finish(self, tournament_id: int, run: Run = play_at_once) -> None:
         """Advance and play until nothing moves any more."""

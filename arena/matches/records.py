@@ -20,8 +20,8 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.services.tournaments import find_tournament
 from arena.storage import Storage, Transaction
+from arena.tournaments.lifecycle import find_tournament
 from referee.records.record import full_record
 
 

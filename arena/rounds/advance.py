@@ -14,12 +14,12 @@ from typing import TypeGuard
 from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, func, select
 
+from arena.matches.playing import due
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
 from arena.pairing import Pairing, option
-from arena.services.history import EntrantInfo, list_entrants
-from arena.services.matches import due
-from arena.services.pairings import free_entrants, next_batch, next_pairings, playing, rounds_in_all
-from arena.services.rating import rate_round
+from arena.ratings.apply import rate_round
+from arena.rounds.pairings import free_entrants, next_batch, next_pairings, playing, rounds_in_all
+from arena.standings.outcomes import EntrantInfo, list_entrants
 from arena.storage import Storage, Transaction, changed
 
 log = logging.getLogger("arena.advance")

@@ -19,8 +19,8 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.ratings import START, apply_match
-from arena.services.history import duplicate_points
+from arena.ratings.elo import START, apply_match
+from arena.standings.outcomes import duplicate_points
 from arena.storage import Storage, Transaction, changed
 
 Table = tuple[Match, list[tuple[Seat, int]]]

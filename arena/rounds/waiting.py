@@ -11,6 +11,7 @@ from itertools import groupby
 
 from sqlmodel import col, or_, select
 
+from arena.matches.referees import Answer, ask_referees
 from arena.models import (
     BotVersion,
     Entrant,
@@ -22,13 +23,12 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.services.advance import CONTINUOUS
-from arena.services.history import list_entrants
-from arena.services.pairings import free_entrants
-from arena.services.referees import Answer, ask_referees
-from arena.services.tournaments import TournamentStatus
+from arena.rounds.advance import CONTINUOUS
+from arena.rounds.pairings import free_entrants
 from arena.settings import Settings
+from arena.standings.outcomes import list_entrants
 from arena.storage import Storage, Transaction
+from arena.tournaments.lifecycle import TournamentStatus
 
 BEGIN = timedelta(seconds=2)
 """How long a match may take to begin before it is asked what it waits for."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from arena.bots.versions import find_versions
 from arena.errors import SpecError, StateError
 from arena.models import BotVersion
-from arena.services.bots import find_versions
 from arena.storage import Storage
 
 

@@ -1,4 +1,4 @@
-"""Leagues as organisers command and see them; ``arena.services.seasons`` starts and ends their seasons."""
+"""Leagues as organisers command and see them; ``arena.leagues.seasons`` starts and ends their seasons."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,8 +7,21 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
+from arena.bots.versions import find_all_versions
 from arena.errors import StateError, TakenError, UnknownError
-from arena.league import Change, LeagueSpec, changes, make_league, next_start
+from arena.leagues.changes import Change, changes
+from arena.leagues.schedule import next_start
+from arena.leagues.seasons import (
+    active_members,
+    arrival,
+    contestants,
+    draw_up,
+    in_order,
+    latest_season,
+    places_of,
+    standing_of,
+)
+from arena.leagues.spec import LeagueSpec, make_league
 from arena.models import (
     Arrival,
     Bot,
@@ -20,17 +33,6 @@ from arena.models import (
     SeasonPlace,
     Tournament,
     TournamentState,
-)
-from arena.services.bots import find_all_versions
-from arena.services.seasons import (
-    active_members,
-    arrival,
-    contestants,
-    draw_up,
-    in_order,
-    latest_season,
-    places_of,
-    standing_of,
 )
 from arena.storage import Storage, Transaction, changed
 

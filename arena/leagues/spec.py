@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arena.errors import SpecError
-from arena.league.divisions import Level
+from arena.leagues.divisions import Level
 from arena.pairing import APART, MOST_ENTRANTS, check_options
 from arena.specs import LONGEST_NAME, NAME, TournamentSpec, check_name, make_spec, read_ruleset
 from referee.errors import RulesetError, TomlError

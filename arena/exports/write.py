@@ -10,6 +10,19 @@ from hashlib import sha256
 
 from sqlmodel import col, func, select
 
+from arena.exports.parts import (
+    CONTINUOUS,
+    EndPart,
+    MatchPart,
+    Part,
+    RoundEndPart,
+    RoundPart,
+    TournamentPart,
+    deals_digest,
+    make_part,
+    standing_object,
+)
+from arena.matches.records import full_records, json_line, sessions_of, shown_rounds
 from arena.models import (
     Entrant,
     Match,
@@ -22,22 +35,9 @@ from arena.models import (
     Tournament,
 )
 from arena.pairing import owner_of
-from arena.services.history import EntrantInfo, current_standings, duplicate_points, list_entrants
-from arena.services.records import full_records, json_line, sessions_of, shown_rounds
-from arena.services.tournaments import ENDED, find_tournament
+from arena.standings.outcomes import EntrantInfo, current_standings, duplicate_points, list_entrants
 from arena.storage import Storage, Transaction
-from arena.verify.parts import (
-    CONTINUOUS,
-    EndPart,
-    MatchPart,
-    Part,
-    RoundEndPart,
-    RoundPart,
-    TournamentPart,
-    deals_digest,
-    make_part,
-    standing_object,
-)
+from arena.tournaments.lifecycle import ENDED, find_tournament
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,11 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
+from arena.bots.versions import find_all_versions
 from arena.errors import ArenaError, StateError, StorageError, TakenError
-from arena.league import LeagueSpec, make_league, next_divisions, next_start, owners_apart, regroup
+from arena.leagues.divisions import next_divisions, owners_apart, regroup
+from arena.leagues.schedule import next_start
+from arena.leagues.spec import LeagueSpec, make_league
 from arena.models import (
     Arrival,
     BotVersion,
@@ -29,11 +32,10 @@ from arena.models import (
     Tournament,
 )
 from arena.pairing import owner_of
-from arena.services.bots import find_all_versions
-from arena.services.history import current_standings, list_entrants
-from arena.services.tournaments import ENDED, create_in, start_in
-from arena.standings import Standing
+from arena.standings.outcomes import current_standings, list_entrants
+from arena.standings.ranking import Standing
 from arena.storage import Storage, Transaction, changed
+from arena.tournaments.lifecycle import ENDED, create_in, start_in
 from referee.errors import RefereeError
 from referee.ruleset import load_ruleset
 

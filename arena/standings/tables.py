@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sqlmodel import col, select
 
-from arena.duplicate import deal_scores
 from arena.errors import UnknownError
+from arena.matches.duplicate import deal_scores
 from arena.models import (
     BotVersion,
     Entrant,
@@ -19,12 +19,12 @@ from arena.models import (
     StoredRuleset,
     Tournament,
 )
-from arena.ratings import spread, uncertainty
-from arena.services.history import current_standings, list_entrants, played_deals
-from arena.services.tournaments import find_tournament
-from arena.standings import Standing
-from arena.standings import crosstable as count_deals
+from arena.ratings.elo import spread, uncertainty
+from arena.standings.outcomes import current_standings, list_entrants, played_deals
+from arena.standings.ranking import Standing
+from arena.standings.ranking import crosstable as count_deals
 from arena.storage import Storage, Transaction
+from arena.tournaments.lifecycle import find_tournament
 
 CROSSED = 50
 """Lines of a crosstable, if no other number is asked for."""
@@ -73,7 +73,7 @@ class LeaderboardLine:
     """``owner/bot@version``."""
     rating: float
     plus_minus: float
-    """Half the width of the 95 % interval around the rating (``arena.ratings.uncertainty``)."""
+    """Half the width of the 95 % interval around the rating (``arena.ratings.elo.uncertainty``)."""
     matches: int
     deals: int
 

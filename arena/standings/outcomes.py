@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from sqlmodel import col, select
 
-from arena.duplicate import scores
+from arena.matches.duplicate import scores
 from arena.models import Bot, BotVersion, Entrant, Match, MatchState, Round, Seat, Session, Tournament
-from arena.standings import MatchOutcome, Standing, standings
+from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
 
 
@@ -49,7 +49,7 @@ def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = Non
     """How the finished matches ended, of one round or of all, in the order of rounds and tables.
 
     What counts is points; in a duplicate tournament, points beside those of the same seat at the round's
-    other tables (``arena.duplicate``).
+    other tables (``arena.matches.duplicate``).
     """
     compared = duplicate_points(tx, tournament, round_id) if tournament.duplicate else {}
     rows = (

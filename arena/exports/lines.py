@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from arena.verify.parts import Part, PartError, check_digest, kind_of, read_part
+from arena.exports.parts import Part, PartError, check_digest, kind_of, read_part
 
 P = TypeVar("P", bound=Part)
 

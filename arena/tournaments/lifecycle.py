@@ -9,8 +9,10 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
-from arena.duplicate import session_deals
+from arena.bots.checks import require_checks
+from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.matches.duplicate import session_deals
 from arena.models import (
     BotVersion,
     Entrant,
@@ -23,8 +25,6 @@ from arena.models import (
     TournamentState,
 )
 from arena.pairing import check_options, check_owners
-from arena.services.bots import WITHOUT_REPORT, find_versions
-from arena.services.checks import require_checks
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction, changed
 from referee.deals.shuffle import commitment
@@ -233,7 +233,7 @@ def pause(storage: Storage, name: str, now: datetime) -> TournamentStatus:
         tournament = find_tournament(tx, name)
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
-        # Workers see it at the next sign of life: see arena.services.pausing.
+        # Workers see it at the next sign of life: see arena.matches.pausing.
         if not changed(tx, update(Tournament).where(*running).values(values)):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"
@@ -282,7 +282,7 @@ def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
             raise StateError(f"tournament {name} is {tournament.state.value} already")
         unfinished = [MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]
         matches = (col(Match.tournament_id) == tournament.id, col(Match.state).in_(unfinished))
-        # Without its lease a worker stops: see arena.services.matches.
+        # Without its lease a worker stops: see arena.matches.playing.
         values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
         changed(tx, update(Match).where(*matches).values(values))
         rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)

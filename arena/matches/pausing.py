@@ -5,8 +5,8 @@ from contextlib import closing, suppress
 
 from sqlmodel import col, select
 
+from arena.matches.playing import Run
 from arena.models import Match, Tournament, TournamentState
-from arena.services.matches import Run
 from arena.storage import Storage
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
@@ -20,7 +20,7 @@ def never_held(match_id: str) -> None:
 
 
 class Pausing:
-    """Stands between a referee and ``arena.services.matches.play``, as its ``run`` and its ``stopping``.
+    """Stands between a referee and ``arena.matches.playing.play``, as its ``run`` and its ``stopping``.
 
     In a pause the referee begins no further session. Once those that are being played have ended, the match
     is given back, also if the tournament has been resumed meanwhile.

@@ -19,6 +19,7 @@ from sqlmodel import col, select
 from arena import metrics
 from arena.errors import LeaseLost
 from arena.logs import about
+from arena.matches.seating import seatings
 from arena.models import (
     BotVersion,
     Entrant,
@@ -31,7 +32,6 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.seating import seatings
 from arena.storage import Storage, Transaction, changed
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable

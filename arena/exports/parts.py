@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from arena.standings import Standing
+from arena.standings.ranking import Standing
 
 FORMAT = "bigtwo-export/1"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""

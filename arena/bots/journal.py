@@ -17,9 +17,9 @@ from typing import NamedTuple, Self
 from sqlalchemy import delete, insert, or_
 from sqlmodel import col, select
 
+from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import ArenaError, SpecError, UnknownError
 from arena.models import BotLogEntry, BotVersion, Token, utc_now
-from arena.services.bots import find_all_versions, find_versions
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.errors import LogClosed, LogQueryError

@@ -7,13 +7,13 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
+from arena.bots.checks import require_checks
+from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import BotVersion, Entrant, Tournament, TournamentState
 from arena.pairing import MOST_ENTRANTS, check_entry
-from arena.services.bots import find_all_versions, find_versions
-from arena.services.checks import require_checks
-from arena.services.tournaments import TournamentStatus, find_tournament, status_of
 from arena.storage import Storage, Transaction, changed
+from arena.tournaments.lifecycle import TournamentStatus, find_tournament, status_of
 
 LATE = ("swiss", "continuous")
 """Formats that can be entered once they have been created."""

@@ -27,11 +27,11 @@ from arena.pairing import (
     still_in,
     swiss,
 )
-from arena.ratings import START, uncertainty
-from arena.services.history import EntrantInfo, current_standings, list_entrants, outcomes
-from arena.services.tournaments import find_tournament
-from arena.standings import MatchOutcome, standings
+from arena.ratings.elo import START, uncertainty
+from arena.standings.outcomes import EntrantInfo, current_standings, list_entrants, outcomes
+from arena.standings.ranking import MatchOutcome, standings
 from arena.storage import Storage, Transaction
+from arena.tournaments.lifecycle import find_tournament
 
 AHEAD = 2_000
 """Tables of a round-robin that are planned at a time, at most: a large one is planned part by part."""

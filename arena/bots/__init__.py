@@ -1,0 +1,1 @@
+"""Bots: owners and versions, their checks, their logs."""

@@ -1,0 +1,1 @@
+"""Leagues: what one is to be, who is in it, and when its seasons start and end."""

@@ -1,0 +1,1 @@
+"""Matches: seated, played by a referee under a lease, stored, shown."""

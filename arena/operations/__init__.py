@@ -1,0 +1,1 @@
+"""Running an arena: access tokens, and checks of an installation."""

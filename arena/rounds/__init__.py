@@ -1,0 +1,1 @@
+"""What happens next in a tournament: rounds paired, opened, closed, and what they wait for."""

@@ -1,0 +1,1 @@
+"""Standings and crosstables: who stands where in a tournament, and why."""

@@ -1,0 +1,1 @@
+"""Tournaments: created, started, paused, ended, entered and left."""
