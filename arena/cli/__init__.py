@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from contextlib import suppress
 
 __all__ = ["main"]
 
@@ -13,19 +14,24 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command that the process was started with, and end the process.
 
-    Ctrl-C ends it quietly from here on, also while the commands are still being loaded.
+    Ctrl-C ends it quietly from here on, also while the command is still being loaded.
     """
-    loud = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else it is ignored, and stays so
-    if loud:
-        # Nothing is begun yet. An exception could be raised anywhere, also where it is only printed.
-        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    from arena.cli.app import run  # takes most of a second
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, and stays so
+        signal.signal(signal.SIGINT, _end_at_once)
+    from arena.cli.app import run
 
     status = INTERRUPTED
-    try:
-        if loud:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):  # before ``run`` could take it
         status = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before ``run`` could take it
-        pass
     sys.exit(status)
+
+
+def command_is_loaded() -> None:
+    """Make Ctrl-C raise KeyboardInterrupt from here on, so that the command can tidy up."""
+    if signal.getsignal(signal.SIGINT) is _end_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end_at_once(*_: object) -> None:
+    # Nothing is begun yet. An exception could be raised anywhere, also where it is only printed.
+    os._exit(INTERRUPTED)

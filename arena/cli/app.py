@@ -3,32 +3,87 @@
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from arena.cli import INTERRUPTED, bots, demo, doctor, leagues, results, system, tokens, tournaments
+from arena.cli import INTERRUPTED
 from arena.cli.context import Given
-from arena.cli.rules import rules_app
+from arena.cli.later import Later
 from arena.errors import ArenaError
 from referee.errors import RefereeError
 
+COMMANDS = (
+    Later(
+        "doctor",
+        "arena.cli.doctor:doctor",
+        "Check this arena: settings, versions, database, broker, referees, clocks, disk, leases, queue.",
+    ),
+    Later(
+        "up",
+        "arena.cli.system:up",
+        "Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it.",
+    ),
+    Later("referee", "arena.cli.system:referee", "Run a referee: bots and workers connect to it."),
+    Later(
+        "worker",
+        "arena.cli.system:worker",
+        "Run a worker: it has matches played and keeps what comes of them.",
+    ),
+    Later(
+        "beat",
+        "arena.cli.system:beat",
+        "Run the beat: it looks at every tournament now and then. One is enough.",
+    ),
+    Later("config", "arena.cli.system:config", "Show the settings; secrets are hidden."),
+    Later(
+        "demo",
+        "arena.cli.demo:demo",
+        "Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings.",
+    ),
+    Later("bot", "arena.cli.bots:app", "Register, list, check and run bots, and read their log."),
+    Later(
+        "token",
+        "arena.cli.tokens:app",
+        "Make, list and revoke tokens of workers, organisers and spectators. Bots get theirs with `arena bot"
+        " register`.",
+    ),
+    Later("tournament", "arena.cli.tournaments:app", "Create, start, follow and end tournaments."),
+    Later(
+        "league",
+        "arena.cli.leagues:app",
+        "Leagues: divisions whose seasons start by themselves, promotion, relegation.",
+    ),
+    Later(
+        "verify",
+        "arena.cli.verify:verify",
+        "Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.",
+    ),
+    Later(
+        "leaderboard",
+        "arena.cli.results:leaderboard",
+        "Show the ratings: a leaderboard for each ruleset and table size.",
+    ),
+    Later(
+        "export",
+        "arena.cli.results:export",
+        "Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it.",
+    ),
+    Later("match", "arena.cli.results:match", "Look at matches."),
+    Later("rating", "arena.cli.results:rating", "Prove the ratings."),
+    Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
+)
+"""All commands and groups in the order of the help, which is the first paragraph of their own."""
+
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-app.add_typer(system.app)
-app.add_typer(demo.app)
-app.add_typer(bots.app, name="bot")
-app.add_typer(tokens.app, name="token")
-app.add_typer(tournaments.app, name="tournament")
-app.add_typer(leagues.app, name="league")
-app.add_typer(results.app)
-app.add_typer(rules_app, name="rules")
-app.command()(doctor.doctor)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"arena {version('bigtwo-arena')}")
         raise typer.Exit
 
@@ -48,13 +103,22 @@ def arena(
     ctx.obj = Given(data)
 
 
+@cache
+def arena_group() -> Any:
+    """Return the group of all commands."""
+    group: Any = typer.main.get_command(app)
+    for command in COMMANDS:
+        group.add_command(command)
+    return group
+
+
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; gives the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
+    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
 
     Every error is one line on standard error.
     """
     try:
-        status = app(args=list(arguments), prog_name="arena", standalone_mode=False)
+        status = arena_group().main(args=list(arguments), prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except typer.TyperException as error:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from arena.settings import Settings, load_settings
-from arena.storage import Storage, open_storage
+if TYPE_CHECKING:
+    from arena.settings import Settings
+    from arena.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,10 @@ class Given:
     """Data folder; None: as the settings say."""
 
 
-def settings_of(ctx: typer.Context, **overrides: object) -> Settings:
-    """The settings of this call. SettingsError."""
+def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
+    """Return the settings of this call. SettingsError."""
+    from arena.settings import load_settings
+
     given: Given = ctx.obj
     if given.data is not None:
         overrides["data"] = given.data
@@ -28,7 +32,9 @@ def settings_of(ctx: typer.Context, **overrides: object) -> Settings:
 
 
 @contextmanager
-def storage_of(ctx: typer.Context) -> Iterator[Storage]:
-    """The storage of this call, closed again at the end of the block. SettingsError, StorageError."""
+def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
+    """Open the storage of this call, closed again at the end of the block. SettingsError, StorageError."""
+    from arena.storage import open_storage
+
     with open_storage(settings_of(ctx)) as storage:
         yield storage

@@ -29,8 +29,6 @@ from arena.tasks import wake
 from arena.tournaments import lifecycle
 from arena.verify import check_export
 
-app = typer.Typer()
-
 MARK = ".arena-demo"
 """File that makes a folder a demo's, which the next demo may delete."""
 
@@ -56,7 +54,6 @@ TOURNAMENTS = (
 """Name, format, ruleset, rounds."""
 
 
-@app.command()
 def demo(ctx: typer.Context) -> None:
     """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
     sample_bots = find_sample_bots()

@@ -14,7 +14,6 @@ from arena.cli.deals import show_deal
 from arena.cli.output import AsJson, console, headline, print_json, say
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
-from arena.cli.verify import verify
 from arena.errors import StorageError, UnknownError
 from arena.exports import write
 from arena.matches import records
@@ -28,15 +27,10 @@ from referee.matches.match import MAX_SESSIONS
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""
 
-app = typer.Typer()
 match = typer.Typer(no_args_is_help=True, help="Look at matches.")
 rating = typer.Typer(no_args_is_help=True, help="Prove the ratings.")
-app.add_typer(match, name="match")
-app.add_typer(rating, name="rating")
-app.command()(verify)
 
 
-@app.command()
 def leaderboard(
     ctx: typer.Context,
     ruleset: Annotated[
@@ -248,7 +242,6 @@ def rebuild(
         raise typer.Exit(1)
 
 
-@app.command()
 def export(
     ctx: typer.Context,
     tournament: Annotated[str, typer.Argument(help="The tournament's name.")],

@@ -25,10 +25,7 @@ from referee.service import server
 from referee.service.metrics import Meter
 from referee.service.server import ServerOptions
 
-app = typer.Typer()
 
-
-@app.command()
 def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it."""
     settings = settings_of(ctx)
@@ -66,7 +63,6 @@ def up(ctx: typer.Context) -> None:
     say("stopped")
 
 
-@app.command()
 def referee(
     ctx: typer.Context,
     listen: Annotated[str | None, typer.Option(help="host:port to listen on; before ARENA_LISTEN.")] = None,
@@ -122,7 +118,6 @@ def place_of(settings: Settings, address: str | None) -> int:
     )
 
 
-@app.command()
 def worker(ctx: typer.Context) -> None:
     """Run a worker: it has matches played and keeps what comes of them."""
     settings = settings_of(ctx)
@@ -131,7 +126,6 @@ def worker(ctx: typer.Context) -> None:
         run_worker(settings)
 
 
-@app.command()
 def beat(ctx: typer.Context) -> None:
     """Run the beat: it looks at every tournament now and then. One is enough."""
     settings = settings_of(ctx)
@@ -144,7 +138,6 @@ def beat(ctx: typer.Context) -> None:
         run_beat(settings)
 
 
-@app.command()
 def config(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Show the settings; secrets are hidden."""
     shown = settings_of(ctx).shown()

@@ -16,7 +16,7 @@ from tests.tied import tied
 
 SCRIPT = Path(sys.executable).parent / "arena"
 
-MODULES = 600
+MODULES = 250
 """More are loaded before a command begins."""
 
 

@@ -1,0 +1,35 @@
+"""What a call of the command line loads, and that the list of commands says what the commands say."""
+
+import subprocess
+import sys
+
+import pytest
+
+from arena.cli.app import COMMANDS
+from arena.cli.later import Later
+from tests.tied import tied
+
+LIBRARIES = ("alembic", "asyncio", "celery", "google", "grpc", "kombu", "pydantic", "sqlalchemy", "sqlmodel")
+COMMANDS_OWN = ("arena.models", "arena.services", "arena.settings", "arena.storage", "referee.rules")
+SHOW_LOADED = (
+    "import sys; from arena.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+)
+
+
+@pytest.mark.parametrize(
+    ("option", "forbidden"),
+    [("--version", (*LIBRARIES, *COMMANDS_OWN, "rich")), ("--help", (*LIBRARIES, *COMMANDS_OWN))],
+)
+def test_options_of_the_command_line_when_used_then_no_command_is_loaded(
+    option: str, forbidden: tuple[str, ...]
+) -> None:
+    command = tied(sys.executable, "-c", SHOW_LOADED, option)
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
+    assert "typer" in loaded
+    assert [name for name in forbidden if name in loaded] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_of_a_command_in_the_list_is_the_first_paragraph_of_its_own(command: Later) -> None:
+    first = command.load().help.partition("\n\n")[0]
+    assert command.help == " ".join(first.split())
