@@ -250,9 +250,10 @@ class Deal:
 
     def _may_follow(self, seat: int) -> bool:
         """Return whether ``seat`` holds a play that beats the last one, where nothing else bears on it."""
-        plays, gone, course = self._lists[seat], self._gone[seat], self._course
+        plays, course = self._lists[seat], self._course
         if plays is None:
             plays = self._plays(seat)
+        gone = self._gone[seat]
         end = self.to_beat | course.group
         for index in range(bisect(plays, self.to_beat | course.full), len(plays)):
             code = plays[index]
@@ -260,7 +261,9 @@ class Deal:
                 break
             if not code & gone:  # mostly the first: so the plays are not filtered for this
                 return True
-        return course.bombs and plays[-1] >= course.first_bomb and self._plays(seat)[-1] >= course.first_bomb
+        if self.to_beat >= course.first_bomb or plays[-1] < course.first_bomb:
+            return False  # among bombs, nothing beats but what was looked at
+        return self._plays(seat)[-1] >= course.first_bomb
 
     def forfeit(self, seat: int) -> None:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""

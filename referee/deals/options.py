@@ -33,9 +33,13 @@ class Options(NamedTuple):
 
 
 def allowed(rules: Rules, plays: list[int], position: Position) -> Options:
-    """Return what is legal with a hand of these plays."""
+    """Return what is legal with a hand of these plays, which must be all that could be legal."""
     found = _allowed_unguarded(rules, plays, position)
-    return _precaution(rules, found, position) if rules.ruleset.guard == "must" else found
+    if not position.guarded or rules.ruleset.guard != "must":
+        return found
+    if position.to_beat:
+        return _precaution(rules, found, position)
+    return Options(_hindering(rules, plays, found.plays), found.may_pass)
 
 
 def checked(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> int:
@@ -75,22 +79,34 @@ def _allowed_unguarded(rules: Rules, plays: list[int], position: Position) -> Op
     return Options(found, position.to_beat > 0 or not found)
 
 
-def _precaution(rules: Rules, found: Options, position: Position) -> Options:
-    """Return those of the legal options that hinder a next seat with one card (pagat.com, "Scoring").
+def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
+    """Return those of the legal ``leads`` that ``guard: must`` leaves (pagat.com, "Last Card").
 
-    Leading, that is a play of two or more cards, or else the highest card; on a single, the highest card
-    if it beats, or a bomb, or else a pass. A card that the lead must contain comes first: the options
-    given all hold it.
+    They have two or more cards, or are the highest card of a hand of these ``plays``. A card that the lead
+    must contain comes first: where all leads with it are refused so, all of them are legal.
     """
-    if not position.guarded:
-        return found
-    singles = [play for play in found.plays if rules.count(play & rules.full) == 1]
-    several = [play for play in found.plays if rules.count(play & rules.full) > 1]
+    highest = max([play for play in plays if _is_single(rules, play)], default=0)
+    return [play for play in leads if play == highest or not _is_single(rules, play)] or leads
+
+
+def _precaution(rules: Rules, found: Options, position: Position) -> Options:
+    """Return those of the legal options that are the precaution of ``guard: liable`` (pagat.com, "Scoring").
+
+    Leading, that is a play of two or more cards, or else the highest card; on a single, under ``must`` too,
+    the highest card if it beats, or a bomb, or else a pass. A card that the lead must contain comes
+    first: the options given all hold it.
+    """
+    singles = [play for play in found.plays if _is_single(rules, play)]
+    several = [play for play in found.plays if not _is_single(rules, play)]
     if not position.to_beat:
         return Options(several or singles[-1:], found.may_pass)
-    if rules.count(position.to_beat & rules.full) > 1:
+    if not _is_single(rules, position.to_beat):
         return found
     return Options(sorted(singles[-1:] + several), not singles)
+
+
+def _is_single(rules: Rules, play: int) -> bool:
+    return rules.count(play & rules.full) == 1
 
 
 def refusal(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> PlayError:

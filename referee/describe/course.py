@@ -41,8 +41,7 @@ def last_cards(ruleset: Ruleset) -> list[str]:
     """Return what holds when hands grow short."""
     told = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
     if ruleset.guard != "none":
-        told.append(_GUARD)
-        told.append(_DUTIES[ruleset.guard])
+        told.append(_GUARDS[ruleset.guard])
     top = highest_card(ruleset)
     if ruleset.last_top_card == "cannot_win":
         told.append(
@@ -64,17 +63,17 @@ _ANNOUNCE = {
     2: "Who has only two cards left, or one, must announce it.",
 }
 
-_GUARD = (
-    "When the next player has one card left there is a precaution to take: to lead two or more cards, or "
-    "else the highest card; and on a single card to play the highest card if it beats (or a bomb), "
-    "else to pass."
-)
-
-_DUTIES = {
-    "must": "It must be taken.",
+_GUARDS = {
+    "must": (
+        "When the next player has one card left, a lead must have two or more cards or be the highest card, "
+        "whichever the leader likes; and a single card must be beaten with the highest card if that beats it "
+        "(or with a bomb), else passed."
+    ),
     "liable": (
-        "It may be ignored, but if that next player then goes out with a single card at once, "
-        "who ignored it pays the losses of all."
+        "When the next player has one card left there is a precaution to take: to lead two or more cards if "
+        "that is possible, else the highest card; and on a single card to play the highest card if it beats "
+        "(or a bomb), else to pass. It may be ignored, but if that next player then goes out with a single "
+        "card at once, who ignored it pays the losses of all."
     ),
 }
 

@@ -106,9 +106,8 @@ class SlowDeal:
     def precaution(self, seat: int, plays: set[Cards], may_pass: bool) -> tuple[set[Cards], bool]:
         several = {play for play in plays if len(play) > 1}
         if not self.plays():
-            if several:
-                return several, may_pass
-            return {play for play in plays if play == self.highest(plays)}, may_pass
+            highest = self.highest({(card,) for card in self.hands[seat]})
+            return {play for play in plays if len(play) > 1 or play == highest} or plays, may_pass
         if len(self.plays()[-1].cards) > 1:
             return plays, may_pass
         singles = plays - several

@@ -33,6 +33,25 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
 
 
 @st.composite
+def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
+    """Rulesets of up to four players in which every axis that bears on a turn is drawn often."""
+    fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock")) | draw(_combinations())
+    fields |= draw(_course(fields)) | {"session": {"deals": 1}}
+    fields |= {
+        "draw_on_pass": draw(st.sampled_from(["one", "as_needed"])),
+        "restock": draw(st.booleans()),
+        "exchange": "none",
+        "dragon": "none",
+        "redeal_four_twos": False,
+    }
+    try:
+        return load_ruleset(fields)
+    except RulesetError:
+        assume(False)
+        raise
+
+
+@st.composite
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
     """Rulesets that differ in cards and combinations only."""
     fields = draw(_cards(2, 13)) | draw(_combinations())

@@ -20,8 +20,9 @@ def guarded(hand: str, led: str = "", **fields: object) -> Deal:
     ("hand", "led", "plays", "may_pass"),
     [
         ("5D 6D 7D", "", ["7D"], False),
-        ("5D 5C 7D", "", ["5D 5C"], False),
-        ("5D 5C 5H 7D", "", ["5D 5C", "5D 5H", "5C 5H", "5D 5C 5H"], False),
+        ("5D 5C 7D", "", ["7D", "5D 5C"], False),
+        ("5D 5C 5H 7D", "", ["7D", "5D 5C", "5D 5H", "5C 5H", "5D 5C 5H"], False),
+        ("5D 7D 7C", "", ["7C", "7D 7C"], False),
         ("5D 6D 7D", "4S", ["7D"], False),
         ("5D 6D 7D", "9S", [], True),
         ("5D 6D TD", "9S", ["TD"], False),
@@ -105,6 +106,7 @@ def test_guard_must_when_beating_the_own_play_does_not_hold() -> None:
     [
         ("3D 5D 5C KD", ["3D"]),
         ("3D 3C 5D 5C", ["3D 3C"]),
+        ("3D 3C", ["3D 3C"]),
         ("3D 5D KD", ["3D"]),
     ],
 )

@@ -8,15 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.deals.deal import Deal, Stage
+from referee.deals.dealing import Dealt
 from referee.deals.session import Session
 from referee.errors import PlayError
 from referee.records.random_play import play_randomly
 from referee.rules.plays import Rules, compile_ruleset
-from referee.ruleset import Ruleset
+from referee.ruleset import Ruleset, load_ruleset, preset_names
 from referee.ruleset.limits import MOST_POINTS, most_points
 from tests.referee.slow_deal import SlowDeal
 from tests.referee.slow_rules import Cards, read
-from tests.referee.strategies import rulesets
+from tests.referee.strategies import drawing_rulesets, rulesets
 
 LARGE = 11
 """Cards in a hand, grown by drawing, from which on the slow deal takes too long to go on."""
@@ -66,9 +67,64 @@ def test_deal_of_any_ruleset_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) 
         session.close_deal()
 
 
-def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random) -> None:
+@settings(deadline=None, max_examples=100)
+@given(drawing_rulesets(), st.integers(0, 2**32))
+def test_deal_with_a_stock_that_runs_out_goes_as_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
+    rng = Random(seed)
+    deal = deal_with_small_stock(compile_ruleset(ruleset), rng)
+    compare_to_the_end(deal, slow_of(deal), rng)
+
+
+@settings(deadline=None, max_examples=100)
+@given(drawing_rulesets() | rulesets(most_players=5, most_cards=7), st.integers(0, 2**32))
+def test_forced_turns_of_any_ruleset_are_those_of_the_slow_deal(ruleset: Ruleset, seed: int) -> None:
+    rng = Random(seed)
+    deal = deal_with_small_stock(compile_ruleset(ruleset), rng)
+    compare_to_the_end(deal, slow_of(deal), rng, forced=True)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_deals_of_a_preset_go_as_the_slow_deal(name: str) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+    for seed in range(8):
+        for forced in (False, True):
+            rng = Random(f"{name} {seed}")
+            deal = deal_with_small_stock(rules, rng)
+            compare_to_the_end(deal, slow_of(deal), rng, forced=forced)
+
+
+def deal_with_small_stock(rules: Rules, rng: Random) -> Deal:
+    """Return a deal of a few cards of a few ranks, so that there is much to play, draw and restock."""
+    players, ranks = rules.ruleset.players, len(rules.rank_masks)
+    size = rng.randint(2, 6)
+    some = rng.sample(range(ranks), min(ranks, players * size // (2 * rules.decks) + 2))
+    cards = [card for card in rules.pack if card >> 2 in some]
+    rng.shuffle(cards)
+    hands = tuple(rules.mask(cards[seat * size : (seat + 1) * size]) for seat in range(players))
+    left = tuple(rules.mask([card]) for card in cards[players * size :][: rng.randint(0, 3)])
+    dealt = Dealt(hands, left if rules.ruleset.leftover == "stock" else (), hands)
+    return Deal(rules, rng.randbytes(32), 1, 0, rng.choice([1, -1]), dealt=dealt)
+
+
+def slow_acts_for_forced(slow: SlowDeal) -> None:
+    while not slow.end and not slow.window:
+        legal, may_pass = slow.legal(slow.turn)
+        if len(legal) + may_pass > 1:
+            return
+        slow.act(slow.turn, () if may_pass else min(legal))
+
+
+def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool = False) -> None:
     rules = deal.rules
     while not deal.over:
+        if forced:
+            deal.act_for_forced()
+            slow_acts_for_forced(slow)
+            assert [Counter(read(rules.text(hand))) for hand in deal.hands] == [
+                Counter(hand) for hand in slow.hands
+            ]
+            if deal.over:
+                break
         if max(len(hand) for hand in slow.hands) > LARGE:
             play_randomly(deal, rng)
             return

@@ -244,6 +244,35 @@ def test_default_is_a_pass_else_the_weakest_single() -> None:
 
 def test_default_when_no_single_is_legal_is_the_first_play_in_canonical_order() -> None:
     rules = rules_with(players=2, guard="must")
-    deal = deal_of(rules, ["4D 4C 4H 5D 5C", "6D"], leader=0)
-    assert "4D" not in legal_texts(deal, 0)
+    deal = deal_of(rules, ["4D 4C 4H 5D 5C", "6D"])
+    assert legal_texts(deal, 0)[0] == "4D 4C"
     assert rules.text(deal.default(0)) == "4D 4C"
+
+
+# Acting for seats that are forced
+
+
+def test_act_for_forced_when_a_seat_drew_again_what_it_had_played_then_it_is_asked() -> None:
+    rules = rules_with(players=2, leftover="stock", draw_on_pass="as_needed", restock=True)
+    deal = deal_of(rules, ["3D 4D 4C 5D 5C 9D", "KD KC 7H 8H"], leader=1)
+    play(deal, "1:KD KC", "0:-", "1:7H", "0:9D", "1:-", "0:4D 4C", "1:-", "0:5D 5C")
+    deal.act_for_forced()
+    assert (deal.turn, legal_texts(deal, 1)) == (1, ["KD KC"])
+
+
+def test_act_for_forced_when_a_seat_drew_the_second_copies_of_what_it_had_played_then_it_is_asked() -> None:
+    rules = rules_with(players=2, decks=2, leftover="stock", draw_on_pass="one")
+    hands = ["3D 4D 4C 5D 9D", "KD KC 7H 8H 9H"]
+    deal = deal_of(rules, hands, leftover="8D KD KC", leader=1)
+    play(deal, "1:KD KC", "0:-", "1:7H", "0:9D", "1:-", "0:3D", "1:-", "0:4D 4C")
+    deal.act_for_forced()
+    assert (deal.turn, legal_texts(deal, 1)) == (1, ["KD KC"])
+
+
+def test_act_for_forced_after_a_bomb_passes_for_a_seat_with_only_a_weaker_bomb() -> None:
+    rules = rules_with(players=2, bombs=["quads"])
+    hands = ["3D 9D 9C 9H 9S 4D 4C TD", "8D 8C 8H 8S 5D 5C"]
+    deal = play(deal_of(rules, hands), "0:3D", "1:5D", "0:9D 9C 9H 9S 4D")
+    assert legal_texts(deal, 1) == []
+    deal.act_for_forced()
+    assert (deal.turn, hand_texts(deal)[1]) == (0, "5C 8D 8C 8H 8S")

@@ -60,7 +60,7 @@ def test_legal_counts_bombs_among_the_plays_of_the_own_turn() -> None:
 
 def test_legal_under_must_is_the_precaution() -> None:
     assert answer("5D 6D 7D", None, MUST, next_has_one=True) == (["7D"], False)
-    assert answer("5D 5C 7D", None, MUST, next_has_one=True) == (["5D 5C"], False)
+    assert answer("5D 5C 7D", None, MUST, next_has_one=True) == (["7D", "5D 5C"], False)
     assert answer("5D 6D 7D", "4D", MUST, next_has_one=True) == (["7D"], False)
     assert answer("5D 6D 7D", "8D", MUST, next_has_one=True) == ([], True)
     assert answer("5D 6D 7D", "4D", MUST, next_has_one=False)[0] == ["5D", "6D", "7D"]
@@ -69,12 +69,14 @@ def test_legal_under_must_is_the_precaution() -> None:
 
 def test_legal_under_must_gives_way_to_the_card_to_include() -> None:
     assert answer("3D 5D 5C", None, MUST, next_has_one=True, must_include="3D") == (["3D"], False)
+    assert answer("3D 3C 5C", None, MUST, next_has_one=True, must_include="3D") == (["3D 3C"], False)
+    assert answer("3D 5D 5C", None, MUST, next_has_one=True, must_include="5C") == (["5C", "5D 5C"], False)
 
 
 def test_legal_when_the_trick_is_the_own_is_a_lead_without_beat_own() -> None:
     assert answer("5D 6D", "9D", last_trick_player_is_self=True) == (["5D", "6D"], False)
     result = answer("5D 5C 7D", "9D", MUST, last_trick_player_is_self=True, next_has_one=True)
-    assert result == (["5D 5C"], False)
+    assert result == (["7D", "5D 5C"], False)
 
 
 def test_legal_when_the_trick_is_the_own_may_beat_it_with_beat_own() -> None:
