@@ -116,15 +116,13 @@ def slow_acts_for_forced(slow: SlowDeal) -> None:
 
 def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool = False) -> None:
     rules = deal.rules
-    while not deal.over:
+    while True:
         if forced:
             deal.act_for_forced()
             slow_acts_for_forced(slow)
-            assert [Counter(read(rules.text(hand))) for hand in deal.hands] == [
-                Counter(hand) for hand in slow.hands
-            ]
-            if deal.over:
-                break
+        assert [Counter(read(rules.text(hand))) for hand in deal.hands] == [Counter(h) for h in slow.hands]
+        if deal.over:
+            break
         if max(len(hand) for hand in slow.hands) > LARGE:
             play_randomly(deal, rng)
             return
@@ -140,7 +138,6 @@ def compare_to_the_end(deal: Deal, slow: SlowDeal, rng: Random, *, forced: bool 
         mask = rng.choice(answers)
         deal.act(seat, mask)
         slow.act(seat, tuple(sorted(read(rules.text(mask)))))
-        assert [Counter(read(rules.text(hand))) for hand in deal.hands] == [Counter(h) for h in slow.hands]
     assert (deal.end, deal.out) == (slow.end, slow.out)
 
 

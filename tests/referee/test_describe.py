@@ -82,7 +82,10 @@ AXES: list[tuple[dict[str, Any], str]] = [
     ({"pass_locks": True}, "Who has passed is out until the trick ends."),
     ({"beat_own": True}, "may go on to beat the own play"),
     ({"announce_at": 1}, "Who has only one card left must announce it."),
-    ({"guard": "must"}, "a lead must have two or more cards or be the highest card, whichever the leader likes"),
+    (
+        {"guard": "must"},
+        "a lead must have two or more cards or be the highest card, whichever the leader likes",
+    ),
     ({"guard": "liable"}, "pays the losses of all"),
     ({"last_top_card": "cannot_win"}, "2S may not be played as a last, single card"),
     ({"last_top_card": "loses"}, "Who is left with 2S alone ends the deal"),
