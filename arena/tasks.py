@@ -76,12 +76,12 @@ class Tasks:
 
     def advance(self, tournament_id: int) -> None:
         """Let a tournament go on."""
-        with _told(f"tournament {tournament_id} does not go on now"):
+        with _absence_logged(f"tournament {tournament_id} does not go on now"):
             self._advance(tournament_id)
 
     def advance_all(self) -> None:
         """Let all tournaments go on, and end and start the seasons of all leagues."""
-        with _told("tournaments do not go on now"):
+        with _absence_logged("tournaments do not go on now"):
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
@@ -103,7 +103,7 @@ class Tasks:
                 log.warning("match %d is not played now: %s", match_id, error)
             return
         if played:
-            with _told(f"the tournament of match {match_id} does not go on now"):
+            with _absence_logged(f"the tournament of match {match_id} does not go on now"):
                 self._advance(tournament_of(self._storage, match_id))
 
     def _advance_apart(self, tournament_id: int) -> None:
@@ -131,7 +131,7 @@ class Tasks:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _absence_logged(what: str) -> Iterator[None]:
     """Logs in one line that database or broker are away."""
     try:
         yield

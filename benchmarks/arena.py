@@ -25,7 +25,7 @@ from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import run_beat, run_worker, wake
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle, overview
 from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec
 from benchmarks.referee import PLAYERS, process, read_line
@@ -60,7 +60,7 @@ def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
             versions.register_version(storage, one, utc_now())
     fields = {"name": name, "format": "round-robin", "ruleset": "chinese", "rounds": rounds}
     fields |= {"sessions": sessions, "deals": DEALS, "entrants": names}
-    created = lifecycle.create(storage, make_spec(fields), utc_now())
+    created = creation.create(storage, make_spec(fields), utc_now())
     lifecycle.start(storage, name, utc_now())
     return created.id
 
@@ -87,7 +87,7 @@ def play(
 ) -> int:
     """Plays a tournament to its end; gives the number of its sessions."""
     wake(settings, start(storage, name, sessions, rounds))
-    while not (status := lifecycle.status(storage, name)).ended:
+    while not (status := overview.status(storage, name)).ended:
         supervisor.check()
         time.sleep(0.05)
     return status.sessions_done

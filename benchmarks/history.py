@@ -44,7 +44,7 @@ from arena.rounds import advance
 from arena.settings import load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, Transaction, open_storage
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle
 from referee.matches.match import SessionResult
 from tests.arena import servers
 
@@ -148,7 +148,7 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
     rounds = past // TABLES
     fields = {"name": "season", "format": format, "ruleset": "chinese", "rounds": rounds + ahead}
     fields |= {"sessions": SESSIONS, "deals": DEALS, "entrants": names}
-    tournament_id = lifecycle.create(storage, make_spec(fields), utc_now()).id
+    tournament_id = creation.create(storage, make_spec(fields), utc_now()).id
     lifecycle.start(storage, "season", utc_now())
     if rounds:
         fill(storage, tournament_id, rounds)

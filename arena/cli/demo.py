@@ -21,12 +21,13 @@ from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
 from arena.models import utc_now
 from arena.processes import Supervisor
+from arena.ratings import leaderboards
 from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
-from arena.standings import tables
+from arena.standings import scoreboard
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 
 MARK = ".arena-demo"
@@ -70,7 +71,7 @@ def demo(ctx: typer.Context) -> None:
                 )
                 _play(supervisor, settings, storage, spec)
             say("")
-            show_leaderboards(tables.leaderboard(storage))
+            show_leaderboards(leaderboards.leaderboard(storage))
             _verify(storage)
             say("stopping everything …")
         _say_what_next(folder)
@@ -146,7 +147,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
 
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
-    status = lifecycle.create(storage, spec, utc_now())
+    status = creation.create(storage, spec, utc_now())
     say(
         "",
         f"Tournament {spec.name}: {spec.format}, {status.ruleset}",
@@ -157,8 +158,8 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
-    show_standings(tables.standings(storage, spec.name), spec.format)
-    show_crosstable(tables.crosstable(storage, spec.name))
+    show_standings(scoreboard.standings(storage, spec.name), spec.format)
+    show_crosstable(scoreboard.crosstable(storage, spec.name))
 
 
 def _verify(storage: Storage) -> None:
@@ -166,7 +167,7 @@ def _verify(storage: Storage) -> None:
         report = check_export(line.encode() for line in export_lines(storage, name))
         if report.problem is not None:
             raise StateError(f"{name}: {report.problem}")
-        seed = lifecycle.status(storage, name).seed
+        seed = overview.status(storage, name).seed
         say(f"{name}: the seed {seed} is revealed, and all {report.deals} deals follow from it")
 
 

@@ -7,9 +7,9 @@ import typer
 
 from arena.cli.context import storage_of
 from arena.cli.output import AsJson, headline, moment, number, print_json, say, show
-from arena.leagues import manage
+from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
-from arena.leagues.manage import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
+from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import load_league
 from arena.models import utc_now
 
@@ -31,11 +31,11 @@ def apply(
     """Make a league what a file says, from its next season on. Without --yes it is only shown."""
     spec = load_league(file)
     with storage_of(ctx) as storage:
-        made = manage.apply(storage, spec, utc_now()) if yes else manage.compare(storage, spec)
+        made = applying.apply(storage, spec, utc_now()) if yes else applying.compare(storage, spec)
     if as_json:
         print_json({"league": spec.name, "applied": yes, "changes": made})
         return
-    say(*map(_told, made))
+    say(*map(_change_line, made))
     if not made:
         say(f"{spec.name} is so already: nothing to change")
     elif yes:
@@ -44,7 +44,7 @@ def apply(
         say(f"nothing is changed yet; to change it: arena league apply {file} --yes")
 
 
-def _told(change: Change) -> str:
+def _change_line(change: Change) -> str:
     if change.before is None:
         return f"+ {change.field}: {_text(change.after)}"
     if change.after is None:
@@ -62,8 +62,8 @@ def _text(value: object) -> str:
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play from the next season on: by its newest version then, or always by the one named."""
     with storage_of(ctx) as storage:
-        manage.join(storage, name, bot, utc_now())
-        next_at = manage.show(storage, name).league.next_at
+        membership.join(storage, name, bot, utc_now())
+        next_at = overview.show(storage, name).league.next_at
     if as_json:
         print_json({"league": name, "bot": bot, "next_at": next_at})
     else:
@@ -77,7 +77,7 @@ NO_MORE = "no other season is planned"
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play no more from the next season on; a season that is played it plays to the end."""
     with storage_of(ctx) as storage:
-        manage.leave(storage, name, bot, utc_now())
+        membership.leave(storage, name, bot, utc_now())
     if as_json:
         print_json({"league": name, "bot": bot})
     else:
@@ -88,7 +88,7 @@ def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all leagues."""
     with storage_of(ctx) as storage:
-        found = manage.list_leagues(storage)
+        found = overview.list_leagues(storage)
     if as_json:
         print_json(found)
         return
@@ -113,7 +113,7 @@ def show_(
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
     with storage_of(ctx) as storage:
-        found = manage.show(storage, name, season)
+        found = overview.show(storage, name, season)
     if as_json:
         print_json(found)
         return
@@ -157,7 +157,7 @@ def _show_outside(found: LeagueShown) -> None:
 def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """List a league's seasons, the latest first: who was first, who went up and who went down."""
     with storage_of(ctx) as storage:
-        seasons = manage.history(storage, name)
+        seasons = overview.history(storage, name)
     if as_json:
         print_json(seasons)
         return

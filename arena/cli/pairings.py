@@ -12,7 +12,7 @@ from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
 from arena.rounds.pairings import PairingsShown, RoundShown
 from arena.rounds.pairings import pairings as find_pairings
-from arena.tournaments import entry
+from arena.tournaments import entry, lifecycle
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
 BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]
@@ -41,7 +41,7 @@ def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fal
 def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Pair no more rounds: the tournament finishes when those that are paired have been played."""
     with storage_of(ctx) as storage:
-        status = entry.stop(storage, name, utc_now())
+        status = lifecycle.stop(storage, name, utc_now())
     if as_json:
         print_json(status)
     else:
@@ -74,7 +74,7 @@ def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
     if one.reasons:
         for at, reason in enumerate(one.reasons, start=1):
             say(f"Table {at}: {', '.join(map(names.__getitem__, reason.entrants))}")
-            for line in _told(reason, shown):
+            for line in _reason_lines(reason, shown):
                 say(f"  {line}")
     else:
         tables = enumerate(one.pairing.tables, start=1)
@@ -95,7 +95,7 @@ _UNTOLD = {
 }
 
 
-def _told(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
+def _reason_lines(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
     places = ", ".join(map(str, reason.places))
     scores = ", ".join(map(number, reason.scores))
     yield f"places {places}; scores {scores}; gap {number(reason.gap)}"

@@ -15,13 +15,15 @@ from arena.cli.output import AsJson, console, headline, print_json, say
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
 from arena.errors import StorageError, UnknownError
-from arena.exports import write
-from arena.matches import records
-from arena.matches.records import MatchView
+from arena.exports.records import export_records
+from arena.exports.write import export_lines
+from arena.matches import overview
+from arena.matches.overview import MatchView
 from arena.matches.seating import balance, seatings
-from arena.ratings.apply import rebuild as rebuild_ratings
-from arena.standings import tables
-from arena.standings.tables import Crosstable, LeaderboardLine
+from arena.ratings import leaderboards
+from arena.ratings.leaderboards import LeaderboardLine
+from arena.ratings.rebuild import rebuild as rebuild_ratings
+from arena.standings.scoreboard import Crosstable
 from referee.matches.match import MAX_SESSIONS
 
 SEATINGS = 120
@@ -42,7 +44,7 @@ def leaderboard(
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
     with storage_of(ctx) as storage:
-        found = tables.leaderboard(storage, ruleset, limit)
+        found = leaderboards.leaderboard(storage, ruleset, limit)
     lines = [line for line in found if size in (None, line.table_size)]
     if as_json:
         print_json(lines)
@@ -114,7 +116,7 @@ def show_match(
 ) -> None:
     """Show a match, and one of its deals: hands, tricks, points."""
     with storage_of(ctx) as storage:
-        view = records.match_view(storage, tournament, round, table)
+        view = overview.match_view(storage, tournament, round, table)
     if as_json:
         print_json(view)
         return
@@ -252,7 +254,7 @@ def export(
 ) -> None:
     """Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it."""
     with storage_of(ctx) as storage:
-        lines = (records.export_records if deals else write.export_lines)(storage, tournament)
+        lines = (export_records if deals else export_lines)(storage, tournament)
         if output is None:
             for line in lines:
                 print(line)

@@ -17,12 +17,12 @@ from arena.models import utc_now
 from arena.pairing import FORMATS
 from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
-from arena.standings import tables
+from arena.standings import scoreboard
 from arena.standings.ranking import TIE_BREAKS
-from arena.standings.tables import CROSSED, StandingLine
+from arena.standings.scoreboard import CROSSED, StandingLine
 from arena.tasks import wake
-from arena.tournaments import lifecycle
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.overview import TournamentStatus
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -95,7 +95,7 @@ def create(
     }
     spec = _spec(file, {key: value for key, value in options.items() if value is not None})
     with storage_of(ctx) as storage:
-        status = lifecycle.create(storage, spec, utc_now())
+        status = creation.create(storage, spec, utc_now())
     _tell(status, as_json, f"start it with: arena tournament start {status.name}")
 
 
@@ -162,7 +162,7 @@ def watch(
 ) -> None:
     """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""
     with storage_of(ctx) as storage:
-        if lifecycle.status(storage, name).state == "created":
+        if overview.status(storage, name).state == "created":
             raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
         status = follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
     if not status.ended:
@@ -175,7 +175,7 @@ def watch(
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List tournaments, the newest first."""
     with storage_of(ctx) as storage:
-        found = lifecycle.list_tournaments(storage)
+        found = overview.list_tournaments(storage)
     if as_json:
         print_json(found)
         return
@@ -209,9 +209,9 @@ def standings(
 ) -> None:
     """Show a tournament's standings."""
     with storage_of(ctx) as storage:
-        lines = tables.standings(storage, name)
-        crossed = tables.crosstable(storage, name, limit, offset) if crosstable else None
-        format = lifecycle.status(storage, name).format
+        lines = scoreboard.standings(storage, name)
+        crossed = scoreboard.crosstable(storage, name, limit, offset) if crosstable else None
+        format = overview.status(storage, name).format
     if as_json:
         found: dict[str, object] = {
             "tournament": name,

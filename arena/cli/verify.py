@@ -51,7 +51,7 @@ def verify(
         report = _check(file)
         reports.append(report)
         if not as_json:
-            say(f"{file}: {_told(report)}")
+            say(f"{file}: {_sentence(report)}")
     links = check_links(reports)
     if as_json:
         print_json({"files": [_verdict(*one) for one in zip(files, reports, strict=True)], "problem": links})
@@ -69,7 +69,7 @@ def _check(file: Path) -> Report:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
 
 
-def _told(report: Report) -> str:
+def _sentence(report: Report) -> str:
     if report.problem is not None:
         return f"wrong: {report.problem}"
     others = {link.where[0] for link in report.links}

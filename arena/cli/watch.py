@@ -14,10 +14,10 @@ from arena.cli.bars import FittedBar
 from arena.cli.output import print_json_line
 from arena.models import TournamentState, utc_now
 from arena.rounds import waiting
-from arena.rounds.waiting import Ask, Held
+from arena.rounds.waiting import Ask, Obstacles
 from arena.storage import Storage
-from arena.tournaments import lifecycle
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments import overview
+from arena.tournaments.overview import TournamentStatus
 
 POLL_SECONDS = 0.25
 
@@ -27,11 +27,11 @@ WINDOW_SECONDS = 10.0
 STILL_SECONDS = 8.0
 """After so long without a session and without a match being played, it is asked whether anybody works."""
 
-HELD_UP_SECONDS = 30.0
-"""The same where something holds matches up, so that workers wait between their attempts."""
+OBSTACLE_SECONDS = 30.0
+"""The same where something keeps matches from going on, so that workers wait between their attempts."""
 
 LOOK_SECONDS = 2.0
-"""How often it is looked for what holds the tournament up."""
+"""How often to look for what keeps the tournament from going on."""
 
 NOBODY_WORKS = "no worker has come for {:.0f} s: is `arena up` or `arena worker` running?"
 OTHERS_FIRST = "no worker has come for {:.0f} s: those at work play {}"
@@ -90,7 +90,7 @@ def duration(seconds: float) -> str:
 
 
 class Notes:
-    """What holds a tournament up, each thing told once as long as it lasts."""
+    """What keeps a tournament from going on, each thing said once as long as it lasts."""
 
     def __init__(self) -> None:
         self._told: Sequence[str] = ()
@@ -166,32 +166,32 @@ class JsonLines:
 
 
 class Watcher:
-    """Finds out what holds a tournament up, by what was seen since it last moved."""
+    """Finds out what keeps a tournament from going on, by what was seen since it last moved."""
 
     def __init__(self, storage: Storage, ask: Ask) -> None:
         self._storage = storage
         self._ask = ask
         self._state: TournamentState | None = None
         self._looked_at = 0.0
-        self._held = Held()
+        self._obstacles = Obstacles()
         self._moved_at = 0.0
         self._moved_to: object = None
 
     def notes(self, status: TournamentStatus, seconds: float, now: datetime) -> list[str]:
-        """A line for each thing that holds it up; ``seconds`` is a clock's time, ``now`` that of leases."""
+        """Return a line for each thing in its way; ``seconds`` is a clock's time, ``now`` that of leases."""
         if status.state != self._state or seconds - self._looked_at >= LOOK_SECONDS:
             self._looked_at = seconds
-            self._held = waiting.held_up(self._storage, status, self._ask, now)
-        self._state, held = status.state, self._held
-        moved_to = (status.sessions_done, held.for_worker, held.tried)
+            self._obstacles = waiting.obstacles(self._storage, status, self._ask, now)
+        self._state, found = status.state, self._obstacles
+        moved_to = (status.sessions_done, found.for_worker, found.tried)
         if moved_to != self._moved_to or waiting.is_played(status, now):
             self._moved_at, self._moved_to = seconds, moved_to
-        patience = HELD_UP_SECONDS if held.lines else STILL_SECONDS
-        if not held.for_worker or seconds - self._moved_at <= patience:
-            return list(held.lines)
+        patience = OBSTACLE_SECONDS if found.lines else STILL_SECONDS
+        if not found.for_worker or seconds - self._moved_at <= patience:
+            return list(found.lines)
         others = waiting.busy_elsewhere(self._storage, status, now)
         nobody = OTHERS_FIRST.format(patience, ", ".join(others)) if others else NOBODY_WORKS.format(patience)
-        return [*held.lines, nobody]
+        return [*found.lines, nobody]
 
 
 def follow(
@@ -216,7 +216,7 @@ def follow(
     try:
         while True:
             tick()
-            status, seconds = lifecycle.status(storage, name), clock()
+            status, seconds = overview.status(storage, name), clock()
             pace.add(seconds, status.sessions_done)
             display.show(status, pace_text(status, pace), watcher.notes(status, seconds, now()))
             if status.ended or status.state == "failed":

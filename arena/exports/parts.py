@@ -281,3 +281,8 @@ def check_digest(part: Part, given: Mapping[str, object]) -> None:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def json_line(value: object) -> str:
+    """A value as JSON without blanks."""
+    return json.dumps(value, separators=(",", ":"))

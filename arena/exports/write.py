@@ -19,10 +19,13 @@ from arena.exports.parts import (
     RoundPart,
     TournamentPart,
     deals_digest,
+    json_line,
     make_part,
     standing_object,
 )
-from arena.matches.records import full_records, json_line, sessions_of, shown_rounds
+from arena.exports.records import shown_rounds
+from arena.matches.records import full_records, sessions_of
+from arena.matches.tables import tables_of
 from arena.models import (
     Entrant,
     Match,
@@ -35,14 +38,15 @@ from arena.models import (
     Tournament,
 )
 from arena.pairing import owner_of
-from arena.standings.outcomes import EntrantInfo, current_standings, duplicate_points, list_entrants
+from arena.standings.outcomes import current_standings, duplicate_points
 from arena.storage import Storage, Transaction
-from arena.tournaments.lifecycle import ENDED, find_tournament
+from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.overview import ENDED, find_tournament
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
-    """A match, and who sits there in the order of positions."""
+class _Seated:
+    """A table, and its entrants in the order of positions."""
 
     match: Match
     seats: Sequence[Seat]
@@ -70,7 +74,7 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
 
         yield line(TournamentPart, **_tournament(tx, tournament, entrants))
         for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
-            tables = _tables(tx, round, entrants)
+            tables = _with_entrants(tx, round, entrants)
             yield line(RoundPart, **_round(tx, tournament, round, tables))
             for table in tables:
                 sessions = sessions_of(tx, table.match)
@@ -148,7 +152,7 @@ def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Ro
 
 
 def _round(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> dict[str, object]:
     return {
         "round": round.number,
@@ -160,7 +164,7 @@ def _round(
 
 
 def _pool(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> list[dict[str, object]]:
     """The ratings that did not come from the tournament's own earlier rounds, and where they came from."""
     names = {seat.id: name for table in tables for seat, name in zip(table.seats, table.bots, strict=True)}
@@ -201,7 +205,7 @@ def _elsewhere(since: object, tournament: Tournament) -> bool:
     return not isinstance(since, dict) or since["tournament"] != tournament.name
 
 
-def _match(round: Round, table: _Table, sessions: Sequence[Session]) -> dict[str, object]:
+def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[str, object]:
     return {
         "round": round.number,
         "table": table.match.table_number,
@@ -227,7 +231,7 @@ def _match(round: Round, table: _Table, sessions: Sequence[Session]) -> dict[str
 
 
 def _round_end(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Table]
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> dict[str, object]:
     changes = {
         change.seat_id: {"before": change.before, "after": change.after}
@@ -245,22 +249,11 @@ def _round_end(
     }
 
 
-def _tables(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Table]:
+def _with_entrants(tx: Transaction, round: Round, entrants: Sequence[EntrantInfo]) -> list[_Seated]:
     by_id = {entrant.entrant_id: entrant for entrant in entrants}
-    rows = (
-        select(Match, Seat)
-        .join(Seat, col(Seat.match_id) == Match.id)
-        .where(Match.round_id == round.id)
-        .order_by(col(Match.table_number), col(Seat.position))
-    )
-    seats: dict[int, list[Seat]] = {}
-    matches: dict[int, Match] = {}
-    for match, seat in tx.exec(rows):
-        matches[match.id] = match
-        seats.setdefault(match.id, []).append(seat)
     return [
-        _Table(match, seats[match.id], [by_id[seat.entrant_id] for seat in seats[match.id]])
-        for match in matches.values()
+        _Seated(table.match, table.seats, [by_id[seat.entrant_id] for seat in table.seats])
+        for table in tables_of(tx, round)
     ]
 
 

@@ -32,10 +32,13 @@ from arena.models import (
     Tournament,
 )
 from arena.pairing import owner_of
-from arena.standings.outcomes import current_standings, list_entrants
+from arena.standings.outcomes import current_standings
 from arena.standings.ranking import Standing
 from arena.storage import Storage, Transaction, changed
-from arena.tournaments.lifecycle import ENDED, create_in, start_in
+from arena.tournaments.creation import create_in
+from arena.tournaments.entrants import list_entrants
+from arena.tournaments.lifecycle import start_in
+from arena.tournaments.overview import ENDED
 from referee.errors import RefereeError
 from referee.ruleset import load_ruleset
 

@@ -232,7 +232,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
     ]
     with storage.write() as tx:
-        _hold(
+        _update_claimed(
             tx,
             claimed,
             sessions_done=Match.sessions_done + 1,
@@ -267,7 +267,7 @@ def _session_row(
 def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
     """Keep the lease; LeaseLost if it is gone."""
     with storage.write() as tx:
-        _hold(tx, claimed, lease_until=now + claimed.lease)
+        _update_claimed(tx, claimed, lease_until=now + claimed.lease)
 
 
 def hand_back(storage: Storage, claimed: Claim, now: datetime, problem: str | None = None) -> None:
@@ -275,7 +275,7 @@ def hand_back(storage: Storage, claimed: Claim, now: datetime, problem: str | No
     if problem:
         log.warning("%s: %s", claimed.spec.match_id, problem)
     with suppress(LeaseLost), storage.write() as tx:
-        _hold(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
+        _update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
         if problem:
             match = tx.get_one(Match, claimed.match_id)
             wait = RETRY_SECONDS[min(match.failures, len(RETRY_SECONDS) - 1)]
@@ -293,10 +293,12 @@ def refuse(storage: Storage, claimed: Claim, problem: str) -> None:
         halt = {"state": TournamentState.FAILED, "problem": f"{where}: {problem}"}
         # The tournament before the match, as in a cancellation: else the two could wait for each other.
         changed(tx, update(Tournament).where(*running).values(halt))
-        _hold(tx, claimed, state=MatchState.FAILED, problem=problem, lease_owner=None, lease_until=None)
+        _update_claimed(
+            tx, claimed, state=MatchState.FAILED, problem=problem, lease_owner=None, lease_until=None
+        )
 
 
-def _hold(tx: Transaction, claimed: Claim, **values: object) -> None:
+def _update_claimed(tx: Transaction, claimed: Claim, **values: object) -> None:
     """Update the match's row if it is this attempt's, and so keep everyone else off it; else LeaseLost."""
     mine = (
         col(Match.id) == claimed.match_id,

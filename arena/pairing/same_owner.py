@@ -29,7 +29,7 @@ def check_owners(format: str, options: Mapping[str, object], bots: Sequence[str]
         elif len(own) > 1 and not challengers.issuperset(own):  # challengers do not meet each other
             raise SpecError(
                 "entrants",
-                f"{_told(own)}, who would meet in a {format}; allow_same_owner = true allows it",
+                f"{_owner_with_bots(own)}, who would meet in a {format}; allow_same_owner = true allows it",
             )
 
 
@@ -45,11 +45,11 @@ def _check_tables(own: Sequence[str], entrants: int, size: int) -> None:
         there = "is 1 table" if tables == 1 else f"are {tables} tables"
         raise SpecError(
             "entrants",
-            f"{_told(own)}, and there {there} of {size} for {entrants}, with no owner twice at a table; "
-            "allow_same_owner = true allows it",
+            f"{_owner_with_bots(own)}, and there {there} of {size} for {entrants}, "
+            "with no owner twice at a table; allow_same_owner = true allows it",
         )
 
 
-def _told(own: Sequence[str]) -> str:
+def _owner_with_bots(own: Sequence[str]) -> str:
     more = [f"{len(own) - NAMED} more"] if len(own) > NAMED else []
     return f"{owner_of(own[0])} has {len(own)} bots ({', '.join([*own[:NAMED], *more])})"

@@ -18,9 +18,9 @@ from arena.matches.playing import due
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
 from arena.pairing import Pairing, option
 from arena.ratings.apply import rate_round
-from arena.rounds.pairings import free_entrants, next_batch, next_pairings, playing, rounds_in_all
-from arena.standings.outcomes import EntrantInfo, list_entrants
+from arena.rounds.pairings import free_entrants, next_batch, next_pairings, rounds_in_all
 from arena.storage import Storage, Transaction, changed
+from arena.tournaments.entrants import EntrantInfo, list_entrants, playing
 
 log = logging.getLogger("arena.advance")
 
@@ -95,7 +95,7 @@ def next_step(storage: Storage, tournament_id: int) -> Step | None:
 def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Close an open round, all of whose matches are done, and apply its ratings."""
     with storage.write() as tx:
-        tournament = _hold(tx, tournament_id, now)
+        tournament = _lock_running(tx, tournament_id, now)
         round = _finished_round(tx, tournament_id)
         if tournament is None or round is None:
             return False
@@ -108,7 +108,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
 def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Open the first of the planned rounds."""
     with storage.write() as tx:
-        tournament = _hold(tx, tournament_id, now)
+        tournament = _lock_running(tx, tournament_id, now)
         round = _round(tx, tournament_id, RoundState.PLANNED)
         if tournament is None or round is None or _round(tx, tournament_id, RoundState.OPEN):
             return False
@@ -128,20 +128,19 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
         there = playing(tx, tournament, paired + 1)
         pairings = next_pairings(tx, tournament, entrants)
     with storage.write() as tx:
-        held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
-        if held is None:
+        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == paired)
+        if locked is None:
             return False
-        if held.paired == held.rounds:
+        if locked.paired == locked.rounds:
             return False  # it was stopped meanwhile
-        if playing(tx, held, paired + 1) != there:
+        if playing(tx, locked, paired + 1) != there:
             return False  # somebody came or left meanwhile, and was told from which round on that holds
-        held.rounds = rounds_in_all(held, len(entrants), len(pairings))
+        locked.rounds = rounds_in_all(locked, len(entrants), len(pairings))
         for number, pairing in enumerate(pairings, start=paired + 1):
-            _plan_round(tx, held, number, pairing, entrants, now)
-        held.paired += len(pairings)
-        log.info(
-            "%s: %d of %s rounds paired", held.name, held.paired, held.rounds, extra={"tournament": held.name}
-        )
+            _plan_round(tx, locked, number, pairing, entrants, now)
+        locked.paired += len(pairings)
+        counted = (locked.name, locked.paired, locked.rounds)
+        log.info("%s: %d of %s rounds paired", *counted, extra={"tournament": locked.name})
         return True
 
 
@@ -165,21 +164,21 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
     if not pairing.tables:
         return False  # too few owners; others will be free, or come
     with storage.write() as tx:
-        held = _hold(tx, tournament_id, now, col(Tournament.paired) == paired)
-        if held is None or not _goes_on(held):
+        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == paired)
+        if locked is None or not _goes_on(locked):
             return False
-        still_there = set(playing(tx, held, paired + 1))
+        still_there = set(playing(tx, locked, paired + 1))
         if any(number not in still_there for table in pairing.tables for number in table):
             return False  # somebody left meanwhile, and was told which round is its last
-        round = _plan_round(tx, held, paired + 1, pairing, entrants, now)
+        round = _plan_round(tx, locked, paired + 1, pairing, entrants, now)
         round.state, round.started_at = RoundState.OPEN, now
-        held.paired += 1
+        locked.paired += 1
         log.info(
             "%s: batch %d opened, %d tables",
-            held.name,
+            locked.name,
             round.number,
             len(pairing.tables),
-            extra={"tournament": held.name},
+            extra={"tournament": locked.name},
         )
         return True
 
@@ -235,7 +234,7 @@ def _plan_round(
 def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """End the tournament, all of whose rounds are closed; from here on its seed is public."""
     with storage.write() as tx:
-        tournament = _hold(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
+        tournament = _lock_running(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
         if tournament is None or _opened_or_planned(tx, tournament_id):
             return False
         tournament.state, tournament.finished_at = TournamentState.FINISHED, now
@@ -251,7 +250,7 @@ def _take_due(
         if not _to_hand_out(tx, tournament_id, now, at_once, again_after):
             return []
     with storage.write() as tx:
-        if _hold(tx, tournament_id, now) is None:
+        if _lock_running(tx, tournament_id, now) is None:
             return []
         matches = _to_hand_out(tx, tournament_id, now, at_once, again_after)
         for match in matches:
@@ -271,7 +270,7 @@ def _to_hand_out(
     return tx.exec(first.limit(max(0, at_once - sent))).all()
 
 
-def _hold(
+def _lock_running(
     tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
 ) -> Tournament | None:
     """Keep other steps of the tournament off until this transaction ends; None if it does not run."""

@@ -28,10 +28,11 @@ from arena.pairing import (
     swiss,
 )
 from arena.ratings.elo import START, uncertainty
-from arena.standings.outcomes import EntrantInfo, current_standings, list_entrants, outcomes
+from arena.standings.outcomes import current_standings, outcomes
 from arena.standings.ranking import MatchOutcome, standings
 from arena.storage import Storage, Transaction
-from arena.tournaments.lifecycle import find_tournament
+from arena.tournaments.entrants import EntrantInfo, list_entrants, playing
+from arena.tournaments.overview import find_tournament
 
 AHEAD = 2_000
 """Tables of a round-robin that are planned at a time, at most: a large one is planned part by part."""
@@ -141,16 +142,6 @@ def free_entrants(
     there = set(playing(tx, tournament, tournament.paired + 1))
     free = [one for one in entrants if one.entrant_id not in busy and one.number in there]
     return free, len(busy)
-
-
-def playing(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
-    """The entrants that play in this round, by number: those that have come and not withdrawn."""
-    there = (
-        select(Entrant.number)
-        .where(Entrant.tournament_id == tournament.id, col(Entrant.entered_at_round) <= round)
-        .where(col(Entrant.withdrawn_after).is_(None) | (col(Entrant.withdrawn_after) >= round))
-    )
-    return list(tx.exec(there.order_by(col(Entrant.number))))
 
 
 def paired_rounds(tx: Transaction, tournament: Tournament, after: int = 0) -> list[tuple[Round, Pairing]]:

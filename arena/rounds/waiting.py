@@ -26,9 +26,9 @@ from arena.models import (
 from arena.rounds.advance import CONTINUOUS
 from arena.rounds.pairings import free_entrants
 from arena.settings import Settings
-from arena.standings.outcomes import list_entrants
 from arena.storage import Storage, Transaction
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments.entrants import list_entrants
+from arena.tournaments.overview import TournamentStatus
 
 BEGIN = timedelta(seconds=2)
 """How long a match may take to begin before it is asked what it waits for."""
@@ -77,7 +77,7 @@ class _Bot:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A match that may be held up."""
+    """A match that may be kept from going on."""
 
     round: int
     table: int
@@ -101,8 +101,8 @@ class _Lone:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What holds a tournament up."""
+class Obstacles:
+    """What keeps a tournament from going on."""
 
     lines: tuple[str, ...] = ()
     """One for each thing that keeps it, or one of its matches, from going on."""
@@ -112,30 +112,30 @@ class Held:
     """Another time after each failed attempt at a match; None: none failed."""
 
 
-def held_up(storage: Storage, status: TournamentStatus, ask: Ask, now: datetime) -> Held:
-    """What holds the tournament up now."""
+def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetime) -> Obstacles:
+    """Return what keeps the tournament from going on now."""
     if status.state == TournamentState.PAUSED:
-        return Held((PAUSING if is_played(status, now) else PAUSED.format(status.name),), False)
+        return Obstacles((PAUSING if is_played(status, now) else PAUSED.format(status.name),), False)
     if status.state != TournamentState.RUNNING:
-        return Held((), False)
+        return Obstacles((), False)
     with storage.read() as tx:
         matches = _doubtful(tx, status, now)
         lone = _lone_bots(tx, status) if status.format == CONTINUOUS else None
     if not matches and lone is None:
-        return Held()
+        return Obstacles()
     bots = {bot.version_id: bot for match in matches for bot in match.bots}
     bots |= {bot.version_id: bot for bot in lone.bots} if lone else {}
-    return _told(matches, lone, list(bots), ask(list(bots)))
+    return _described(matches, lone, list(bots), ask(list(bots)))
 
 
-def _told(
+def _described(
     matches: Sequence[_Match], lone: _Lone | None, version_ids: Sequence[int], answers: Sequence[Answer]
-) -> Held:
+) -> Obstacles:
     """The same in words; the answers are about these bot versions."""
     tried = max((match.not_before for match in matches if match.not_before is not None), default=None)
     usable = [status for answer in answers if (status := answer.usable) is not None]
     if answers and not usable and (lone is not None or any(match.problem for match in matches)):
-        return Held((_no_referee(answers),), lone is None, tried)
+        return Obstacles((_no_referee(answers),), lone is None, tried)
     here = {
         version_id
         for answer in usable
@@ -144,7 +144,7 @@ def _told(
     }
     lines = [line for match in matches if (line := _about(match, here if usable else None))]
     too_few = _too_few(lone, here) if lone is not None and usable else ""
-    return Held((*lines, *([too_few] if too_few else [])), not too_few, tried)
+    return Obstacles((*lines, *([too_few] if too_few else [])), not too_few, tried)
 
 
 def is_played(status: TournamentStatus, now: datetime) -> bool:

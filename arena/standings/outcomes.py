@@ -5,44 +5,16 @@ paired alike everywhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from sqlmodel import col, select
 
 from arena.matches.duplicate import scores
-from arena.models import Bot, BotVersion, Entrant, Match, MatchState, Round, Seat, Session, Tournament
+from arena.models import Entrant, Match, MatchState, Round, Seat, Session, Tournament
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
-
-
-@dataclass(frozen=True, slots=True)
-class EntrantInfo:
-    """An entrant and who stands behind it."""
-
-    number: int
-    """Place in the list of entrants, from 1."""
-    entrant_id: int
-    version_id: int
-    name: str
-    """``owner/bot@version``."""
-    owner_id: int
-
-
-def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
-    """The tournament's entrants in the order of seeding."""
-    rows = (
-        select(Entrant, BotVersion.name, Bot.owner_id)
-        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
-        .join(Bot, col(Bot.id) == BotVersion.bot_id)
-        .where(Entrant.tournament_id == tournament.id)
-        .order_by(col(Entrant.number))
-    )
-    return [
-        EntrantInfo(entrant.number, entrant.id, entrant.version_id, name, owner_id)
-        for entrant, name, owner_id in tx.exec(rows)
-    ]
+from arena.tournaments.entrants import EntrantInfo
 
 
 def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:

@@ -1,32 +1,24 @@
-"""Coming late, leaving early, stopping: what changes a tournament while it runs."""
+"""Coming late and leaving early: bots enter a tournament that was created, and withdraw from it."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
-from arena.models import BotVersion, Entrant, Tournament, TournamentState
+from arena.models import BotVersion, Entrant, Tournament
 from arena.pairing import MOST_ENTRANTS, check_entry
-from arena.storage import Storage, Transaction, changed
-from arena.tournaments.lifecycle import TournamentStatus, find_tournament, status_of
+from arena.storage import Storage, Transaction
+from arena.tournaments.lifecycle import lock_open
 
 LATE = ("swiss", "continuous")
 """Formats that can be entered once they have been created."""
 
 LEAVING = ("swiss", "continuous", "knockout")
 """Formats that can be left; the others are planned as a whole."""
-
-OPEN = (
-    TournamentState.CREATED,
-    TournamentState.RUNNING,
-    TournamentState.PAUSED,
-    TournamentState.FAILED,
-)
 
 
 def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
@@ -36,7 +28,7 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
     """
     try:
         with storage.write() as tx:
-            tournament = _held(tx, name, now, LATE, "entered")
+            tournament = lock_open(tx, name, now, LATE, "entered")
             [version] = find_versions(tx, [bot])
             if version.revoked_at is not None:
                 raise SpecError("entrants", f"the token of {version.name} is revoked")
@@ -78,7 +70,7 @@ def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
     paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.
     """
     with storage.write() as tx:
-        tournament = _held(tx, name, now, LEAVING, "left")
+        tournament = lock_open(tx, name, now, LEAVING, "left")
         versions = find_versions(tx, [bot]) if "@" in bot else find_all_versions(tx, bot)
         names = {version.id: version.name for version in versions}
         mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
@@ -93,26 +85,3 @@ def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
             raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
         playing[0].withdrawn_after = tournament.paired
         return tournament.paired
-
-
-def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:
-    """Let a tournament end with the rounds that are paired. UnknownError, StateError."""
-    with storage.write() as tx:
-        tournament = _held(tx, name, now, (), "stopped")
-        if tournament.state == TournamentState.CREATED:
-            raise StateError(f"tournament {name} is not started; it can only be cancelled")
-        tournament.rounds = tournament.paired
-        tx.flush()
-        return status_of(tx, tournament)
-
-
-def _held(tx: Transaction, name: str, now: datetime, formats: tuple[str, ...], what: str) -> Tournament:
-    """The tournament, kept from moving on until the transaction ends. UnknownError, StateError."""
-    tournament = find_tournament(tx, name)
-    if formats and tournament.format not in formats:
-        raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")
-    is_open = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(OPEN))
-    if not changed(tx, update(Tournament).where(*is_open).values(advanced_at=now)):
-        raise StateError(f"tournament {name} is {tournament.state.value} already")
-    tx.refresh(tournament)
-    return tournament

@@ -5,8 +5,8 @@ from collections.abc import Generator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from arena.bots.versions import register_version
-from arena.leagues import manage
-from arena.leagues.manage import LeagueShown, SeasonShown
+from arena.leagues import applying, membership, overview
+from arena.leagues.overview import LeagueShown, SeasonShown
 from arena.leagues.seasons import advance_leagues
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.matches.playing import Run
@@ -58,13 +58,13 @@ class LeagueWorld:
         self.spec = spec
         self.strengths: dict[str, int] = {}
         world.clock.now = START - timedelta(days=1)
-        manage.apply(world.storage, spec, world.clock())
+        applying.apply(world.storage, spec, world.clock())
 
     def join(self, *bots: str) -> None:
         """Register these bots, where they are new, and let them join; a later one is weaker."""
         for bot in bots:
             self.register(bot)
-            manage.join(self.world.storage, self.spec.name, bot, self.world.clock())
+            membership.join(self.world.storage, self.spec.name, bot, self.world.clock())
 
     def register(self, bot: str) -> str:
         """Register a version of a bot; gives its name."""
@@ -89,7 +89,7 @@ class LeagueWorld:
         return self.season()
 
     def show(self) -> LeagueShown:
-        return manage.show(self.world.storage, self.spec.name)
+        return overview.show(self.world.storage, self.spec.name)
 
     def season(self) -> SeasonShown:
         """The latest season."""

@@ -15,8 +15,8 @@ from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
 from arena.tasks import wake
-from arena.tournaments import lifecycle
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.overview import TournamentStatus
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -41,13 +41,13 @@ class RunningArena:
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
         """Creates a tournament with this seed and starts it."""
         now = utc_now()
-        status = lifecycle.create(self.storage, make_spec({"name": name} | fields), now, seed)
+        status = creation.create(self.storage, make_spec({"name": name} | fields), now, seed)
         lifecycle.start(self.storage, name, now)
         wake(self.settings, status.id)
 
     def status(self, name: str) -> TournamentStatus:
         """How the tournament stands."""
-        return lifecycle.status(self.storage, name)
+        return overview.status(self.storage, name)
 
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
         """Waits until the tournament is so; fails with how it stands if that takes too long."""

@@ -23,11 +23,11 @@ from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
-from arena.standings.tables import StandingLine, standings
+from arena.standings.scoreboard import StandingLine, standings
 from arena.storage import Storage, open_storage
 from arena.tasks import ADVANCE, BROKEN, RUN_MATCH, make_app, wake
-from arena.tournaments import lifecycle
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.overview import TournamentStatus
 from referee.matches.journal import EntryKind
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
@@ -123,13 +123,13 @@ class Cluster:
     def start_tournament(self) -> None:
         """Creates the cup and starts it."""
         now = utc_now()
-        cup = lifecycle.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
+        cup = creation.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
         lifecycle.start(self.storage, "cup", now)
         wake(self.settings, cup.id)
 
     def status(self) -> TournamentStatus:
         """How the cup stands."""
-        return lifecycle.status(self.storage, "cup")
+        return overview.status(self.storage, "cup")
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits until the condition holds, keeping all processes running; fails if that takes too long."""

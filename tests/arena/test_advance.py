@@ -8,10 +8,11 @@ from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
+from arena.ratings.leaderboards import leaderboard
 from arena.rounds.advance import advance, running_tournaments, tournament_of
 from arena.rounds.pairings import pairings
-from arena.standings.tables import leaderboard, standings
-from arena.tournaments import entry
+from arena.standings.scoreboard import standings
+from arena.tournaments import entry, lifecycle
 from referee.deals.shuffle import commitment
 from tests.arena.world import LEASE, SEED, World, results
 
@@ -227,7 +228,7 @@ def test_swiss_when_explained_then_every_later_table_has_its_reason(world: World
 def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: World) -> None:
     cup = world.tournament(8, format="swiss", rounds=9)
     world.advance(cup.id)
-    assert entry.stop(world.storage, "cup", world.clock()).rounds == 1
+    assert lifecycle.stop(world.storage, "cup", world.clock()).rounds == 1
     world.finish(cup.id)
     assert (world.status().state, world.status().round) == ("finished", 1)
 
@@ -256,7 +257,7 @@ def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> N
         entry.enter(world.storage, "cup", names[8], world.clock())
     world.finish(cup.id)
     with pytest.raises(StateError, match="cup is finished already"):
-        entry.stop(world.storage, "cup", world.clock())
+        lifecycle.stop(world.storage, "cup", world.clock())
 
 
 def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(world: World) -> None:
@@ -275,7 +276,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
         world.play(world.messages.pop(0))
         world.advance(cup.id)
     assert world.status().state == "running"
-    entry.stop(world.storage, "cup", world.clock())
+    lifecycle.stop(world.storage, "cup", world.clock())
     world.finish(cup.id)
     done = world.status()
     assert (done.state, done.round) == ("finished", done.rounds)

@@ -7,7 +7,7 @@ from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
 from arena.models import BotVersion
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle, overview
 from tests.arena.world import World
 
 
@@ -38,11 +38,11 @@ def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(
         store_check(world.storage, name, {}, True, world.clock())
     message = rf"^entrants: {names[3]} \(and 1 others\) has not passed the check: arena bot check {names[3]}$"
     with pytest.raises(SpecError, match=message):
-        lifecycle.create(world.storage, world.spec(names, require_check=True), world.clock())
-    assert lifecycle.list_tournaments(world.storage) == []
+        creation.create(world.storage, world.spec(names, require_check=True), world.clock())
+    assert overview.list_tournaments(world.storage) == []
     for name in names[3:]:
         store_check(world.storage, name, {}, True, world.clock())
-    lifecycle.create(world.storage, world.spec(names, require_check=True), world.clock())
+    creation.create(world.storage, world.spec(names, require_check=True), world.clock())
     store_check(world.storage, names[4], {}, False, world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[4]} has not passed the check: "):
         lifecycle.start(world.storage, "cup", world.clock())

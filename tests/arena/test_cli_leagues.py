@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.leagues import manage
+from arena.leagues import overview
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.leagues import LeagueWorld, winter
@@ -60,7 +60,7 @@ def test_apply_without_yes_shows_and_changes_nothing(arena: Arena, world: World,
     assert shown.status == 0
     assert "+ divisions.first.size: 4" in shown.out
     assert f"arena league apply {file} --yes" in shown.out
-    assert manage.list_leagues(world.storage) == []
+    assert overview.list_leagues(world.storage) == []
 
 
 def test_apply_when_owners_would_meet_and_may_not_then_the_field_is_named(arena: Arena, file: Path) -> None:
@@ -75,17 +75,17 @@ def test_apply_twice_changes_something_once(arena: Arena, world: World, file: Pa
     again = arena("league", "apply", file, "--yes", "--json").json
     assert again == {"league": "winter", "applied": True, "changes": []}
     assert "nothing to change" in arena("league", "apply", file).out
-    [found] = manage.list_leagues(world.storage)
+    [found] = overview.list_leagues(world.storage)
     assert (found.name, found.divisions, found.season) == ("winter", ("first", "second"), 0)
 
 
 def test_apply_of_a_changed_file_shows_what_differs(arena: Arena, world: World, file: Path) -> None:
     arena("league", "apply", file, "--yes")
-    due = manage.list_leagues(world.storage)[0].next_at
+    due = overview.list_leagues(world.storage)[0].next_at
     file.write_text(TOML.replace("size = 4", "size = 8").replace("versions_per_owner = 2\n", ""))
     shown = arena("league", "apply", file, "--yes").out
     assert "~ divisions.first.size: 4 → 8\n- versions_per_owner: 2\n" in shown
-    assert manage.list_leagues(world.storage)[0].next_at == due
+    assert overview.list_leagues(world.storage)[0].next_at == due
 
 
 def test_apply_of_another_schedule_moves_the_next_season(arena: Arena, world: World, file: Path) -> None:
@@ -101,7 +101,7 @@ def test_apply_of_a_wrong_file_is_one_line(arena: Arena, world: World, file: Pat
     file.write_text(TOML.replace("promoted = 1", "promoted = 9"))
     wrong = arena("league", "apply", file, "--yes")
     assert_one_line(wrong, 1, "winter.toml: divisions.second.promoted", "9 come up")
-    assert manage.list_leagues(world.storage) == []
+    assert overview.list_leagues(world.storage) == []
 
 
 def test_join_and_leave(arena: Arena, world: World, file: Path) -> None:

@@ -13,7 +13,7 @@ from arena.cli.results import show_crosstable, write_lines
 from arena.errors import StorageError
 from arena.ratings.elo import uncertainty
 from arena.settings import Settings
-from arena.standings.tables import Crosstable
+from arena.standings.scoreboard import Crosstable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset

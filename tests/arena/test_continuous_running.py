@@ -23,7 +23,7 @@ from arena.models import (
     utc_now,
 )
 from arena.processes import Supervisor
-from arena.standings.tables import leaderboard
+from arena.ratings.leaderboards import leaderboard
 from referee.matches.journal import EntryKind
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
 from tests.arena.waiting import DEADLINE

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from arena import migrations
 from arena.cli.local import only_arena
-from arena.leagues import manage
+from arena.leagues import applying
 from arena.matches import playing
 from arena.models import utc_now
 from arena.operations.doctor import Finding, disk, examine
@@ -165,7 +165,7 @@ def test_findings_when_a_message_waits_for_long_then_the_worker_is_asked_for(
 def test_findings_when_a_season_is_overdue_then_the_beat_is_asked_for(
     settings: Settings, world: World
 ) -> None:
-    manage.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    applying.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
     found = looked(settings)["leagues"]
     assert (found.level, found.found) == ("warn", "winter: a season is overdue")
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
+from arena.exports.records import export_records
 from arena.matches.duplicate import deal_scores, scores, session_deals
-from arena.matches.records import export_records
-from arena.ratings.apply import rebuild
 from arena.ratings.elo import apply_match
-from arena.standings import tables
+from arena.ratings.rebuild import rebuild
+from arena.standings import scoreboard
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, play_by_table
@@ -149,7 +149,7 @@ def test_duplicate_tournament_is_ranked_by_the_scores_with_raw_points_beside(dup
             mean = sum(other["points"][seat] for other in same) / len(same)
             expected[name] = expected.get(name, 0) + one["points"][seat] - mean
             raw[name] = raw.get(name, 0) + one["points"][seat]
-    lines = tables.standings(duplicate.storage, "cup")
+    lines = scoreboard.standings(duplicate.storage, "cup")
     assert len(lines) == 13
     for line in lines:
         assert line.standing.points == pytest.approx(expected.get(line.name, 0))

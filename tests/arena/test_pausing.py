@@ -9,7 +9,7 @@ from arena.matches import playing
 from arena.matches.pausing import Pausing, never_held
 from arena.matches.playing import Run
 from arena.models import MatchState
-from arena.tournaments import entry, lifecycle
+from arena.tournaments import creation, entry, lifecycle
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from tests.arena.fakes import play_at_once, session_result
@@ -210,7 +210,7 @@ def test_resume_when_the_tournament_is_not_paused_then_that_is_said(world: World
 
 def _bring_to(world: World, state: str) -> None:
     spec = world.spec(world.register(4))
-    cup = lifecycle.create(world.storage, spec, world.clock())
+    cup = creation.create(world.storage, spec, world.clock())
     if state == "created":
         return
     lifecycle.start(world.storage, "cup", world.clock())

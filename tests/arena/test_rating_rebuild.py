@@ -4,7 +4,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, Seat, Session
-from arena.ratings.apply import rebuild
+from arena.ratings.rebuild import rebuild
 from arena.settings import Settings
 from tests.arena.cli import Arena, make_arena
 from tests.arena.world import World, results

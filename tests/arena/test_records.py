@@ -5,7 +5,8 @@ import json
 import pytest
 
 from arena.errors import UnknownError
-from arena.matches.records import export_records, match_view
+from arena.exports.records import export_records
+from arena.matches.overview import match_view
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from arena.bots.journal import read_log
+from arena.exports.records import export_records
 from arena.exports.write import export_lines
-from arena.matches.records import export_records
 from arena.matches.referees import Answer
-from arena.standings.tables import leaderboard, standings
+from arena.ratings.leaderboards import leaderboard
+from arena.standings.scoreboard import standings
 from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus

@@ -8,7 +8,8 @@ from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.models import BotVersion, Entrant, Seat, Session
-from arena.standings import tables
+from arena.ratings import leaderboards
+from arena.standings import scoreboard
 from arena.storage import Transaction
 from referee.ruleset import load_ruleset
 from tests.arena.world import World
@@ -16,7 +17,7 @@ from tests.arena.world import World
 
 def test_standings_when_the_tournament_is_finished_then_everyone_is_ranked(world: World) -> None:
     world.finish(world.tournament(9, format="swiss", rounds=3).id)
-    lines = tables.standings(world.storage, "cup")
+    lines = scoreboard.standings(world.storage, "cup")
     assert [line.standing.rank for line in lines] == sorted(line.standing.rank for line in lines)
     assert len({line.name for line in lines}) == 9
     # Each round: two tables of four (3 + 2 + 1 + 0) and a bye (the mean, 1.5).
@@ -25,7 +26,7 @@ def test_standings_when_the_tournament_is_finished_then_everyone_is_ranked(world
 
 def test_standings_when_nothing_is_played_then_all_are_equal(world: World) -> None:
     world.tournament(5)
-    lines = tables.standings(world.storage, "cup")
+    lines = scoreboard.standings(world.storage, "cup")
     assert [(line.standing.rank, line.standing.score) for line in lines] == [(1, 0.0)] * 5
 
 
@@ -33,15 +34,15 @@ def test_standings_when_a_match_is_not_done_then_its_sessions_do_not_count_yet(w
     cup = world.tournament(8)
     world.advance(cup.id)
     world.play(world.messages[1])
-    lines = tables.standings(world.storage, "cup")
+    lines = scoreboard.standings(world.storage, "cup")
     assert sum(line.standing.score for line in lines) == 6
 
 
 def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(world: World) -> None:
     cup = world.tournament(8)
     world.finish(cup.id)
-    table = tables.crosstable(world.storage, "cup")
-    assert table.names == tuple(line.name for line in tables.standings(world.storage, "cup"))
+    table = scoreboard.crosstable(world.storage, "cup")
+    assert table.names == tuple(line.name for line in scoreboard.standings(world.storage, "cup"))
     assert table.before.keys() == set(permutations(range(8), 2))
     for (a, b), (before, together) in table.before.items():
         assert before + table.before[b, a][0] <= together == table.before[b, a][1]
@@ -51,17 +52,17 @@ def test_crosstable_when_all_is_played_then_it_counts_the_deals_of_every_pair(wo
 
 def test_crosstable_when_limited_then_it_is_that_part_of_the_whole(world: World) -> None:
     world.finish(world.tournament(8, rounds=3).id)
-    whole = tables.crosstable(world.storage, "cup")
-    part = tables.crosstable(world.storage, "cup", limit=3, offset=4)
+    whole = scoreboard.crosstable(world.storage, "cup")
+    part = scoreboard.crosstable(world.storage, "cup", limit=3, offset=4)
     assert part.names == whole.names[4:7]
     assert (part.offset, part.entrants, whole.offset, whole.entrants) == (4, 8, 0, 8)
     assert part.before == {(a, b): whole.before[a + 4, b + 4] for a, b in permutations(range(3), 2)}
-    assert tables.crosstable(world.storage, "cup", limit=3, offset=7).before == {}
+    assert scoreboard.crosstable(world.storage, "cup", limit=3, offset=7).before == {}
 
 
 def test_standings_have_the_interval_of_their_points(world: World) -> None:
     world.finish(world.tournament(8, rounds=2).id)
-    lines = tables.standings(world.storage, "cup")
+    lines = scoreboard.standings(world.storage, "cup")
     assert {line.deals for line in lines} == {2 * 3 * 2}
     assert [line.raw for line in lines] == [line.standing.points for line in lines]
     with world.storage.read() as tx:
@@ -90,31 +91,32 @@ def deal_points(tx: Transaction, name: str) -> list[int]:
 
 def test_standings_of_who_has_not_played_have_no_interval(world: World) -> None:
     world.tournament(5)
-    assert {(line.plus_minus, line.deals) for line in tables.standings(world.storage, "cup")} == {(None, 0)}
+    lines = scoreboard.standings(world.storage, "cup")
+    assert {(line.plus_minus, line.deals) for line in lines} == {(None, 0)}
 
 
 def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: World) -> None:
     world.finish(world.tournament(4, name="one").id)
     world.finish(world.tournament(8, name="two", ruleset="hong-kong").id)
-    pools = [(line.ruleset, line.table_size) for line in tables.leaderboard(world.storage)]
+    pools = [(line.ruleset, line.table_size) for line in leaderboards.leaderboard(world.storage)]
     assert pools == [("chinese@1", 4)] * 4 + [("hong-kong@1", 4)] * 8
     for name in ("hong-kong", "hong-kong@1", load_ruleset("hong-kong").hash[:8]):
-        lines = tables.leaderboard(world.storage, name)
+        lines = leaderboards.leaderboard(world.storage, name)
         assert [line.rank for line in lines] == list(range(1, 9))
         assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
         assert {(line.matches, line.deals) for line in lines} == {(7, 42)}
-        assert tables.leaderboard(world.storage, name, limit=3) == lines[:3]
+        assert leaderboards.leaderboard(world.storage, name, limit=3) == lines[:3]
 
 
 def test_leaderboard_when_a_tournament_follows_then_ratings_go_on_from_where_they_were(world: World) -> None:
     names = world.register(4)
     for name in ("one", "two"):
         world.finish(world.tournament_of(names, name=name).id)
-    assert {line.matches for line in tables.leaderboard(world.storage)} == {2}
-    assert sum(line.rating for line in tables.leaderboard(world.storage)) == pytest.approx(6000)
+    assert {line.matches for line in leaderboards.leaderboard(world.storage)} == {2}
+    assert sum(line.rating for line in leaderboards.leaderboard(world.storage)) == pytest.approx(6000)
 
 
 def test_leaderboard_when_the_pool_is_unknown_then_it_is_quoted(world: World) -> None:
     with pytest.raises(UnknownError, match="no ratings under 'chinese'"):
-        tables.leaderboard(world.storage, "chinese")
-    assert tables.leaderboard(world.storage) == []
+        leaderboards.leaderboard(world.storage, "chinese")
+    assert leaderboards.leaderboard(world.storage) == []

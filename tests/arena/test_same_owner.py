@@ -12,7 +12,7 @@ from arena.errors import SpecError
 from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.rounds.advance import everyone, pair_batch
 from arena.storage import Storage
-from arena.tournaments import entry, lifecycle
+from arena.tournaments import creation, entry, overview
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
 from tests.arena.world import World
 
@@ -57,12 +57,12 @@ def test_create_when_an_owner_has_two_where_all_may_meet_then_it_is_refused(
     with pytest.raises(
         SpecError, match=r"entrants: ann has 2 bots \(ann/a@1, ann/b@1\), who would meet in a"
     ):
-        lifecycle.create(world.storage, world.spec(names, format=format, **APART), world.clock())
-    assert lifecycle.list_tournaments(world.storage) == []
+        creation.create(world.storage, world.spec(names, format=format, **APART), world.clock())
+    assert overview.list_tournaments(world.storage) == []
     allowed = world.spec(names, format=format)
-    assert lifecycle.create(world.storage, allowed, world.clock()).entrants == 8
+    assert creation.create(world.storage, allowed, world.clock()).entrants == 8
     alone = world.spec(names[1:], format=format, name="alone", **APART)
-    assert lifecycle.create(world.storage, alone, world.clock()).entrants == 7
+    assert creation.create(world.storage, alone, world.clock()).entrants == 7
 
 
 @pytest.mark.parametrize("format", ["swiss", "continuous"])
@@ -72,8 +72,8 @@ def test_create_when_an_owner_has_more_than_there_are_tables_then_it_is_refused(
     names = [*eight(world), *register(world, "ann/x")]
     fields = {"format": format, "rounds": 2}
     with pytest.raises(SpecError, match=r"entrants: ann has 3 bots .*, and there are 2 tables of 4 for 9"):
-        lifecycle.create(world.storage, world.spec(names, **fields, **APART), world.clock())
-    assert lifecycle.create(world.storage, world.spec(names, **fields), world.clock()).entrants == 9
+        creation.create(world.storage, world.spec(names, **fields, **APART), world.clock())
+    assert creation.create(world.storage, world.spec(names, **fields), world.clock()).entrants == 9
 
 
 def test_swiss_when_owners_have_as_many_as_there_are_tables_then_all_play_and_none_meets_its_own(

@@ -8,13 +8,14 @@ from sqlmodel import col, func, select
 
 from arena.bots import versions
 from arena.bots.checks import store_check
-from arena.leagues import manage
+from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
 from arena.models import Season, Tournament, TournamentState
 from arena.rounds.advance import everyone
 from arena.settings import Settings
 from arena.tasks import RUN_MATCH, Tasks
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle
+from arena.tournaments.overview import list_tournaments
 from tests.arena.fakes import play_at_once
 from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
 from tests.arena.world import World
@@ -49,7 +50,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert members(league.week(3)) == [names(0, 1, 4, 5), names(2, 3, 6, 7), []]
 
     # A bot leaves: nobody goes down for the one that goes up. Two others join and wait for a place below.
-    manage.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
+    membership.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
     league.join("zoe/z", "ann/a")
     fourth = league.week(4)
     assert members(fourth) == [names(0, 2, 4, 5), [*names(3, 6, 7), "zoe/z"], ["ann/a"]]
@@ -91,7 +92,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     ninth = league.week(11)
     assert (ninth.number, ninth.started_at) == (9, START + 10 * WEEK)
     assert "ann/a" in members(ninth)[1]
-    assert [season.number for season in manage.history(world.storage, "winter")] == list(range(9, 0, -1))
+    assert [season.number for season in overview.history(world.storage, "winter")] == list(range(9, 0, -1))
 
 
 def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> None:
@@ -133,12 +134,12 @@ def test_season_when_there_are_too_few_bots_then_it_starts_as_soon_as_there_are_
 
 def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWorld) -> None:
     world = league.world
-    lifecycle.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
+    creation.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
     world.clock.now = START
     league.tick()
     assert league.show().league.problem == "there already is a tournament winter-1-second"
     assert (league.show().season, league.show().league.season) == (None, 0)
-    assert [one.name for one in lifecycle.list_tournaments(world.storage)] == ["winter-1-second"]
+    assert [one.name for one in list_tournaments(world.storage)] == ["winter-1-second"]
 
 
 def test_season_when_several_beats_come_at_once_then_it_starts_once(league: LeagueWorld) -> None:
@@ -160,7 +161,7 @@ def test_season_when_its_start_dies_in_the_middle_then_the_next_beat_starts_it(l
     seeds = iter([bytes(32)])
     with pytest.raises(StopIteration):  # at the second tournament
         start_season(world.storage, 1, START, lambda: next(seeds))
-    assert (league.show().season, lifecycle.list_tournaments(world.storage)) == (None, [])
+    assert (league.show().season, list_tournaments(world.storage)) == (None, [])
     league.tick()
     assert league.season().number == 1
 
@@ -192,7 +193,7 @@ def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_se
     league = LeagueWorld(world, winter(qualification=None, divisions=[{"name": "only"}]))
     league.join(*FOUNDERS[:3])
     league.register(FOUNDERS[3])
-    manage.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
+    membership.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
     first = league.week(1)
     for bot in FOUNDERS[:4]:
         league.register(bot)
@@ -221,7 +222,7 @@ def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_f
 ) -> None:
     league = LeagueWorld(world, winter())
     league.join("ann/a", "ann/b", *FOUNDERS[:3])
-    manage.apply(world.storage, winter(versions_per_owner=1), world.clock())
+    applying.apply(world.storage, winter(versions_per_owner=1), world.clock())
     assert members(league.week(1))[0] == ["ann/a", *FOUNDERS[:3]]
     assert [one.name for one in league.show().outside] == ["ann/b"]
 
@@ -301,9 +302,9 @@ def test_place_when_its_owner_may_meet_itself_then_nobody_sits_out(world: World)
 
 def test_place_when_a_bot_leaves_and_joins_again_then_it_begins_anew(league: LeagueWorld) -> None:
     league.week(1)
-    manage.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    membership.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
     league.world.clock.move(1)
-    manage.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    membership.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
     second = league.week(2)
     assert members(second) == [names(1, 2, 3, 4), [*names(0), *names(5, 6, 7)], []]
     [again] = [line for line in second.divisions[1].lines if line.member == FOUNDERS[0]]
@@ -316,7 +317,7 @@ def test_division_when_renamed_or_added_then_nobody_loses_a_place(league: League
         {"name": "premier", "size": 4},
         {"name": "second", "size": 4, "promoted": 1},
     ]
-    manage.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
+    applying.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
     second = league.week(2)
     assert [division.name for division in second.divisions] == ["premier", "second", "qualification"]
     assert members(second)[:2] == [FOUNDERS[:4], FOUNDERS[4:]]

@@ -16,7 +16,7 @@ from arena.processes import Supervisor
 from arena.settings import PREFIX, load_settings
 from arena.specs import make_spec
 from arena.storage import open_storage
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle, overview
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
@@ -90,10 +90,10 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
                 variables = {"ARENA_TOKEN": token, "ARENA_REFEREE": here["ARENA_REFEREES"]}
                 supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / "greedy.py")], variables)
             cup = {"name": "cup", "format": "round-robin", "rounds": 2, "ruleset": "chinese", "sessions": 4}
-            lifecycle.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
+            creation.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
             lifecycle.start(storage, "cup", utc_now())  # nobody wakes a worker: the beat does
-            wait_for(lambda: lifecycle.status(storage, "cup").ended, meanwhile=supervisor.check)
-            assert lifecycle.status(storage, "cup").state == "finished"
+            wait_for(lambda: overview.status(storage, "cup").ended, meanwhile=supervisor.check)
+            assert overview.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]
             doctor = subprocess.run(check, env=environment, capture_output=True, text=True, timeout=DEADLINE)
             assert doctor.returncode == 0, doctor.stdout + doctor.stderr

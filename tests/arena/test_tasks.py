@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text, update
 from sqlmodel import col, select
 
-from arena.leagues import manage
+from arena.leagues import applying
 from arena.models import League, Tournament, utc_now
 from arena.rounds.advance import everyone
 from arena.settings import Settings
@@ -23,7 +23,7 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
 ) -> None:
     names = world.register(8)
     cups = [world.tournament_of(names[:4], name=name) for name in ("first", "broken", "last")]
-    manage.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    applying.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
     with world.storage.write() as tx:
         assert changed(
             tx, update(Tournament).where(col(Tournament.name) == "broken").values(format="nonsense")
@@ -45,7 +45,7 @@ def test_advance_all_when_a_league_is_broken_then_the_others_go_on(
     settings: Settings, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("broken", "sound"):
-        manage.apply(world.storage, winter(name=name), utc_now() - timedelta(weeks=2))
+        applying.apply(world.storage, winter(name=name), utc_now() - timedelta(weeks=2))
     with world.storage.write() as tx:
         assert changed(tx, text("UPDATE leagues SET spec = 'nonsense' WHERE name = 'broken'"))
     Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()

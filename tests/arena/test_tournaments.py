@@ -4,14 +4,14 @@ import pytest
 
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
-from arena.tournaments import lifecycle
+from arena.tournaments import creation, lifecycle, overview
 from referee.deals.shuffle import commitment
 from referee.errors import RulesetError
 from tests.arena.world import World
 
 
 def test_create_when_done_then_it_waits_to_be_started(world: World) -> None:
-    made = lifecycle.create(world.storage, world.spec(world.register(5)), world.clock())
+    made = creation.create(world.storage, world.spec(world.register(5)), world.clock())
     assert (made.state, made.ruleset, made.table_size, made.entrants) == ("created", "chinese@1", 4, 5)
     assert (made.round, made.matches_total, made.seed, made.started_at) == (0, 0, None, None)
     world.advance(made.id)
@@ -21,8 +21,7 @@ def test_create_when_done_then_it_waits_to_be_started(world: World) -> None:
 def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> None:
     names = world.register(4)
     made = [
-        lifecycle.create(world.storage, world.spec(names, name=name), world.clock())
-        for name in ("one", "two")
+        creation.create(world.storage, world.spec(names, name=name), world.clock()) for name in ("one", "two")
     ]
     assert made[0].commitment != made[1].commitment
     ended = lifecycle.cancel(world.storage, "one", world.clock())
@@ -33,46 +32,46 @@ def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> Non
 def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World) -> None:
     names = world.register(4)
     for name in ("one", "two"):
-        lifecycle.create(world.storage, world.spec(names, name=name), world.clock())
-    assert {status.ruleset for status in lifecycle.list_tournaments(world.storage)} == {"chinese@1"}
-    assert [status.name for status in lifecycle.list_tournaments(world.storage)] == ["two", "one"]
+        creation.create(world.storage, world.spec(names, name=name), world.clock())
+    assert {status.ruleset for status in overview.list_tournaments(world.storage)} == {"chinese@1"}
+    assert [status.name for status in overview.list_tournaments(world.storage)] == ["two", "one"]
 
 
 def test_create_when_entrants_are_too_few_then_nothing_is_made(world: World) -> None:
     message = "entrants: too few: chinese@1 needs 4 at a table, and there are 3"
     with pytest.raises(SpecError, match=message):
-        lifecycle.create(world.storage, world.spec(world.register(3)), world.clock())
-    assert lifecycle.list_tournaments(world.storage) == []
+        creation.create(world.storage, world.spec(world.register(3)), world.clock())
+    assert overview.list_tournaments(world.storage) == []
 
 
 def test_create_when_an_entrant_stands_twice_under_two_names_then_it_is_named(world: World) -> None:
     names = world.register(4)
     with pytest.raises(SpecError, match="entrants: owner-0/bot-0@1 stands there twice"):
-        lifecycle.create(world.storage, world.spec([*names, "owner-0/bot-0"]), world.clock())
+        creation.create(world.storage, world.spec([*names, "owner-0/bot-0"]), world.clock())
 
 
 def test_create_when_an_entrants_token_is_revoked_then_it_is_named(world: World) -> None:
     names = world.register(4)
     versions.revoke_version(world.storage, names[1], world.clock())
     with pytest.raises(SpecError, match=f"entrants: the token of {names[1]} is revoked"):
-        lifecycle.create(world.storage, world.spec(names), world.clock())
+        creation.create(world.storage, world.spec(names), world.clock())
 
 
 def test_create_when_an_entrant_is_unknown_then_it_is_named(world: World) -> None:
     with pytest.raises(UnknownError, match="no bot 'ann/a'; it has to be registered first"):
-        lifecycle.create(world.storage, world.spec([*world.register(4), "ann/a"]), world.clock())
+        creation.create(world.storage, world.spec([*world.register(4), "ann/a"]), world.clock())
 
 
 def test_create_when_the_ruleset_is_unknown_then_it_is_named(world: World) -> None:
     with pytest.raises(RulesetError, match="chines"):
-        lifecycle.create(world.storage, world.spec(world.register(4), ruleset="chines"), world.clock())
+        creation.create(world.storage, world.spec(world.register(4), ruleset="chines"), world.clock())
 
 
 def test_create_when_the_name_is_taken_then_that_is_said(world: World) -> None:
     spec = world.spec(world.register(4))
-    lifecycle.create(world.storage, spec, world.clock())
+    creation.create(world.storage, spec, world.clock())
     with pytest.raises(TakenError, match="there already is a tournament cup"):
-        lifecycle.create(world.storage, spec, world.clock())
+        creation.create(world.storage, spec, world.clock())
 
 
 def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:
@@ -86,7 +85,7 @@ def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
             command(world.storage, "cap", world.clock())
     with pytest.raises(UnknownError, match="no tournament 'cap'"):
-        lifecycle.status(world.storage, "cap")
+        overview.status(world.storage, "cap")
 
 
 def test_round_robin_when_it_is_given_rounds_then_it_has_as_many(world: World) -> None:

@@ -21,8 +21,8 @@ from arena.models import (
 from arena.rounds import advance
 from arena.specs import TournamentSpec, make_spec
 from arena.storage import Storage
-from arena.tournaments import lifecycle
-from arena.tournaments.lifecycle import TournamentStatus
+from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.overview import TournamentStatus
 from tests.arena.fakes import Clock, play_at_once
 
 LEASE = timedelta(seconds=30)
@@ -55,11 +55,11 @@ class World:
     def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
         """A tournament of these bots, started."""
         spec = self.spec(entrants, **fields)
-        lifecycle.create(self.storage, spec, self.clock(), SEED)
+        creation.create(self.storage, spec, self.clock(), SEED)
         return lifecycle.start(self.storage, spec.name, self.clock())
 
     def status(self, name: str = "cup") -> TournamentStatus:
-        return lifecycle.status(self.storage, name)
+        return overview.status(self.storage, name)
 
     def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
         """One call of advance; messages go to the list."""

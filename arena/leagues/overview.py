@@ -1,16 +1,12 @@
-"""Leagues as organisers command and see them; ``arena.leagues.seasons`` starts and ends their seasons."""
+"""Leagues as they are shown, with their seasons, divisions and places."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import update
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.bots.versions import find_all_versions
-from arena.errors import StateError, TakenError, UnknownError
-from arena.leagues.changes import Change, changes
-from arena.leagues.schedule import next_start
+from arena.errors import UnknownError
+from arena.leagues.membership import find_league
 from arena.leagues.seasons import (
     active_members,
     arrival,
@@ -21,10 +17,9 @@ from arena.leagues.seasons import (
     places_of,
     standing_of,
 )
-from arena.leagues.spec import LeagueSpec, make_league
+from arena.leagues.spec import make_league
 from arena.models import (
     Arrival,
-    Bot,
     BotVersion,
     League,
     LeagueMember,
@@ -34,10 +29,7 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.storage import Storage, Transaction, changed
-
-SCHEDULE = ("start", "interval_hours", "seasons")
-"""Fields that say when seasons start."""
+from arena.storage import Storage, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,94 +109,6 @@ class LeagueShown:
     season: SeasonShown | None
     """None: none has started."""
     outside: tuple[Outside, ...]
-
-
-def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
-    """What applying ``spec`` would change; nothing: it is so already."""
-    with storage.read() as tx:
-        found = tx.exec(select(League).where(League.name == spec.name)).first()
-        return changes(found.spec if found else {}, spec.to_object())
-
-
-def apply(storage: Storage, spec: LeagueSpec, now: datetime) -> list[Change]:
-    """Make the league what ``spec`` says, from its next season on; gives what that changed. TakenError."""
-    try:
-        with storage.write() as tx:
-            found = tx.exec(select(League).where(League.name == spec.name)).first()
-            if found is None:
-                found = League(name=spec.name, spec={}, created_at=now, applied_at=now)
-                tx.add(found)
-            made = changes(found.spec, spec.to_object())
-            if made:
-                found.spec, found.applied_at = spec.to_object(), now
-            if any(change.field in SCHEDULE for change in made):
-                found.next_at, found.problem = _due(spec, found.seasons, now), None
-            return made
-    except IntegrityError:
-        raise TakenError(f"{spec.name}: somebody else applied it at the same moment; try again") from None
-
-
-def _due(spec: LeagueSpec, seasons: int, now: datetime) -> datetime | None:
-    """When the next season is due, the first one at ``now`` at the earliest."""
-    if spec.seasons is not None and seasons >= spec.seasons:
-        return None
-    return next_start(spec.start, spec.interval, now - timedelta(microseconds=1))
-
-
-def join(storage: Storage, league: str, bot: str, now: datetime) -> None:
-    """Let ``owner/bot`` play from the next season on, by its newest version, or a version of it.
-
-    UnknownError, TakenError if it is in the league, StateError if its owner has as many in it as can play.
-    """
-    try:
-        with storage.write() as tx:
-            found = find_league(tx, league)
-            owner_id = _owner_of(tx, bot)
-            limit = make_league(found.spec).versions_per_owner
-            members = active_members(tx, found)
-            if any(member.name == bot for member in members):
-                raise TakenError(f"{bot} is in league {league} already")
-            own = [member.name for member in members if member.owner_id == owner_id]
-            if limit is not None and len(own) >= limit:
-                raise StateError(f"league {league} takes {limit} of an owner; {', '.join(own)} is in it")
-            again = (LeagueMember.league_id == found.id, LeagueMember.name == bot)
-            member = tx.exec(select(LeagueMember).where(*again)).first()
-            if member is None:
-                member = LeagueMember(league_id=found.id, name=bot, owner_id=owner_id, joined_at=now)
-                tx.add(member)
-            member.joined_at, member.left_at = now, None
-    except IntegrityError:
-        raise TakenError(f"{bot} is in league {league} already") from None
-
-
-def _owner_of(tx: Transaction, bot: str) -> int:
-    """The owner of ``owner/bot`` or of a version. SpecError, UnknownError, StateError if it cannot play."""
-    name, mark, _ = bot.partition("@")
-    versions = find_all_versions(tx, name)
-    good = [one for one in versions if one.revoked_at is None and (not mark or one.name == bot)]
-    if mark and all(one.name != bot for one in versions):
-        raise UnknownError(f"no bot {bot!r}; it has to be registered first")
-    if not good:
-        raise StateError(f"{bot}: its token is revoked")
-    return tx.exec(select(Bot.owner_id).where(Bot.id == good[0].bot_id)).one()
-
-
-def leave(storage: Storage, league: str, bot: str, now: datetime) -> None:
-    """Let a bot play no more from the next season on. UnknownError, StateError."""
-    with storage.write() as tx:
-        found = find_league(tx, league)
-        in_it = (col(LeagueMember.league_id) == found.id, col(LeagueMember.name) == bot)
-        stays = col(LeagueMember.left_at).is_(None)
-        if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):
-            raise StateError(f"{bot} is not in league {league}")
-
-
-def find_league(tx: Transaction, name: str) -> League:
-    """The league of this name, or UnknownError."""
-    found = tx.exec(select(League).where(League.name == name)).first()
-    if found is None:
-        raise UnknownError(f"no league {name!r}")
-    return found
 
 
 def list_leagues(storage: Storage) -> list[LeagueInfo]:

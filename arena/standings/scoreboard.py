@@ -1,30 +1,19 @@
-"""What came out: standings, crosstables, leaderboards."""
+"""Standings and crosstables as they are shown."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlmodel import col, select
 
-from arena.errors import UnknownError
 from arena.matches.duplicate import deal_scores
-from arena.models import (
-    BotVersion,
-    Entrant,
-    Match,
-    MatchState,
-    Rating,
-    Round,
-    Seat,
-    Session,
-    StoredRuleset,
-    Tournament,
-)
-from arena.ratings.elo import spread, uncertainty
-from arena.standings.outcomes import current_standings, list_entrants, played_deals
+from arena.models import Entrant, Match, MatchState, Round, Seat, Session, Tournament
+from arena.ratings.elo import spread
+from arena.standings.outcomes import current_standings, played_deals
 from arena.standings.ranking import Standing
 from arena.standings.ranking import crosstable as count_deals
 from arena.storage import Storage, Transaction
-from arena.tournaments.lifecycle import find_tournament
+from arena.tournaments.entrants import list_entrants
+from arena.tournaments.overview import find_tournament
 
 CROSSED = 50
 """Lines of a crosstable, if no other number is asked for."""
@@ -58,24 +47,6 @@ class Crosstable:
     """Lines of the standings before the first name."""
     entrants: int = 0
     """Lines of the standings in all."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeaderboardLine:
-    """A bot version's place in a pool."""
-
-    ruleset: str
-    """Name and version, as ``hong-kong@1``."""
-    table_size: int
-    rank: int
-    """From 1; by rating, then by age."""
-    name: str
-    """``owner/bot@version``."""
-    rating: float
-    plus_minus: float
-    """Half the width of the 95 % interval around the rating (``arena.ratings.elo.uncertainty``)."""
-    matches: int
-    deals: int
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:
@@ -188,47 +159,3 @@ def _deals(tx: Transaction, tournament: Tournament, place: Mapping[int, int]) ->
             who = [(seat, here[position]) for seat, position in enumerate(seating) if position in here]
             for points in deals:
                 yield {at: points[seat] for seat, at in who}
-
-
-def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> list[LeaderboardLine]:
-    """The best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
-
-    Without ``pool``, or where several have that name, one pool after another. UnknownError if there is none.
-    """
-    with storage.read() as tx:
-        chosen = [one for one in _pools(tx) if pool is None or _is_called(one[0], pool)]
-        if pool is not None and not chosen:
-            raise UnknownError(f"no ratings under {pool!r}")
-        return [line for ruleset, size in chosen for line in _lines(tx, ruleset, size, limit)]
-
-
-def _is_called(ruleset: StoredRuleset, name: str) -> bool:
-    return name in (ruleset.label, ruleset.name) or (len(name) > 3 and ruleset.hash.startswith(name))
-
-
-def _pools(tx: Transaction) -> list[tuple[StoredRuleset, int]]:
-    """The rulesets and table sizes under which there are ratings."""
-    rated = select(Rating.ruleset_id, Rating.table_size).where(Rating.matches > 0).distinct()
-    found = [(tx.get_one(StoredRuleset, ruleset_id), size) for ruleset_id, size in tx.exec(rated).all()]
-    return sorted(found, key=lambda one: (one[0].label, one[1], one[0].id))
-
-
-def _lines(tx: Transaction, ruleset: StoredRuleset, size: int, limit: int) -> Iterator[LeaderboardLine]:
-    best = (
-        select(Rating, BotVersion.name)
-        .join(BotVersion, col(BotVersion.id) == Rating.version_id)
-        .where(Rating.ruleset_id == ruleset.id, Rating.table_size == size, Rating.matches > 0)
-        .order_by(col(Rating.value).desc(), col(Rating.version_id))
-        .limit(limit)
-    )
-    for rank, (rating, name) in enumerate(tx.exec(best), start=1):
-        yield LeaderboardLine(
-            ruleset=ruleset.label,
-            table_size=size,
-            rank=rank,
-            name=name,
-            rating=rating.value,
-            plus_minus=uncertainty(rating.matches, size),
-            matches=rating.matches,
-            deals=rating.deals,
-        )

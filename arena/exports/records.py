@@ -1,0 +1,40 @@
+"""The deal records of a tournament alone, as JSON lines."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlmodel import col, select
+
+from arena.exports.parts import json_line
+from arena.matches.records import full_records, names_and_points, sessions_of
+from arena.models import Match, Round, RoundState, Tournament
+from arena.storage import Storage, Transaction
+from arena.tournaments.overview import find_tournament
+
+
+def export_records(storage: Storage, name: str) -> Iterator[str]:
+    """The deal records of a tournament as JSON lines, by round, table, session and deal. UnknownError.
+
+    Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
+    still to be played at other tables.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        for round in shown_rounds(tx, tournament):
+            for match in _matches(tx, round):
+                names, _ = names_and_points(tx, match)
+                for session in sessions_of(tx, match):
+                    for record in full_records(tx, tournament, round.number, match, session, names):
+                        yield json_line(record)
+                    tx.expunge(session)
+
+
+def _matches(tx: Transaction, round: Round) -> Sequence[Match]:
+    return tx.exec(select(Match).where(Match.round_id == round.id).order_by(col(Match.table_number))).all()
+
+
+def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
+    """The rounds whose deals may be shown, in order."""
+    opened = select(Round).where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
+    if tournament.duplicate and tournament.finished_at is None:
+        opened = opened.where(Round.state == RoundState.CLOSED)
+    return tx.exec(opened.order_by(col(Round.number))).all()

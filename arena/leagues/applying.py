@@ -1,0 +1,48 @@
+"""What applying a league file changes, and the change itself."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import select
+
+from arena.errors import TakenError
+from arena.leagues.changes import Change, changes
+from arena.leagues.schedule import next_start
+from arena.leagues.spec import LeagueSpec
+from arena.models import League
+from arena.storage import Storage
+
+SCHEDULE = ("start", "interval_hours", "seasons")
+"""Fields that say when seasons start."""
+
+
+def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
+    """What applying ``spec`` would change; nothing: it is so already."""
+    with storage.read() as tx:
+        found = tx.exec(select(League).where(League.name == spec.name)).first()
+        return changes(found.spec if found else {}, spec.to_object())
+
+
+def apply(storage: Storage, spec: LeagueSpec, now: datetime) -> list[Change]:
+    """Make the league what ``spec`` says, from its next season on; gives what that changed. TakenError."""
+    try:
+        with storage.write() as tx:
+            found = tx.exec(select(League).where(League.name == spec.name)).first()
+            if found is None:
+                found = League(name=spec.name, spec={}, created_at=now, applied_at=now)
+                tx.add(found)
+            made = changes(found.spec, spec.to_object())
+            if made:
+                found.spec, found.applied_at = spec.to_object(), now
+            if any(change.field in SCHEDULE for change in made):
+                found.next_at, found.problem = _due(spec, found.seasons, now), None
+            return made
+    except IntegrityError:
+        raise TakenError(f"{spec.name}: somebody else applied it at the same moment; try again") from None
+
+
+def _due(spec: LeagueSpec, seasons: int, now: datetime) -> datetime | None:
+    """When the next season is due, the first one at ``now`` at the earliest."""
+    if spec.seasons is not None and seasons >= spec.seasons:
+        return None
+    return next_start(spec.start, spec.interval, now - timedelta(microseconds=1))

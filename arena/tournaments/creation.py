@@ -1,0 +1,137 @@
+"""Tournaments are created: checked as a whole, stored with their seed's commitment, not yet started."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import select
+
+from arena.bots.checks import require_checks
+from arena.bots.versions import find_versions
+from arena.errors import SpecError, TakenError
+from arena.matches.duplicate import session_deals
+from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
+from arena.pairing import check_options, check_owners
+from arena.specs import TournamentSpec
+from arena.storage import Storage, Transaction
+from arena.tournaments.overview import TournamentStatus, status_of
+from referee.deals.shuffle import commitment
+from referee.ruleset import Ruleset, load_ruleset
+from referee.ruleset.limits import most_deals, most_points
+
+MOST_MATCH_POINTS = 2**31 - 1
+"""What a seat's points in a match may come to, up or down: the database has 32 bits for them."""
+
+
+def create(
+    storage: Storage, spec: TournamentSpec, now: datetime, seed: bytes | None = None
+) -> TournamentStatus:
+    """Create a tournament, not yet started; ``seed`` is drawn if it is not given.
+
+    Raises RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError.
+    """
+    try:
+        with storage.write() as tx:
+            return status_of(tx, create_in(tx, spec, now, seed))
+    except IntegrityError:
+        raise TakenError(
+            f"{spec.name}: somebody else created the same at the same moment; try again"
+        ) from None
+
+
+def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes | None = None) -> Tournament:
+    """Create a tournament as part of a transaction; the same errors, and IntegrityError for a taken name."""
+    ruleset = load_ruleset(spec.ruleset)
+    if spec.duplicate:
+        spec = replace(spec, deals=session_deals(ruleset, spec.deals))
+    _check_points(spec, ruleset)
+    if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
+        raise TakenError(f"there already is a tournament {spec.name}")
+    versions = find_versions(tx, spec.entrants)
+    _check_entrants(versions, ruleset)
+    check_options(spec.format, spec.options, len(versions), ruleset.players, spec.rounds)
+    if not spec.allow_same_owner:
+        bots = [version.name for version in versions]
+        check_owners(spec.format, spec.options, bots, ruleset.players)
+    if spec.require_check:
+        require_checks(versions)
+    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
+    tx.add_all(
+        Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
+        for number, version in enumerate(versions, start=1)
+    )
+    tx.flush()
+    return tournament
+
+
+def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
+    deals = spec.sessions * most_deals(ruleset, spec.deals or 0)
+    most = deals * most_points(ruleset)
+    if most > MOST_MATCH_POINTS:
+        told = (
+            f"a match of {deals} deals could come to {most} points, and its totals hold {MOST_MATCH_POINTS}"
+        )
+        raise SpecError("sessions", told)
+
+
+def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:
+    seen: set[str] = set()
+    for version in versions:
+        if version.revoked_at is not None:
+            raise SpecError("entrants", f"the token of {version.name} is revoked")
+        if version.name in seen:
+            raise SpecError("entrants", f"{version.name} stands there twice")
+        seen.add(version.name)
+    if len(versions) < ruleset.players:
+        needed = f"{ruleset.label} needs {ruleset.players} at a table"
+        raise SpecError("entrants", f"too few: {needed}, and there are {len(versions)}")
+
+
+def _add_tournament(
+    tx: Transaction, spec: TournamentSpec, ruleset: Ruleset, now: datetime, seed: bytes
+) -> Tournament:
+    tournament = Tournament(
+        name=spec.name,
+        format=spec.format,
+        state=TournamentState.CREATED,
+        ruleset_id=_stored(tx, ruleset, now).id,
+        table_size=ruleset.players,
+        rounds=spec.rounds,
+        sessions=spec.sessions,
+        deals=spec.deals,
+        decision_ms=spec.decision_ms,
+        join_ms=spec.join_seconds * 1000,
+        faults=spec.faults,
+        bank_ms=spec.bank_ms,
+        increment_ms=spec.increment_ms,
+        credit_ms=spec.credit_ms,
+        ask_forced=spec.ask_forced,
+        require_check=spec.require_check,
+        duplicate=spec.duplicate,
+        allow_same_owner=spec.allow_same_owner,
+        options=dict(spec.options),
+        seed=seed.hex(),
+        commitment=commitment(seed),
+        created_at=now,
+    )
+    tx.add(tournament)
+    tx.flush()
+    return tournament
+
+
+def _stored(tx: Transaction, ruleset: Ruleset, now: datetime) -> StoredRuleset:
+    found = tx.exec(select(StoredRuleset).where(StoredRuleset.hash == ruleset.hash)).first()
+    if found is None:
+        found = StoredRuleset(
+            name=ruleset.name,
+            version=ruleset.version,
+            hash=ruleset.hash,
+            players=ruleset.players,
+            content=ruleset.to_object(),
+            created_at=now,
+        )
+        tx.add(found)
+        tx.flush()
+    return found

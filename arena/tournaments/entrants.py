@@ -1,0 +1,46 @@
+"""The entrants of a tournament, read from the rows into plain values."""
+
+from dataclasses import dataclass
+
+from sqlmodel import col, select
+
+from arena.models import Bot, BotVersion, Entrant, Tournament
+from arena.storage import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantInfo:
+    """An entrant and who stands behind it."""
+
+    number: int
+    """Place in the list of entrants, from 1."""
+    entrant_id: int
+    version_id: int
+    name: str
+    """``owner/bot@version``."""
+    owner_id: int
+
+
+def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
+    """The tournament's entrants in the order of seeding."""
+    rows = (
+        select(Entrant, BotVersion.name, Bot.owner_id)
+        .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        .join(Bot, col(Bot.id) == BotVersion.bot_id)
+        .where(Entrant.tournament_id == tournament.id)
+        .order_by(col(Entrant.number))
+    )
+    return [
+        EntrantInfo(entrant.number, entrant.id, entrant.version_id, name, owner_id)
+        for entrant, name, owner_id in tx.exec(rows)
+    ]
+
+
+def playing(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
+    """The entrants that play in this round, by number: those that have come and not withdrawn."""
+    there = (
+        select(Entrant.number)
+        .where(Entrant.tournament_id == tournament.id, col(Entrant.entered_at_round) <= round)
+        .where(col(Entrant.withdrawn_after).is_(None) | (col(Entrant.withdrawn_after) >= round))
+    )
+    return list(tx.exec(there.order_by(col(Entrant.number))))

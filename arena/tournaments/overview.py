@@ -1,0 +1,143 @@
+"""How tournaments stand, and where they are looked up."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import col, func, select
+
+from arena.errors import UnknownError
+from arena.models import Entrant, Match, MatchState, Round, StoredRuleset, Tournament, TournamentState
+from arena.storage import Storage, Transaction
+
+PROBLEMS_SHOWN = 20
+"""Matches whose troubles a status lists at most."""
+
+
+ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentStatus:
+    """A tournament as it is shown."""
+
+    id: int
+    name: str
+    format: str
+    state: TournamentState
+    problem: str | None
+    """Why it failed; None: it has not."""
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    entrants: int
+    """Number of entrants."""
+    rounds: int | None
+    """Rounds in all; None: not known before the round-robin is paired."""
+    sessions: int
+    """Sessions in a match."""
+    deals: int | None
+    """Deals in a session; None: as the ruleset says."""
+    commitment: str
+    """SHA-256 of the seed."""
+    seed: str | None
+    """The seed in hexadecimal; None: secret until the tournament has ended."""
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    """When it finished or was cancelled; None: not yet."""
+    round: int
+    """The latest round that was opened; 0: none yet."""
+    matches_done: int
+    matches_running: int
+    matches_total: int
+    """Matches of all rounds paired so far."""
+    sessions_done: int
+    sessions_total: int
+    """Sessions of all rounds paired so far."""
+    waiting: tuple[str, ...]
+    """A line for each match that something keeps from being played."""
+    leased_until: datetime | None
+    """Until when a worker has one of its matches, if it gives no further sign of life; None: none has."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state in ENDED
+
+
+def status(storage: Storage, name: str) -> TournamentStatus:
+    """How a tournament stands. UnknownError."""
+    with storage.read() as tx:
+        return status_of(tx, find_tournament(tx, name))
+
+
+def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
+    """How the latest tournaments stand, newest first."""
+    latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit)
+    with storage.read() as tx:
+        return [status_of(tx, tournament) for tournament in tx.exec(latest).all()]
+
+
+def find_tournament(tx: Transaction, name: str) -> Tournament:
+    """The tournament of this name, or UnknownError."""
+    found = tx.exec(select(Tournament).where(Tournament.name == name)).first()
+    if found is None:
+        raise UnknownError(f"no tournament {name!r}")
+    return found
+
+
+def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
+    """How this tournament stands in this transaction."""
+    of_it = col(Match.tournament_id) == tournament.id
+    counts = (
+        select(Match.state, func.count(), func.sum(Match.sessions_done)).where(of_it).group_by(Match.state)
+    )
+    rows = tx.exec(counts).all()
+    matches = {state: count for state, count, _ in rows}
+    opened = select(func.max(Round.number)).where(
+        Round.tournament_id == tournament.id, col(Round.started_at).is_not(None)
+    )
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    entrants = select(func.count()).select_from(Entrant).where(Entrant.tournament_id == tournament.id)
+    total = sum(matches.values())
+    return TournamentStatus(
+        id=tournament.id,
+        name=tournament.name,
+        format=tournament.format,
+        state=tournament.state,
+        problem=tournament.problem,
+        ruleset=ruleset.label,
+        table_size=tournament.table_size,
+        entrants=tx.exec(entrants).one(),
+        rounds=tournament.rounds,
+        sessions=tournament.sessions,
+        deals=tournament.deals,
+        commitment=tournament.commitment,
+        seed=tournament.seed if tournament.state in ENDED else None,
+        created_at=tournament.created_at,
+        started_at=tournament.started_at,
+        finished_at=tournament.finished_at,
+        round=tx.exec(opened).one() or 0,
+        matches_done=matches.get(MatchState.DONE, 0),
+        matches_running=matches.get(MatchState.RUNNING, 0),
+        matches_total=total,
+        sessions_done=sum(done for _, _, done in rows),
+        sessions_total=total * tournament.sessions,
+        waiting=_held_up(tx, tournament),
+        leased_until=tx.exec(select(func.max(Match.lease_until)).where(of_it)).one(),
+    )
+
+
+def _held_up(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:
+    held = (
+        select(Round.number, Match.table_number, Match.problem)
+        .join(Round, col(Round.id) == Match.round_id)
+        .where(
+            Match.tournament_id == tournament.id,
+            col(Match.problem).is_not(None),
+            col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]),
+        )
+        .order_by(col(Round.number), col(Match.table_number))
+        .limit(PROBLEMS_SHOWN)
+    )
+    return tuple(f"round {round} table {table}: {problem}" for round, table, problem in tx.exec(held))
