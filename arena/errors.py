@@ -5,13 +5,18 @@ ArenaError
  ├─ StorageError     the database cannot be reached, read or written
  │   └─ SchemaError  the database was made by another version of the arena
  ├─ BrokerError      the message broker cannot be reached
- ├─ SpecError        a field of what was asked for is wrong (``field``, ``reason``)
+ ├─ SpecError        fields of what was asked for are wrong (``field``, ``reason``, ``problems``)
  ├─ UnknownError     there is nothing of that name
  ├─ TakenError       the name is taken
  ├─ StateError       not possible in the present state
  ├─ LeaseLost        the match is no longer this worker's
  └─ ProcessFailed    a child process ended as soon as it had started
 """
+
+from collections.abc import Sequence
+from typing import Self
+
+from referee.errors import Problem
 
 
 class ArenaError(Exception):
@@ -40,12 +45,19 @@ class BrokerError(ArenaError):
 
 
 class SpecError(ArenaError):
-    """A field of what was asked for is wrong: ``field`` names it, ``reason`` says what was wrong."""
+    """Fields of what was asked for are wrong: ``problems`` are all, ``field`` and ``reason`` the first."""
 
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(f"{field}: {reason}")
+    def __init__(self, field: str, reason: str, *others: Problem) -> None:
+        self.problems = (Problem(field, reason), *others)
+        super().__init__("; ".join(map(str, self.problems)))
         self.field = field
         self.reason = reason
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> Self:
+        """Return the error of all these problems, of which there must be one."""
+        (field, reason), *others = problems
+        return cls(field, reason, *others)
 
 
 class UnknownError(ArenaError):

@@ -2,7 +2,7 @@
 
 RefereeError
  ├─ CardError            text is no card of the ruleset, or more copies than packs
- ├─ RulesetError         a ruleset field is wrong (``field``, ``reason``)
+ ├─ RulesetError         fields of a ruleset are wrong (``field``, ``reason``, ``problems``)
  ├─ TomlError            a file cannot be read, or is no TOML (``path``, ``reason``)
  ├─ PlayError            an action that cannot be taken
  │   ├─ NotAPlay         the cards form no combination under this ruleset
@@ -18,7 +18,25 @@ RefereeError
  └─ ConnectionRefused    the referee does not take the bot's connection, and says why
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple, Self
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong in what was given."""
+
+    field: str
+    """Where, as a dotted path; list items by their index, as ``multipliers[0].times``."""
+    reason: str
+    """What was wrong."""
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}"
+
+    def within(self, where: str) -> Self:
+        """Return the problem as one of a larger whole: ``where`` and its field."""
+        return self._replace(field=f"{where}{self.field}")
 
 
 class RefereeError(Exception):
@@ -30,15 +48,19 @@ class CardError(RefereeError):
 
 
 class RulesetError(RefereeError):
-    """A field of a ruleset is wrong.
+    """Fields of a ruleset are wrong: ``problems`` are all of them, ``field`` and ``reason`` the first."""
 
-    ``field`` names it (a dotted path for nested fields), ``reason`` says what was wrong.
-    """
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(f"{field}: {reason}")
+    def __init__(self, field: str, reason: str, *others: Problem) -> None:
+        self.problems = (Problem(field, reason), *others)
+        super().__init__("; ".join(map(str, self.problems)))
         self.field = field
         self.reason = reason
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> Self:
+        """Return the error of all these problems, of which there must be one."""
+        (field, reason), *others = problems
+        return cls(field, reason, *others)
 
 
 class TomlError(RefereeError):

@@ -12,8 +12,8 @@ import typer
 from arena.cli import INTERRUPTED
 from arena.cli.context import Given
 from arena.cli.later import Later
-from arena.errors import ArenaError
-from referee.errors import RefereeError
+from arena.errors import ArenaError, SpecError
+from referee.errors import RefereeError, RulesetError
 
 COMMANDS = (
     Later(
@@ -115,16 +115,18 @@ def arena_group() -> Any:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
 
-    Every error is one line on standard error.
+    Every problem is one line on standard error.
     """
     try:
         status = arena_group().main(args=list(arguments), prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except typer.TyperException as error:
-        return _fail(_with_help(error), error.exit_code)
+        return _fail(_with_help(error), status=error.exit_code)
+    except (SpecError, RulesetError) as error:
+        return _fail(*map(str, error.problems))
     except (ArenaError, RefereeError) as error:
-        return _fail(str(error), 1)
+        return _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
@@ -138,7 +140,7 @@ def _with_help(error: typer.TyperException) -> str:
     return f"{message} (see {context.command_path} --help)" if context and message else message
 
 
-def _fail(reason: str, status: int) -> int:
-    if reason:
+def _fail(*reasons: str, status: int = 1) -> int:
+    for reason in filter(None, reasons):
         print(f"error: {' '.join(reason.split())}", file=sys.stderr)
     return status

@@ -27,6 +27,7 @@ from referee.protocol.numbers import card_numbers
 from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.rules.plays import Rules
+from referee.ruleset import DEFAULT, load_ruleset
 from referee.v1 import play_pb2, referee_pb2
 
 DEFAULT_REFEREE = "127.0.0.1:8710"
@@ -172,7 +173,8 @@ class BotClient:
         self.leaving.set()
 
     async def run(self, addresses: Sequence[str]) -> None:
-        """Plays until told to leave. Raises ConnectionRefused when a referee will not have the bot."""
+        """Play until told to leave. Raise ConnectionRefused when a referee will not have the bot."""
+        load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
         try:
             async with asyncio.TaskGroup() as self._streams:
                 self.meet(addresses)

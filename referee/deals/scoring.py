@@ -98,12 +98,9 @@ def final_factor(rules: Rules, final: int) -> int:
         return 1
     cards = final & rules.full
     twos = rules.count(cards & landmarks(rules).all_twos)
-    match rules.ruleset.final_twos:
-        case "double_each":
-            return 1 << twos
-        case "double_if_all":
-            return 2 if twos and twos == rules.count(cards) else 1
-    return 1
+    if rules.ruleset.final_twos == "double_each":
+        return 1 << twos
+    return 2 if twos and twos == rules.count(cards) else 1
 
 
 def _case(rules: Rules, finish: Finish) -> Case:

@@ -8,12 +8,10 @@ from referee.errors import RecordError, RulesetError
 from referee.records.record import DIRECTIONS, FORMAT
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
-from referee.ruleset import DEFAULT, load_ruleset
-from referee.ruleset.values import shown
+from referee.ruleset.model import FIELD_NAMES
+from referee.validation import shown
 
 T = TypeVar("T")
-
-_RULESET_FIELDS = tuple(load_ruleset(DEFAULT).to_object())
 
 _ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
@@ -184,7 +182,7 @@ def _check_resolved(ruleset: Mapping[str, object]) -> None:
     """A record must not mean something else where other presets are installed."""
     if "extends" in ruleset:
         raise RecordError(None, "ruleset.extends: a record holds a resolved ruleset, which extends nothing")
-    for name in _RULESET_FIELDS:
+    for name in FIELD_NAMES:
         if name not in ruleset:
             raise RecordError(None, f"ruleset.{name}: is missing; a record holds a resolved ruleset")
     if isinstance(ruleset["straights"], str):

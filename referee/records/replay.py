@@ -11,7 +11,7 @@ from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_le
 from referee.errors import CardError, PlayError, RecordError
 from referee.records.reading import ExchangeText, Record, parse_action, read_record
 from referee.records.record import DIRECTIONS, action_text
-from referee.ruleset.values import shown
+from referee.validation import shown
 
 Place = tuple[str, int, int, int, int, str]
 """What names a deal: tournament, round, table, session, number, and its ruleset's hash."""

@@ -11,7 +11,7 @@ from referee.errors import CardError, RecordError, RefereeError
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
-from referee.ruleset.values import shown
+from referee.validation import shown
 
 EXPORT = "bigtwo-export/1"
 """What lines of an export say of themselves that are no deals: `arena verify` checks them."""

@@ -1,6 +1,8 @@
 """How much a deal can cost at the very most, so that every score fits the 32 bits that it has."""
 
-from referee.errors import RulesetError
+from collections.abc import Iterator
+
+from referee.errors import Problem
 from referee.ruleset.model import Ruleset
 
 MAX_DEALS = 1000
@@ -30,12 +32,12 @@ def most_points(ruleset: Ruleset) -> int:
     return _settled(ruleset) + _bonuses(ruleset)
 
 
-def refuse_excess(ruleset: Ruleset) -> None:
-    """Raise RulesetError if points could grow beyond ``MOST_POINTS``; it names the field that does most."""
+def excess(ruleset: Ruleset) -> Iterator[Problem]:
+    """Yield what is wrong if points could grow beyond ``MOST_POINTS``; it names the field that does most."""
     most = most_points(ruleset)
     if most > MOST_POINTS:
         bound = f"must be less: a deal could come to {most} points, and a score holds {MOST_POINTS} a deal"
-        raise RulesetError(_field(ruleset), bound)
+        yield Problem(_field(ruleset), bound)
 
 
 def _settled(ruleset: Ruleset) -> int:

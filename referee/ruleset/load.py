@@ -8,10 +8,9 @@ from pathlib import Path
 
 from referee.errors import RulesetError, TomlError
 from referee.ruleset.conflicts import refuse_conflicts
-from referee.ruleset.fields import read_ruleset
 from referee.ruleset.model import Ruleset
-from referee.ruleset.values import choice, shown
 from referee.toml import read_toml
+from referee.validation import shown, suggestion
 
 DEFAULT = "chinese"
 """The preset that supplies what an object does not give, unless it extends another."""
@@ -33,31 +32,41 @@ def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
     extends, ``chinese`` if it names none. Raises RulesetError, whatever the value is.
     """
     if isinstance(source, str):
-        return _preset(choice("ruleset", source, preset_names()))
+        return _preset(_known_preset("ruleset", source))
     if not isinstance(source, Mapping):
         raise RulesetError("ruleset", f"must be a preset's name or an object, not {shown(source)}")
     if set(source) == {"name"}:
-        return _preset(choice("name", source["name"], preset_names()))
+        return _preset(_known_preset("name", source["name"]))
     return _resolve(source)
 
 
 def load_ruleset_file(path: Path) -> Ruleset:
-    """Return the ruleset of a TOML file; RulesetError names the file, and the field that is wrong."""
+    """Return the ruleset of a TOML file; RulesetError names the file, and each field that is wrong."""
     try:
         return load_ruleset(read_toml(path))
     except TomlError as error:
         raise RulesetError(str(path), error.reason) from None
     except RulesetError as error:
-        raise RulesetError(f"{path}: {error.field}", error.reason) from None
+        raise RulesetError.of([problem.within(f"{path}: ") for problem in error.problems]) from None
+
+
+def _known_preset(field: str, name: object) -> str:
+    presets = preset_names()
+    if isinstance(name, str) and name in presets:
+        return name
+    hint = suggestion(name, presets) if isinstance(name, str) else ""
+    raise RulesetError(field, f"must be one of {', '.join(presets)}, not {shown(name)}{hint}")
 
 
 def _resolve(given: Mapping[str, object]) -> Ruleset:
-    base = _preset(choice("extends", given.get("extends", DEFAULT), preset_names()))
+    base = _preset(_known_preset("extends", given.get("extends", DEFAULT)))
     own = {name: value for name, value in given.items() if name != "extends"}
     return _checked({**base.to_object(), **own})
 
 
 def _checked(resolved: Mapping[str, object]) -> Ruleset:
+    from referee.ruleset.reading import read_ruleset  # pydantic, which takes a while to load
+
     ruleset = read_ruleset(resolved)
     refuse_conflicts(ruleset)
     return ruleset

@@ -8,20 +8,48 @@ import json
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from typing import Annotated, ClassVar, Literal
 
-from referee.ruleset.ladders import Ladder
+from annotated_types import Interval
+
+from referee.ruleset.annotations import CONFIG
+from referee.ruleset.fields import (
+    LARGEST,
+    BombKinds,
+    CardPoints,
+    FiveCardKinds,
+    Flag,
+    HandSize,
+    Kinds,
+    Name,
+    Points,
+    Positive,
+    Ranks,
+    Straights,
+    Suits,
+    Target,
+    Whole,
+    null_by_name,
+    rising,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
     """What a number of cards left costs: a factor, or a fixed amount in place of the points."""
 
-    start: int
+    __pydantic_config__: ClassVar = CONFIG
+
+    start: Positive
     """The fewest cards left that the bracket applies to (``from`` in the object)."""
-    times: int | None
+    times: Positive | None = None
     """The factor on the card points; None where ``points`` is given."""
-    points: int | None
+    points: Points | None = None
     """The fixed amount; None where ``times`` is given."""
+
+    def __post_init__(self) -> None:
+        if (self.times is None) == (self.points is None):
+            raise ValueError("must hold 'from' and either 'times' or 'points'")
 
     def to_object(self) -> dict[str, object]:
         """Return the bracket as in the ruleset object."""
@@ -34,17 +62,19 @@ class Bracket:
 class Bonuses:
     """Points for plays that nobody beat and for the winner."""
 
-    quads: int
+    __pydantic_config__: ClassVar = CONFIG
+
+    quads: Points
     """For four of a kind (bare or with a card) that nobody beat."""
-    straight_flush: int
+    straight_flush: Points
     """For a straight flush of any form that nobody beat."""
-    four_twos: int
+    four_twos: Points
     """For four twos that nobody beat, in place of ``quads``."""
-    final_times: int
+    final_times: Points
     """Factor on the three bonuses above where the play ends the deal."""
-    winner: int
+    winner: Points
     """For the winner, unless the final play holds twos."""
-    winner_per_two: int
+    winner_per_two: Points
     """For the winner, for every two in the final play, in place of ``winner``."""
 
     def to_object(self) -> dict[str, object]:
@@ -56,12 +86,18 @@ class Bonuses:
 class SessionEnd:
     """When a session ends: at the first of these, of which at least one is given."""
 
-    deals: int | None
+    __pydantic_config__: ClassVar = CONFIG
+
+    deals: Positive | None = None
     """After this many deals; None for no such limit."""
-    target: int | None
+    target: Target | None = None
     """At a score of at least this if above 0, of at most this if below; None for no target."""
-    chips: int | None
+    chips: Positive | None = None
     """When a score has fallen to minus this; None for chips without end."""
+
+    def __post_init__(self) -> None:
+        if self.deals is None and self.target is None and self.chips is None:
+            raise ValueError("must have at least one of deals, target and chips")
 
     def to_object(self) -> dict[str, object]:
         """Return the session's end as in the ruleset object."""
@@ -72,91 +108,104 @@ class SessionEnd:
 class Ruleset:
     """One variant of Big Two."""
 
-    name: str
+    __pydantic_config__: ClassVar = CONFIG
+
+    name: Name
     """The variant's name."""
-    version: int
+    version: Positive
     """The version of the variant under this name, from 1."""
-    decks: int
+    decks: Annotated[Whole, Interval(ge=1, le=2)]
     """Packs shuffled together, 1 or 2; identical cards are equal, and equal never beats."""
-    ranks: tuple[str, ...]
+    ranks: Ranks
     """The ranks, low to high: the standard 13 or Lectio's 15."""
-    suits: tuple[str, ...]
+    suits: Suits
     """The four suits, low to high."""
-    players: int
+    players: Annotated[Whole, Interval(ge=2, le=8)]
     """Seats at the table, 2 to 8."""
-    hand_size: int | str
+    hand_size: HandSize
     """Cards dealt to each seat, or ``all``: the whole pack, extra cards one each from the dealer's next."""
-    dealer: str
+    dealer: Literal["rotate", "winner", "loser"]
     """Who deals next: ``rotate``, or the ``winner`` or ``loser`` of the last deal."""
-    leftover: str
+    leftover: Literal["unused", "to_lowest", "stock"]
     """Cards not dealt: ``unused``, ``to_lowest`` (to the holder of the lowest card) or the ``stock``."""
-    leftover_shown: bool
+    leftover_shown: Flag
     """Whether cards that go ``to_lowest`` are seen by all."""
-    draw_on_pass: str
+    draw_on_pass: Literal["none", "one", "as_needed"]
     """Cards that who passes draws: ``none``, ``one``, ``as_needed`` (as many as the play to beat has)."""
-    restock: bool
+    restock: Flag
     """Whether the finished tricks, shuffled, become the stock when that is empty."""
-    exchange: str
+    exchange: Literal["none", "loser_to_winner"]
     """``none``, or ``loser_to_winner``: the loser's highest card against one that the winner chooses."""
-    redeal_four_twos: bool
+    redeal_four_twos: Flag
     """Whether a hand with the twos of all suits is dealt again."""
-    dragon: str
+    dragon: Literal["none", "wins"]
     """``none``, or ``wins``: a dealt hand with every rank wins at once."""
-    direction: str
+    direction: Literal["clockwise", "anticlockwise", "alternating"]
     """Order of play: ``clockwise``, ``anticlockwise``, or ``alternating`` deal by deal."""
-    lead: str
+    lead: Literal["lowest", "winner", "loser"]
     """Who leads a deal: holder of the ``lowest`` card, or the last deal's ``winner`` or ``loser``."""
-    lowest_lead_every: int
+    lowest_lead_every: Annotated[Whole, Interval(ge=0, le=LARGEST)]
     """With ``winner`` or ``loser``: deals 1, N+1, 2N+1 … are led by the lowest card; 0 for the first only."""
-    lead_includes_lowest: bool
+    lead_includes_lowest: Flag
     """Whether a lead chosen by the lowest card must contain that card."""
-    plays: tuple[str, ...]
+    plays: Kinds
     """The kinds of combinations that may be played."""
-    five_card_order: tuple[str, ...]
+    five_card_order: FiveCardKinds
     """The kinds of five cards in ``plays``, weakest first; ``royal_flush`` may stand apart."""
-    kinds_compete: bool
+    kinds_compete: Flag
     """Whether five cards of a stronger kind beat five of a weaker kind."""
-    straights: Ladder
+    straights: Straights
     """The legal sequences in levels of equals, weakest level first; each a text of five ranks."""
-    straight_suit_of: str
+    straight_suit_of: Literal["top", "highest"]
     """Whose suit parts straights of one level: the ``top`` of the sequence or the ``highest`` in rank."""
-    flush_order: str
+    flush_order: Literal["suit_then_top", "top_then_suit", "ranks_then_suit"]
     """``suit_then_top``, ``top_then_suit`` or ``ranks_then_suit``."""
-    bombs: tuple[str, ...]
+    bombs: BombKinds
     """The kinds that beat any play of another kind and size."""
-    bomb_pair_run: int
+    bomb_pair_run: Annotated[Whole, Interval(ge=2, le=LARGEST)]
     """The fewest pairs of a pair run that is a bomb, where pair runs are."""
-    bomb_order: tuple[str, ...]
+    bomb_order: BombKinds
     """The kinds of ``bombs``, weakest first; empty for the order of ``bombs``."""
-    bombs_out_of_turn: bool
+    bombs_out_of_turn: Flag
     """Whether any seat may bomb a play before the next turn."""
-    pass_locks: bool
+    pass_locks: Flag
     """Whether who has passed is out until the trick ends."""
-    beat_own: bool
+    beat_own: Flag
     """Whether the last to play, all others having passed, may first beat the own play."""
-    announce_at: int
+    announce_at: Annotated[Whole, Interval(ge=0, le=2)]
     """Cards left, 0 to 2, from which a seat's count is announced; 0 for never."""
-    guard: str
+    guard: Literal["none", "must", "liable"]
     """Duty of who plays before a seat with one card: ``none``, ``must`` or ``liable``."""
-    last_top_card: str
+    last_top_card: Literal["allowed", "cannot_win", "loses"]
     """The highest card as the last: ``allowed``, ``cannot_win`` by it, or who is left with it ``loses``."""
-    deal_ends: str
+    deal_ends: Literal["first_out", "last_holder"]
     """When a deal ends: ``first_out``, or ``last_holder`` (one seat still holds cards)."""
-    card_points: tuple[int, ...]
+    card_points: CardPoints
     """Points for each card left, by rank position in ``ranks``."""
-    multipliers: tuple[Bracket, ...]
+    multipliers: Annotated[tuple[Bracket, ...], rising]
     """Brackets by cards left, rising; the highest that applies counts."""
-    multiplier_for: str
+    multiplier_for: Literal["all", "leader"]
     """Whom brackets apply to: ``all``, or only the ``leader`` of the deal."""
-    double_per_two_left: bool
+    double_per_two_left: Flag
     """Whether every two left in a hand doubles its penalty."""
-    final_twos: str
+    final_twos: Literal["none", "double_if_all", "double_each"]
     """``none``; ``double_if_all`` where the winning play is all twos; ``double_each`` for every two in it."""
-    settle: str
+    settle: Literal[
+        "penalty",
+        "pairwise",
+        "winner_collects",
+        "winner_scores",
+        "fixed",
+        "places",
+        "loser_only",
+        "difference",
+        "last_loses",
+        "wins",
+    ]
     """How penalties become points, such as ``penalty`` or ``pairwise``."""
-    place_points: tuple[int, ...]
+    place_points: tuple[Points, ...]
     """With settle ``places``: points by order of going out, one a seat; else empty."""
-    bonuses: Bonuses | None
+    bonuses: Annotated[Bonuses | None, null_by_name]
     """Points on top of the settling; None for none."""
     session: SessionEnd
     """When a session ends."""
@@ -180,6 +229,10 @@ class Ruleset:
     def label(self) -> str:
         """Name and version, as ``hong-kong@1``."""
         return f"{self.name}@{self.version}"
+
+
+FIELD_NAMES = tuple(field.name for field in fields(Ruleset))
+"""Every field of a ruleset, in the order of the object."""
 
 
 def plain(value: object) -> object:

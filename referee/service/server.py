@@ -16,8 +16,8 @@ from grpc_reflection.v1alpha import reflection
 from referee.channel import SERVER_OPTIONS
 from referee.errors import ListenError
 from referee.matches.auth import Authenticator
-from referee.matches.lobby import BEAT_SECONDS, Lobby
-from referee.protocol import encode
+from referee.matches.hall import BEAT_SECONDS, Hall
+from referee.ruleset import DEFAULT, load_ruleset
 from referee.service.calls import RefereeServicer
 from referee.service.serving import ServerOptions
 from referee.service.stream import clock
@@ -53,11 +53,12 @@ async def serve(
     """
     if options.meter is not None:
         options = replace(options, journal=options.meter.over(options.journal))
-    lobby = Lobby(options.journal, encode.sight)
+    load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
+    hall = Hall(options.journal)
     if options.meter is not None:
-        options.meter.attach(lobby)
+        options.meter.attach(hall)
     server = grpc.aio.server(options=_OPTIONS)
-    servicer = RefereeServicer(lobby, authenticator, options)
+    servicer = RefereeServicer(hall, authenticator, options)
     server.add_generic_rpc_handlers((servicer.handlers(),))
     names = (referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name, health.SERVICE_NAME)
     health_servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
@@ -81,8 +82,8 @@ async def serve(
         on_ready(port)
     await stop.wait()
     await health_servicer.enter_graceful_shutdown()
-    await _drain(lobby, options.drain_seconds, hurry or asyncio.Event())
-    lobby.close_all(CLOSING)
+    await _drain(hall, options.drain_seconds, hurry or asyncio.Event())
+    hall.close_all(CLOSING)
     beat.cancel()
     servicer.stopping = True
     deadline = clock() + STOP_GRACE
@@ -117,15 +118,15 @@ def take_precedence() -> bool:
     return True
 
 
-async def _drain(lobby: Lobby, seconds: float, hurry: asyncio.Event) -> None:
-    lobby.drain(CLOSING)
-    if not lobby.drained:
-        log.info("draining: %d sessions have %.0f s to finish", lobby.sessions, seconds)
+async def _drain(hall: Hall, seconds: float, hurry: asyncio.Event) -> None:
+    hall.drain(CLOSING)
+    if not hall.drained:
+        log.info("draining: %d sessions have %.0f s to finish", hall.sessions, seconds)
     deadline = clock() + seconds
-    while not lobby.drained and not hurry.is_set() and clock() < deadline:
+    while not hall.drained and not hurry.is_set() and clock() < deadline:
         await asyncio.sleep(BEAT_SECONDS)
-    if not lobby.drained:
-        log.warning("%d sessions are not finished; they are void and run again", lobby.sessions)
+    if not hall.drained:
+        log.warning("%d sessions are not finished; they are void and run again", hall.sessions)
 
 
 def run(

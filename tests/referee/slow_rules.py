@@ -25,7 +25,7 @@ class SlowRules:
 
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset = ruleset
-        self.played = set(ruleset.plays) | (set(ruleset.five_card_order) & {"royal_flush"})
+        self.played: set[str] = {*ruleset.plays} | ({*ruleset.five_card_order} & {"royal_flush"})
         self.ladder = {
             frozenset(sequence.split()): (level, sequence.split())
             for level, equals in enumerate(ruleset.straights)
@@ -35,7 +35,7 @@ class SlowRules:
         self.royal_ranks = {*ruleset.ranks[-6:-2], ace}
         self.run_order = [ace, ruleset.ranks[-1], *ruleset.ranks[:-2], ace]
         self.rank_number = {rank: number for number, rank in enumerate(ruleset.ranks)}
-        self.suit_number = {suit: number for number, suit in enumerate(ruleset.suits)}
+        self.suit_number: dict[str, int] = {suit: number for number, suit in enumerate(ruleset.suits)}
 
     def kind(self, cards: Cards) -> str | None:
         """Return the kind of a combination, None where the cards are none."""

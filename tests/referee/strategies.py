@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.rules.plays import Rules
 from referee.ruleset import Bonuses, Ruleset, load_ruleset
-from referee.ruleset.fields import CHOICES, FIVE_CARD_KINDS, KINDS
+from referee.ruleset.fields import FIVE_CARD_KINDS, KINDS
 from referee.ruleset.ladders import LADDER_NAMES
 
 Fields = dict[str, Any]
@@ -168,6 +168,11 @@ def _scoring(draw: st.DrawFn, fields: Fields) -> Fields:
         },
     }
 
+
+CHOICES = {
+    name: get_args(hint) for name, hint in get_type_hints(Ruleset).items() if get_origin(hint) is Literal
+}
+"""The fields that hold one of a few names, and the names."""
 
 _BONUSES = [field.name for field in dataclasses.fields(Bonuses)]
 

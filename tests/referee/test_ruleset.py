@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
 from referee.ruleset import Bracket, Ruleset, SessionEnd, load_ruleset, load_ruleset_file
-from referee.ruleset.fields import FIELD_NAMES
 from referee.ruleset.ladders import LADDER_NAMES, ladder
+from referee.ruleset.model import FIELD_NAMES
 from tests.referee.strategies import rulesets
 
 LADDERS = {

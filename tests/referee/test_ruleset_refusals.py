@@ -1,6 +1,7 @@
 """What a ruleset may not say, and how it is refused."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,9 @@ from hypothesis import strategies as st
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
-from referee.ruleset import load_ruleset
-from referee.ruleset.fields import FIELD_NAMES
+from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file
+from referee.ruleset.fields import KINDS
+from referee.ruleset.model import FIELD_NAMES
 
 BONUSES = {
     "quads": 20,
@@ -228,3 +230,42 @@ def test_any_json_object_is_a_ruleset_or_a_one_line_error(fields: dict[str, Any]
 def test_any_json_value_is_a_ruleset_or_a_one_line_error(value: Any) -> None:
     error = refusal(value)
     assert error is None or len(str(error).splitlines()) == 1
+
+
+def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once_in_the_order_of_its_fields() -> None:
+    error = refusal(
+        {
+            "playrs": 3,
+            "settle": "pairwize",
+            "players": "4",
+            "plays": ["single", "fulhouse", "pear"],
+            "session": {"deals": 0, "chip": 1},
+        }
+    )
+    assert error is not None
+    assert [(problem.field, problem.reason.partition(", not ")[0]) for problem in error.problems] == [
+        ("players", "must be a whole number from 2 to 8"),
+        ("plays", f"must be one of {', '.join(KINDS)}"),
+        ("plays", f"must be one of {', '.join(KINDS)}"),
+        ("settle", f"must be one of {', '.join(get_args(get_type_hints(Ruleset)['settle']))}"),
+        ("session.deals", "must be a whole number from 1 to 1000000"),
+        ("session", "has the unknown entry 'chip'; did you mean 'chips'?"),
+        ("playrs", "is no field of a ruleset; did you mean 'players'?"),
+    ]
+
+
+def test_all_contradictions_are_reported_at_once() -> None:
+    error = refusal({"restock": True, "exchange": "loser_to_winner", "bombs_out_of_turn": True})
+    assert error is not None
+    assert [problem.field for problem in error.problems] == ["restock", "exchange", "bombs_out_of_turn"]
+
+
+def test_ruleset_file_names_the_file_at_each_problem(tmp_path: Path) -> None:
+    file = tmp_path / "house.toml"
+    file.write_text("players = 2026-12-01\nhand_sizes = 12\n")
+    with pytest.raises(RulesetError) as caught:
+        load_ruleset_file(file)
+    assert list(map(str, caught.value.problems)) == [
+        f"{file}: players: must be a whole number from 2 to 8, not 2026-12-01",
+        f"{file}: hand_sizes: is no field of a ruleset; did you mean 'hand_size'?",
+    ]

@@ -1,0 +1,58 @@
+"""How fields of a ruleset are read where their types do not say it; pydantic asks these objects."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+    from pydantic_core.core_schema import ValidationInfo
+
+Fields = Mapping[str, Any]
+"""Fields of the same object that stand before this one and are right."""
+
+CONFIG: "ConfigDict" = {
+    "extra": "forbid",
+    "use_attribute_docstrings": True,
+    "alias_generator": lambda name: "from" if name == "start" else name,
+}
+"""How pydantic reads a ruleset and its parts; ``from`` is a word of Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A function in the reading of a field, which raises ValueError for what it refuses."""
+
+    function: Callable[[Any, Fields], object]
+    when: Literal["before", "instead", "after"]
+    """Before, after or instead of what the field's type asks for."""
+    schema: Mapping[str, object] | None = None
+    """The JSON Schema of what is read; None: what follows from the field's type."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        from pydantic_core import core_schema
+
+        def call(value: Any, info: "ValidationInfo") -> object:
+            return self.function(value, info.data)
+
+        if self.when == "instead":
+            return core_schema.with_info_plain_validator_function(call)
+        make = (
+            core_schema.with_info_before_validator_function
+            if self.when == "before"
+            else core_schema.with_info_after_validator_function
+        )
+        return make(call, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, core: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> dict[str, Any]:
+        return handler(core) if self.schema is None else dict(self.schema)
+
+
+class Exactly:
+    """Nothing but the field's type is read: no text as a number, no number as true or false."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        return {**handler(source), "strict": True}

@@ -1,0 +1,29 @@
+"""Reading a whole ruleset object by pydantic, which is loaded only here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from referee.errors import RulesetError
+from referee.ruleset.model import Ruleset
+from referee.validation import problems
+
+ADAPTER = TypeAdapter(Ruleset)
+
+
+def read_ruleset(given: Mapping[str, object]) -> Ruleset:
+    """Return the ruleset of a resolved object, its fields checked one by one.
+
+    Raises RulesetError for unknown and missing fields, and for values that are not of their field's type
+    and range.
+    """
+    try:
+        return ADAPTER.validate_python(given)
+    except ValidationError as error:
+        raise RulesetError.of(problems(error, json_schema(), "a ruleset", keys_at_parent=True)) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a resolved ruleset object."""
+    return ADAPTER.json_schema()
