@@ -17,7 +17,7 @@ import grpc
 
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
-from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionSpec
 from referee.protocol.requests import match_request
 from referee.ruleset import load_ruleset
 from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
@@ -41,7 +41,7 @@ def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
         round=1,
         table=1,
         ruleset=load_ruleset("chinese").to_object(),
-        bots=tuple(BotSeat(n, f"bench/bot{n}@1") for n in bots),
+        bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in bots),
         sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
         deals=deals,
         commitment="",

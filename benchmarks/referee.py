@@ -23,7 +23,7 @@ import uvloop
 
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
-from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionSpec
 from referee.ruleset import load_ruleset
 from referee.service.server import serve, set_up_process, take_precedence
 
@@ -222,7 +222,7 @@ def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True
             round=1,
             table=1,
             ruleset=load_ruleset("chinese").to_object(),
-            bots=tuple(BotSeat(n, f"bench/bot{n}@1") for n in range(1, PLAYERS + 1)),
+            bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in range(1, PLAYERS + 1)),
             sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
             deals=1000,
             commitment="",

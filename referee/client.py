@@ -8,7 +8,7 @@ import grpc
 from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
 from referee.matches.journal import LogEntry, LogQuery
-from referee.matches.match import BotPlace, MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Presence, Progress, SessionResult
 from referee.protocol.requests import match_request, query_request, read_entry, read_update
 from referee.v1 import match_pb2, referee_pb2_grpc
 
@@ -32,7 +32,7 @@ class RefereeStatus:
     sessions: int
     streams: int
     spectators: int
-    bots: tuple[BotPlace, ...]
+    bots: tuple[Presence, ...]
     """The bot versions that were asked about, in the same order."""
 
 
@@ -58,7 +58,7 @@ def referee_status(
             )
         except grpc.RpcError as error:
             raise _meaning(address, error) from None
-    bots = tuple(BotPlace(bot.connected, bot.max_sessions, bot.sessions) for bot in status.bots)
+    bots = tuple(Presence(bot.connected, bot.max_sessions, bot.sessions) for bot in status.bots)
     return RefereeStatus(
         status.draining, status.matches, status.sessions, status.streams, status.spectators, bots
     )

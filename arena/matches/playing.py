@@ -35,7 +35,7 @@ from arena.models import (
 from arena.storage import Storage, Transaction, changed
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
 
 RETRY_SECONDS = (1, 2, 4, 8, 15)
 """Waits after failed attempts in a row; the last one stands for all further ones."""
@@ -199,7 +199,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         round=number,
         table=match.table_number,
         ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
-        bots=tuple(BotSeat(*row) for row in tx.exec(bots)),
+        bots=tuple(MatchBot(*row) for row in tx.exec(bots)),
         sessions=tuple(
             SessionSpec(session, seating, session_seed(seed, number, table, session))
             for session, seating in enumerate(seats, start=1)

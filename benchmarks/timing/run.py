@@ -13,7 +13,7 @@ from benchmarks.spying import forced_actions
 from benchmarks.timing.setting import PLAYERS, RULESET, Guess, Played, Setting, token
 from referee.client import run_match
 from referee.deals.shuffle import session_seed
-from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
 from referee.records.reading import parse_action
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
@@ -81,7 +81,9 @@ def _matches(address: str, setting: Setting, deals: int, played: Played) -> dict
 
 
 def _match(setting: Setting, table: int, numbers: Sequence[int]) -> MatchSpec:
-    bots = tuple(BotSeat(int(token(table, bot)), f"bench/bot{token(table, bot)}@1") for bot in range(PLAYERS))
+    bots = tuple(
+        MatchBot(int(token(table, bot)), f"bench/bot{token(table, bot)}@1") for bot in range(PLAYERS)
+    )
     return MatchSpec(
         match_id=f"timing-{table}",
         tournament="timing",

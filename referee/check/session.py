@@ -1,7 +1,6 @@
 """A session for one bot: the other seats are played here, by a script or a policy. Sans-I/O."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
@@ -17,6 +16,8 @@ from referee.errors import PlayError
 from referee.matches.events import (
     DealEnded,
     DealStarted,
+    Encodings,
+    Malformed,
     SessionEnd,
     SessionEnded,
     SessionInfo,
@@ -25,7 +26,6 @@ from referee.matches.events import (
     log_length,
 )
 from referee.matches.match import Limits
-from referee.matches.table import Malformed
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers
 from referee.rules.rulebook import rules_of
@@ -244,14 +244,14 @@ class BotSession:
         wire.add_event(out, SessionStarted(self.info, self.seat, scores, resumed))
 
     def _add_deal_started(self, out: play_pb2.PlayResponse) -> None:
-        wire.add_event(out, DealStarted(self.info, self.seat, self.deal, self.deal.opening))
+        wire.add_event(out, DealStarted(self.info, self.seat, self.deal, self.deal.opening, Encodings()))
 
     def _write_turn(self) -> play_pb2.Turn:
         deal, limits, message = self.deal, self.info.limits, play_pb2.Turn()
         time_ms = min(limits.decision_ms, limits.bank_ms or limits.decision_ms)
-        turn = Turn(self.info, self.seat, self._sequence, deal, time_ms / 1000, math.inf)
+        turn = Turn(self.info, self.seat, self._sequence, deal, Encodings())
         turn.since, turn.time_ms, turn.bank_ms = self._told, time_ms, limits.bank_ms
-        turn.credit = limits.credit_ms / 1000
+        turn.credit_ms = limits.credit_ms
         wire.write_turn(message, turn, self._lists)
         self._told = log_length(deal)
         return message
@@ -295,7 +295,7 @@ class BotSession:
         deal, session = self.deal, self._session
         self._last = session.close_deal().legacy
         scores = tuple(session.scores)
-        wire.add_event(out, DealEnded(self.info, self.seat, deal, self._told, scores))
+        wire.add_event(out, DealEnded(self.info, self.seat, deal, self._told, scores, Encodings()))
         if not session.over:
             self._open_deal(out)
         elif session.forfeited_by is None:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from referee.matches.events import Notice, NoticeCode, Sight
-from referee.protocol import encode
+
+Encoder = Callable[[Sight], bytes]
+"""Makes a message of what spectators see; such messages set one after the other make one with all."""
 
 BACKLOG = 2000
 """Updates that are kept for slow spectators; who falls further behind is told how many were left out."""
@@ -18,8 +20,9 @@ FRESH = 500
 class Broadcast:
     """A match as spectators see it. The cost of an update does not depend on how many there are."""
 
-    def __init__(self, sights: Callable[[], Sequence[Sight]]) -> None:
+    def __init__(self, sights: Callable[[], Sequence[Sight]], encode: Encoder) -> None:
         """``sights`` gives what a newcomer must be shown first."""
+        self.encode = encode
         self.over = False
         self.spectators = 0
         self._sights = sights
@@ -35,26 +38,26 @@ class Broadcast:
         return self.end - len(self._updates)
 
     def show(self, sight: Sight) -> None:
-        """Adds an update."""
-        self._updates.append(encode.sight(sight))
+        """Add an update."""
+        self._updates.append(self.encode(sight))
         self.end += 1
 
     def join(self) -> "Spectator":
-        """A new spectator, who first sees how the tables stand."""
+        """Return a new spectator, who first sees how the tables stand."""
         self.spectators += 1
         if self.end - self._picture_at > FRESH:
-            self._picture = [encode.sight(sight) for sight in self._sights()]
+            self._picture = [self.encode(sight) for sight in self._sights()]
             self._picture_at = self.end
         return Spectator(self, self._picture, self._picture_at)
 
     def leave(self) -> None:
-        """A spectator is gone."""
+        """Note that a spectator is gone."""
         self.spectators -= 1
         if not self.spectators:
             self._picture_at = -FRESH - 1  # what happens while nobody looks is no update
 
     def updates(self, since: int) -> list[bytes]:
-        """Up to a batch of the kept updates from number ``since`` on."""
+        """Return up to a batch of the kept updates from number ``since`` on."""
         first = since - self.start
         return list(islice(self._updates, first, first + BATCH))
 
@@ -75,7 +78,7 @@ class Spectator:
         return self._broadcast.over and caught_up
 
     def take(self) -> bytes:
-        """The next WatchMatchResponse, encoded; empty when there is nothing new."""
+        """Return the next WatchMatchResponse, encoded; empty when there is nothing new."""
         if self._drawn < len(self._picture):
             first, self._drawn = self._drawn, min(self._drawn + BATCH, len(self._picture))
             return b"".join(self._picture[first : self._drawn])
@@ -83,7 +86,7 @@ class Spectator:
         missed = self._broadcast.start - self._at
         if missed > 0:
             text = f"{missed} updates were left out: read too slowly"
-            parts.append(encode.sight(Notice(NoticeCode.LEFT_OUT, text)))
+            parts.append(self._broadcast.encode(Notice(NoticeCode.LEFT_OUT, text)))
             self._at = self._broadcast.start
         updates = self._broadcast.updates(self._at)
         self._at += len(updates)

@@ -1,7 +1,7 @@
-"""A bot's live stream as the hall sees it: what waits for it, whether it lives, and how far away it is."""
+"""A bot's live stream as the lobby sees it: what waits for it, whether it lives, and how far away it is."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +9,7 @@ from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
 
 if TYPE_CHECKING:
-    from referee.matches.place import Place
+    from referee.matches.seat import Seat
 
 PING_SECONDS = 10.0
 """How often a stream is pinged that gives no other reason for it."""
@@ -63,17 +63,15 @@ class Connection:
         self.max_sessions = max_sessions
         self.list_plays = list_plays
         self.outbox = Outbox(wake)
-        self.live = False
-        """Whether this is the bot's stream: while it is not, its writer must hand out no turns, as another
-        stream may have them."""
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""
         self.blocked = False
         """Whether a message waits for the stream to take it."""
         self.ping_due = False
         self.heard_at = now
-        self.places: dict[int, Place] = {}
-        """The bot's seats at tables, by the handles of their sessions; kept by the hall."""
+        self.seats: Mapping[int, Seat] = {}
+        """The bot's seats at tables, by the handles of their sessions. Kept by ``Connections`` while this is
+        the bot's live stream, and empty otherwise: another stream may have the seats."""
         self._wake = wake
         self._ping = 0
         self._pinged_at: float | None = None
@@ -89,25 +87,25 @@ class Connection:
     # Pings
 
     def probe(self) -> None:
-        """Asks for a sign of life, unless that is done already."""
+        """Ask for a sign of life, unless that is done already."""
         if self._pinged_at is None and not self.ping_due:
             self.ping_due = True
             self._wake()
 
     def delay(self, seconds: float) -> None:
-        """The referee was away for so long: no ping was open meanwhile."""
+        """Note that the referee was away for so long: no ping was open meanwhile."""
         if self._pinged_at is not None:
             self._pinged_at += seconds
 
     def take_ping(self, now: float) -> int:
-        """The number of the ping that is due and sent now."""
+        """Return the number of the ping that is due and sent now."""
         self.ping_due = False
         self._ping += 1
         self._pinged_at = now
         return self._ping
 
     def pong(self, number: int, now: float) -> bool:
-        """The bot answers a ping; gives whether it is the one that was open."""
+        """Take the answer to a ping; return whether it is the one that was open."""
         if self._pinged_at is None or number != self._ping:
             return False
         self._round_trips.append(now - self._pinged_at)
@@ -118,11 +116,11 @@ class Connection:
         return True
 
     def is_stuck(self, now: float) -> bool:
-        """Whether a ping has been open for too long, and nothing was heard meanwhile."""
+        """Return whether a ping has been open for too long, and nothing was heard meanwhile."""
         return self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= STUCK_SECONDS
 
     def is_lost(self, now: float) -> bool:
-        """Whether the stream is to be given up."""
+        """Return whether the stream is to be given up."""
         return (
             self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= LOST_SECONDS
         ) or len(self.outbox) > BACKLOG
@@ -130,14 +128,14 @@ class Connection:
     # Floods
 
     def useless(self, now: float) -> bool:
-        """Notes a message without an effect; gives whether that was one too many."""
+        """Note a message without an effect; return whether that was one too many."""
         earned = (now - self._allowance_at) * ALLOWANCE_PER_SECOND
         self._allowance = min(ALLOWANCE, self._allowance + earned) - 1
         self._allowance_at = now
         return self._allowance < 0
 
     def close(self, code: CloseCode, reason: str) -> None:
-        """Has the server end the stream; the first reason stands."""
+        """Have the server end the stream; the first reason stands."""
         if self.closing is None:
             self.closing = Closing(code, reason)
             self._wake()

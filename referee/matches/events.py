@@ -1,9 +1,11 @@
-"""What a table says to its seats and to spectators; ``protocol.wire`` makes messages of these values."""
+"""What a table says to its seats and to spectators, as values; ``protocol`` makes messages of them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
 from referee.matches.match import Limits
 from referee.rules.plays import Rules
@@ -40,6 +42,12 @@ class NoticeCode(StrEnum):
     LEFT_OUT = "left_out"
 
 
+class Malformed(str):
+    """Why an answer could not be read; stands in for the answer's cards."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionInfo:
     """What stays the same for a whole session. Two are never equal."""
@@ -64,9 +72,36 @@ class SessionInfo:
 
 
 def log_length(deal: Deal) -> int:
-    """Length of a deal's log: its actions, and before them the two steps of an exchange."""
+    """Return the length of a deal's log: its actions, and before them the two steps of an exchange."""
     exchange = deal.exchange
     return len(deal.log) + (0 if exchange is None else 1 + (exchange.returned != 0))
+
+
+class Encodings:
+    """What an encoder makes of a deal, each part once for everybody who is told of it.
+
+    All events of a deal share one, so that it goes with the deal. Matches know nothing of what it holds.
+    """
+
+    __slots__ = ("_actions", "_parts")
+
+    def __init__(self) -> None:
+        self._actions: list[bytes] = []
+        self._parts: dict[str, bytes] = {}
+
+    def actions(self, log: Sequence[Entry], since: int, encode: Callable[[Entry], bytes]) -> list[bytes]:
+        """Return a deal's log from index ``since`` on, encoded."""
+        made = self._actions
+        if len(made) < len(log):
+            made += map(encode, log[len(made) :])
+        return made[since:]
+
+    def once(self, part: str, encode: Callable[[], bytes]) -> bytes:
+        """Return the part of that name, encoded."""
+        made = self._parts.get(part)
+        if made is None:
+            made = self._parts[part] = encode()
+        return made
 
 
 class SessionStarted(NamedTuple):
@@ -83,66 +118,35 @@ class DealStarted(NamedTuple):
     deal: Deal
     hands: tuple[int, ...]
     """Masks by seat, after leftover cards were taken and before an exchange."""
+    encodings: Encodings
 
 
 class Turn:
-    """A decision that a seat owes, and its clock.
+    """A decision that a seat owes.
 
     What the bot is told of it is filled in when it is handed to the stream: it may be over by then.
     """
 
     # fmt: off
     __slots__ = (
-        "bank_ms", "credit", "deadline", "deal", "encoded", "handed_at", "info", "probed", "seat", "sequence",
-        "since", "stage", "time", "time_ms",
+        "bank_ms", "credit_ms", "deal", "encodings", "info", "seat", "sequence", "since", "stage", "time_ms",
     )
     # fmt: on
 
-    def __init__(
-        self,
-        info: SessionInfo,
-        seat: int,
-        sequence: int,
-        deal: Deal,
-        time: float,
-        deadline: float,
-        encoded: list[bytes] | None = None,
-    ) -> None:
+    def __init__(self, info: SessionInfo, seat: int, sequence: int, deal: Deal, encodings: Encodings) -> None:
         self.info = info
         self.seat = seat
         self.sequence = sequence
         self.stage = deal.stage
         self.deal = deal
-        self.time = time
-        """Seconds that the seat may take, without the credit."""
-        self.deadline = deadline
-        self.credit = 0.0
-        """Seconds credited for the network."""
-        self.handed_at: float | None = None
-        """When the turn was handed to the stream, which starts the clock; None: not yet."""
-        self.probed = False
-        """Whether a sign of life was asked for."""
+        self.encodings = encodings
         self.since = 0
         """How much of the deal's log the seat was told before; see ``log_length``."""
         self.time_ms = 0
         """How long the seat may take from when the turn is handed to the stream, without the credit."""
         self.bank_ms = 0
-        self.encoded = encoded
-        """For the encoder: the deal's log as far as it was encoded; one list for all seats."""
-
-    @property
-    def credit_ms(self) -> int:
+        self.credit_ms = 0
         """What is credited for the network."""
-        return int(self.credit * 1000)
-
-    def start(self, now: float, credit: float) -> None:
-        """Starts the clock."""
-        self.handed_at, self.credit = now, credit
-        self.deadline = now + self.time + credit
-
-    def elapsed(self, now: float) -> float:
-        """Seconds that the seat has taken so far; 0 while the clock does not run."""
-        return 0.0 if self.handed_at is None else now - self.handed_at
 
 
 class DealEnded(NamedTuple):
@@ -152,8 +156,7 @@ class DealEnded(NamedTuple):
     deal: Deal
     since: int
     scores: tuple[int, ...]
-    encoded: list[bytes] | None = None
-    """As in ``Turn``."""
+    encodings: Encodings
 
 
 class SessionEnded(NamedTuple):
@@ -185,6 +188,15 @@ class Fault(NamedTuple):
     elapsed_ms: int
     """From when the turn was handed to the stream; 0 where it was not."""
     credit_ms: int
+
+    def recorded(self) -> dict[str, object]:
+        """Return the fault as it stands in the deal's record."""
+        fault: dict[str, object] = {"action": self.action, "seat": self.seat, "kind": self.kind.value}
+        if self.stage is Stage.EXCHANGE:
+            fault["turn"] = "exchange"
+        elif self.stage is Stage.BOMBS:
+            fault["turn"] = "bomb"
+        return fault
 
 
 class Notice(NamedTuple):

@@ -10,7 +10,7 @@ MAX_SESSIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class BotSeat:
+class MatchBot:
     """A bot version of a match."""
 
     version_id: int
@@ -60,7 +60,7 @@ class MatchSpec:
     table: int
     ruleset: Mapping[str, object]
     """The resolved ruleset object."""
-    bots: tuple[BotSeat, ...]
+    bots: tuple[MatchBot, ...]
     sessions: tuple[SessionSpec, ...]
     deals: int
     """Deals in a session at most; 0: as many as the ruleset says, and no more than ``MAX_DEALS``."""
@@ -100,7 +100,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class BotPlace:
+class Presence:
     """How a bot version stands at a referee."""
 
     connected: bool

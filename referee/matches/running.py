@@ -1,22 +1,26 @@
-"""A match while it runs: its tables, and what came of those that are finished."""
+"""Matches while they run: their tables, and what came of those that are finished."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from referee.matches.broadcast import Broadcast
-from referee.matches.events import Sight
-from referee.matches.match import MatchSpec, SessionResult
+from referee.matches.broadcast import Broadcast, Encoder
+from referee.matches.events import SessionInfo, Sight
+from referee.matches.match import MatchSpec, SessionResult, SessionSpec
 from referee.matches.table import Table
 from referee.rules.plays import Rules
+from referee.ruleset.limits import most_deals
 
 
 class Match:
     """A running match."""
 
-    def __init__(self, spec: MatchSpec, rules: Rules, ruleset: str, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, spec: MatchSpec, rules: Rules, ruleset: str, wake: Callable[[], None], encode: Encoder
+    ) -> None:
         self.spec = spec
         self.rules = rules
         self.ruleset = ruleset
+        """The resolved ruleset as one JSON object."""
         self.deadline: float | None = None
         """When absent bots are waited for no longer; None while nobody is waited for."""
         self.waiting = deque(spec.sessions)
@@ -34,7 +38,7 @@ class Match:
         """Whether no further session begins, as the worker asked for."""
         self.voided = 0
         """Sessions that were stopped because the referee could not hand out a turn."""
-        self.broadcast = Broadcast(self._sights)
+        self.broadcast = Broadcast(self._sights, encode)
         self.wake = wake
 
     def _sights(self) -> list[Sight]:
@@ -45,12 +49,37 @@ class Match:
         """Whether all sessions are finished."""
         return not self.waiting and not self.tables
 
+    def may_start(self, now: float, *, absent: bool) -> bool:
+        """Return whether its sessions may begin: nobody is absent, or that was waited for long enough."""
+        if not absent:
+            self.deadline = None
+        elif self.deadline is None:
+            self.deadline = now + self.spec.limits.join_ms / 1000
+        return self.deadline is None or now >= self.deadline
+
+    def info(self, session: SessionSpec, handle: int) -> SessionInfo:
+        """Return what stays the same for a whole session."""
+        spec = self.spec
+        return SessionInfo(
+            handle=handle,
+            session_id=f"{spec.match_id}/{session.number}",
+            number=session.number,
+            tournament=spec.tournament,
+            ruleset=self.ruleset,
+            rules=self.rules,
+            seats=tuple(spec.bots[bot].name for bot in session.seating),
+            deals=most_deals(self.rules.ruleset, spec.deals),
+            commitment=spec.commitment,
+            limits=spec.limits,
+        )
+
     def take_results(self) -> list[SessionResult]:
+        """Take out the sessions that have finished since the last time."""
         results, self.results = self.results, []
         return results
 
     def add_result(self, table: Table) -> None:
-        """A table has finished its session."""
+        """Keep the result of a table that has finished its session."""
         self.decisions += table.decisions
         self.results.append(
             SessionResult(
@@ -62,3 +91,53 @@ class Match:
             )
         )
         self.wake()
+
+    def watch(self, watched: bool) -> None:
+        """Note at all tables whether spectators are to be told."""
+        for table in self.tables.values():
+            table.watched = watched
+
+
+class Matches:
+    """The running matches of a referee by their names."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, Match] = {}
+
+    def __iter__(self) -> Iterator[Match]:
+        """Iterate over the matches that run now, whatever happens to them meanwhile."""
+        return iter(list(self._running.values()))
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def get(self, match_id: str) -> Match | None:
+        """Return the running match of that name."""
+        return self._running.get(match_id)
+
+    def add(self, match: Match) -> None:
+        """Take in a match, whose name no other one has."""
+        self._running[match.spec.match_id] = match
+
+    def remove(self, match: Match) -> None:
+        """Forget a match, if it is the one of its name."""
+        if self._running.get(match.spec.match_id) is match:
+            del self._running[match.spec.match_id]
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are being played."""
+        return sum(len(match.tables) for match in self._running.values())
+
+    def soonest(self, now: float) -> float | None:
+        """Return when the first of those that wait for absent bots has waited long enough."""
+        deadlines = [match.deadline for match in self._running.values()]
+        return min((when for when in deadlines if when is not None and when > now), default=None)
+
+    def delay(self, seconds: float) -> None:
+        """Set all clocks back: the referee was away for so long."""
+        for match in self._running.values():
+            if match.deadline is not None:
+                match.deadline += seconds
+            for table in match.tables.values():
+                table.delay(seconds)

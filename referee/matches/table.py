@@ -1,19 +1,19 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from referee.deals.deal import NOBODY, Deal, Stage
+from referee.deals.deal import NOBODY, Deal
 from referee.deals.session import Session
 from referee.errors import PlayError
+from referee.matches.clock import TimeControl
 from referee.matches.events import (
     DealEnded,
     DealStarted,
-    Event,
+    Encodings,
     Fault,
     FaultKind,
+    Malformed,
     Notice,
-    NoticeCode,
     Seen,
     SessionEnd,
     SessionEnded,
@@ -24,46 +24,13 @@ from referee.matches.events import (
     log_length,
 )
 from referee.matches.outbox import Outbox
-from referee.matches.place import Place
+from referee.matches.seat import Seat
+from referee.matches.table_events import TableEvents
 from referee.records.record import deal_json
 
-UNSENT_GRACE = 2.0
-"""Seconds by which a turn may wait for its stream beyond the decision limit: it bounds how long a stream that
-does not take its messages can keep a table waiting."""
-
-
 INFINITY = float("inf")
-LATE_KEPT = 64
-"""Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
-
-
-class Malformed(str):
-    """Why an answer could not be read; stands in for the answer's cards."""
-
-    __slots__ = ()
-
-
 STUCK = ("takes no messages", "answers no ping")
 """What a stalled bot does not do: before and after the turn was handed to its stream."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outlets:
-    """Where a table's messages go."""
-
-    send: Callable[[int, Event], None]
-    """Seat and event, for the bot in that seat; turns go to its outbox."""
-    probe: Callable[[int], None]
-    """Ask the bot in that seat for a sign of life."""
-    blame: Callable[[int, float | None], FaultKind | None]
-    """Why the bot in that seat did not answer a turn that it got at that time (None: its stream did not take
-    it yet): time-out, stall or disconnect; None when it is the referee that did not hand the turn out."""
-    expect: Callable[[float], None]
-    """Call ``expire`` at that time; a time given before, which is later, is forgotten."""
-    show: Callable[[Sight], None]
-    """For spectators."""
-    finished: Callable[[], None]
-    """The session is over; its result stands in the table."""
 
 
 class Table:
@@ -71,16 +38,15 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_acts_for_forced", "_deal", "_deal_faults", "_encoded", "_has_bank", "_increment", "_limit",
-        "_limit_ms", "_most_credit", "_opening", "_out", "_send", "_shown", "end", "expected", "info", "over",
-        "places", "records", "session", "watched",
+        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_events", "_has_bank", "_opening",
+        "_send", "_shown", "end", "expected", "info", "over", "records", "seats", "session", "watched",
     )
     # fmt: on
 
-    def __init__(self, info: SessionInfo, seed: bytes, outlets: Outlets) -> None:
+    def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents) -> None:
         self.info = info
-        bank = info.limits.bank_ms / 1000
-        self.places: tuple[Place, ...] = tuple([Place(self, seat, bank) for seat in range(len(info.seats))])
+        control = TimeControl.of(info.limits)
+        self.seats = tuple([Seat(self, index, control) for index in range(len(info.seats))])
         self.over = False
         self.end: SessionEnd | None = None
         self.records: list[str] = []
@@ -90,140 +56,137 @@ class Table:
         """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
         """Whether spectators are to be told."""
-        self._out = outlets
-        self._send = outlets.send
+        self._events = events
+        self._send = events.send
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
-        self._encoded: list[bytes] = []
+        self._encodings = Encodings()
         self._shown = 0
-        self._limit_ms = info.limits.decision_ms
-        self._limit = self._limit_ms / 1000
-        self._most_credit = info.limits.credit_ms / 1000
         self._acts_for_forced = not info.limits.ask_forced
-        self._has_bank = info.limits.bank_ms > 0
-        self._increment = info.limits.increment_ms / 1000
+        self._has_bank = control.bank > 0
 
     # What happens to a table
 
     def start(self, now: float, outboxes: Sequence[Outbox | None]) -> None:
-        """Begins the session; the outboxes are those of the seats' bots, None where one is not connected."""
-        for place, outbox in zip(self.places, outboxes, strict=True):
-            place.outbox = outbox
-            self._send(place.seat, SessionStarted(self.info, place.seat, tuple(self.session.scores), False))
+        """Begin the session; the outboxes are those of the seats' bots, None where one is not connected."""
+        for seat, outbox in zip(self.seats, outboxes, strict=True):
+            seat.outbox = outbox
+            self._send(seat.index, self._started(seat.index, resumed=False))
         if self.watched:
-            self._out.show(SessionStarted(self.info, 0, tuple(self.session.scores), False))
+            self._events.show(self._started(0, resumed=False))
         self._open_deal()
         self._go_on(now)
 
-    def answer(self, seat: int, sequence: int, cards: int | Malformed, now: float) -> bool:
-        """A seat's answer to a turn: a mask of cards, 0 for a pass, or why it could not be read.
+    def answer(self, index: int, sequence: int, cards: int | Malformed, now: float) -> bool:
+        """Take a seat's answer to a turn: a mask of cards, 0 for a pass, or why it could not be read.
 
-        Gives whether the turn was still open; an answer to another one is ignored with a notice.
+        Return whether the turn was still open; an answer to another one is ignored with a notice.
         """
-        place = self.places[seat]
-        turn = place.turn
+        seat = self.seats[index]
+        turn = seat.turn
         if turn is None or turn.sequence != sequence or self._deal is None:
-            self._ignore(place, sequence, now)
+            code, text = seat.ignored(sequence, now)
+            self._send(index, Notice(code, text, self.info.handle, sequence))
             return False
         if isinstance(cards, Malformed):
-            self._fault(place, turn, FaultKind.MALFORMED, cards, 0, now)
+            self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
         else:
             try:
-                self._deal.act(seat, cards)
+                self._deal.act(index, cards)
             except PlayError as error:
-                self._fault(place, turn, FaultKind.ILLEGAL, str(error), cards, now)
+                self._fault(seat, turn, FaultKind.ILLEGAL, str(error), now, cards)
             else:
                 if self._has_bank:
-                    self._charge(place, turn, now)
-        place.turn = None
+                    seat.clock.settle(now)
+        seat.turn = None
         self._go_on(now)
         return True
 
     def expire(self, now: float) -> None:
-        """Acts for the seats whose time is up, and asks to be called again if others still owe an answer.
+        """Act for the seats whose time is up, and ask to be called again if others still owe an answer.
 
         A bot that has used half of its time is asked for a sign of life, which tells later whether it was
         late or stuck.
         """
-        for place, turn in [(place, place.turn) for place in self.places]:
-            if turn is None or place.turn is not turn:
+        for seat, turn in [(seat, seat.turn) for seat in self.seats]:
+            if turn is None or seat.turn is not turn:
                 continue
-            if now >= turn.deadline:
-                kind = self._out.blame(place.seat, turn.handed_at)
+            clock = seat.clock
+            if now >= clock.deadline:
+                kind = self._events.blame(seat.index, clock.handed_at, now)
                 if kind is None:
                     self.void()
                     return
-                self._fault(place, turn, kind, self._why(turn, kind), 0, now)
-                place.turn = None
+                self._fault(seat, turn, kind, self._why(seat, kind), now)
+                seat.turn = None
                 self._go_on(now)
-            elif not turn.probed and now >= turn.deadline - turn.time / 2:
-                turn.probed = True
-                self._out.probe(place.seat)
-        open_turns = self._open_turns()
-        if open_turns:
-            self._expect(min(map(_next_look, open_turns)))
+            elif not clock.probed and now >= clock.next_look:
+                clock.probed = True
+                self._events.probe(seat.index)
+        looks = [seat.clock.next_look for seat in self.seats if seat.turn is not None]
+        if looks:
+            self._expect(min(looks))
 
-    def flood(self, seat: int, now: float) -> None:
-        """The seat's bot is cut off for flooding: what it owes is done for it."""
-        place = self.places[seat]
-        turn = place.turn
+    def flood(self, index: int, now: float) -> None:
+        """Act for a seat whose bot is cut off for flooding, if it owes a decision."""
+        seat = self.seats[index]
+        turn = seat.turn
         if turn is not None:
-            self._fault(place, turn, FaultKind.FLOOD, "the stream was closed for flooding", 0, now)
-            place.turn = None
+            self._fault(seat, turn, FaultKind.FLOOD, "the stream was closed for flooding", now)
+            seat.turn = None
             self._go_on(now)
 
     def delay(self, seconds: float) -> None:
-        """The referee was away for so long: no clock ran."""
-        for turn in self._open_turns():
-            turn.deadline += seconds
-            if turn.handed_at is not None:
-                turn.handed_at += seconds
+        """Set all clocks back: the referee was away for so long."""
+        for seat in self.seats:
+            if seat.turn is not None:
+                seat.clock.delay(seconds)
 
-    def detach(self, seat: int, now: float) -> None:
-        """The seat's bot lost its stream: the clock of what it owes starts now, if it was not running."""
-        place = self.places[seat]
-        place.outbox = None
-        turn = place.turn
-        if turn is not None and turn.handed_at is None:
-            turn.start(now, 0.0)
-            self._expect(turn.deadline)
+    def detach(self, index: int, now: float) -> None:
+        """Note that a seat's bot lost its stream: the clock of what it owes starts now, if it did not run."""
+        seat = self.seats[index]
+        seat.outbox = None
+        if seat.turn is not None and seat.clock.handed_at is None:
+            seat.clock.start(now)
+            self._expect(seat.clock.deadline)
 
-    def attach(self, seat: int, outbox: Outbox) -> None:
-        """The seat's bot is back: tells it all that it needs to go on."""
-        place = self.places[seat]
-        place.outbox, place.told = outbox, 0
-        self._send(seat, SessionStarted(self.info, seat, tuple(self.session.scores), True))
+    def attach(self, index: int, outbox: Outbox) -> None:
+        """Tell a seat's bot, which is back, all that it needs to go on."""
+        seat = self.seats[index]
+        seat.outbox, seat.told = outbox, 0
+        self._send(index, self._started(index, resumed=True))
         if self._deal is not None:
-            self._send(seat, DealStarted(self.info, seat, self._deal, self._opening))
-        if place.turn is not None:
-            outbox.put(place.turn)
+            self._send(index, DealStarted(self.info, index, self._deal, self._opening, self._encodings))
+        if seat.turn is not None:
+            outbox.put(seat.turn)
 
     def hand_out(self, turn: Turn, now: float, credit: float = 0.0) -> bool:
-        """Fills in what the bot is told of a turn that is handed to its stream now, which starts its clock.
+        """Fill in what the bot is told of a turn that is handed to its stream now, which starts its clock.
 
-        ``credit`` is the round trip of the stream in seconds. Gives whether the turn is still open; if it is
+        ``credit`` is the round trip of the stream in seconds. Return whether the turn is still open; if it is
         not, it must not be sent.
         """
-        place = self.places[turn.seat]
-        if place.turn is not turn:
+        seat = self.seats[turn.seat]
+        if seat.turn is not turn:
             return False
-        deal = turn.deal
-        turn.since = place.told
-        place.told = len(deal.log) if deal.exchange is None else log_length(deal)
-        if turn.handed_at is None:
-            turn.start(now, credit if credit < self._most_credit else self._most_credit)
-            turn.time_ms = round(turn.time * 1000) if self._has_bank else self._limit_ms
-            if turn.deadline - turn.time / 2 < self.expected:  # seldom: it was expected when it was asked
-                self._expect(_next_look(turn))
+        deal, clock = turn.deal, seat.clock
+        turn.since = seat.told
+        seat.told = len(deal.log) if deal.exchange is None else log_length(deal)
+        if clock.handed_at is None:
+            clock.start(now, credit)
+            if clock.deadline - clock.time / 2 < self.expected:  # seldom: it was expected when it was asked
+                self._expect(clock.next_look)
+            turn.time_ms = round(clock.time * 1000)
         else:  # the bot was away, and its clock ran on
-            turn.time_ms = round(max(0.0, turn.deadline - turn.credit - now) * 1000)
+            turn.time_ms = round(clock.left(now) * 1000)
+        turn.credit_ms = int(clock.credit * 1000)
         if self._has_bank:
-            turn.bank_ms = round(place.bank * 1000)
+            turn.bank_ms = round(clock.bank * 1000)
         return True
 
     def forfeit(self, seat: int) -> None:
-        """Ends the session by ``seat``'s forfeit."""
+        """End the session by ``seat``'s forfeit."""
         if self._deal is None or self.over:
             return
         self._forget_turns()
@@ -231,7 +194,7 @@ class Table:
         self._close_deal()
 
     def void(self) -> None:
-        """Ends the session without a result."""
+        """End the session without a result."""
         if self.over:
             return
         self._forget_turns()
@@ -240,29 +203,29 @@ class Table:
     @property
     def faults(self) -> tuple[int, ...]:
         """How many faults each seat has made."""
-        return tuple([place.faults for place in self.places])
+        return tuple([seat.faults for seat in self.seats])
 
     @property
     def decisions(self) -> int:
         """Turns asked in the session so far."""
-        return sum([place.sequence for place in self.places])
+        return sum([seat.sequence for seat in self.seats])
 
     def sights(self) -> list[Sight]:
-        """What a spectator who comes now must be shown first."""
-        first: list[Sight] = [SessionStarted(self.info, 0, tuple(self.session.scores), True)]
+        """Return what a spectator who comes now must be shown first."""
+        first: list[Sight] = [self._started(0, resumed=True)]
         if self._deal is not None:
-            first.append(DealStarted(self.info, -1, self._deal, self._opening))
+            first.append(DealStarted(self.info, -1, self._deal, self._opening, self._encodings))
             first += [Seen(self.info, self._deal, index) for index in range(self._shown_now())]
         return first
 
     # How it goes on
 
-    def _open_turns(self) -> list[Turn]:
-        return [place.turn for place in self.places if place.turn is not None]
+    def _started(self, seat: int, *, resumed: bool) -> SessionStarted:
+        return SessionStarted(self.info, seat, tuple(self.session.scores), resumed)
 
     def _forget_turns(self) -> None:
-        for place in self.places:
-            place.turn = None
+        for seat in self.seats:
+            seat.turn = None
 
     def _shown_now(self) -> int:
         if not self.watched and self._deal is not None:
@@ -273,16 +236,16 @@ class Table:
         self._deal = deal = self.session.next_deal()
         self._opening = deal.opening
         self._deal_faults = []
-        self._encoded = []
+        self._encodings = encodings = Encodings()
         self._shown = 0
-        for place in self.places:
-            place.told = 0
-            self._send(place.seat, DealStarted(self.info, place.seat, deal, self._opening))
+        for seat in self.seats:
+            seat.told = 0
+            self._send(seat.index, DealStarted(self.info, seat.index, deal, self._opening, encodings))
         if self.watched:
-            self._out.show(DealStarted(self.info, -1, deal, self._opening))
+            self._events.show(DealStarted(self.info, -1, deal, self._opening, encodings))
 
     def _go_on(self, now: float) -> None:
-        """Acts for seats without a choice, asks those with one, closes what is over."""
+        """Act for seats without a choice, ask those with one, close what is over."""
         while not self.over:
             deal = self._deal
             assert deal is not None
@@ -294,112 +257,85 @@ class Table:
                     self._open_deal()
                 continue
             if deal.turn == NOBODY:  # bombs out of turn: all that may are asked, and none is forced
-                for seat in deal.asked():
-                    if self.places[seat].turn is None:
-                        self._ask(deal, self.places[seat], now)
+                for index in deal.asked():
+                    if self.seats[index].turn is None:
+                        self._ask(deal, self.seats[index], now)
             else:
-                place = self.places[deal.turn]
-                if place.turn is None:
-                    self._ask(deal, place, now)
+                seat = self.seats[deal.turn]
+                if seat.turn is None:
+                    self._ask(deal, seat, now)
             break
         if self.watched and not self.over:
             self._show_actions()
 
-    def _ask(self, deal: Deal, place: Place, now: float) -> None:
-        place.sequence = sequence = place.sequence + 1
-        time = min(self._limit, place.bank) if self._has_bank else self._limit
-        deadline = now + time + UNSENT_GRACE
-        place.turn = turn = Turn(self.info, place.seat, sequence, deal, time, deadline, self._encoded)
-        outbox = place.outbox
+    def _ask(self, deal: Deal, seat: Seat, now: float) -> None:
+        seat.sequence = sequence = seat.sequence + 1
+        clock = seat.clock
+        clock.ask(now)
+        seat.turn = turn = Turn(self.info, seat.index, sequence, deal, self._encodings)
+        outbox = seat.outbox
         if outbox is None:
-            turn.start(now, 0.0)
+            clock.start(now)
         else:
             outbox.put(turn)
-        when = now + time / 2
+        when = now + clock.time / 2
         if when < self.expected:
             self._expect(when)
 
     def _expect(self, when: float) -> None:
-        """Has ``expire`` called no later than then."""
+        """Have ``expire`` called no later than then."""
         if when < self.expected:
             self.expected = when
-            self._out.expect(when)
+            self._events.expect(when)
 
-    def _charge(self, place: Place, turn: Turn, now: float) -> None:
-        """Takes a decision's time from the seat's bank, and adds the increment."""
-        used = max(0.0, turn.elapsed(now) - turn.credit)
-        place.bank = max(0.0, place.bank - used) + self._increment
-
-    def _ignore(self, place: Place, sequence: int, now: float) -> None:
-        """Tells a bot why its answer has no effect."""
-        ran_out = place.late.get(sequence)
-        if ran_out is not None:
-            code = NoticeCode.STALE_MOVE
-            text = f"turn {sequence} is over: the answer came {(now - ran_out) * 1000:.0f} ms after its time"
-        elif 0 < sequence <= place.sequence:
-            code = NoticeCode.REPEATED_MOVE
-            text = f"turn {sequence} was answered already"
-        else:
-            code = NoticeCode.UNKNOWN_TURN
-            text = f"turn {sequence} was not asked; the last one was {place.sequence}"
-        self._send(place.seat, Notice(code, text, self.info.handle, sequence))
-
-    def _why(self, turn: Turn, kind: FaultKind) -> str:
-        within = f"no answer within {turn.time * 1000:.0f} ms"
-        if turn.credit >= 0.001:
-            within += f" and {turn.credit * 1000:.0f} ms for the network"
-        if turn.time < self._limit:
+    def _why(self, seat: Seat, kind: FaultKind) -> str:
+        clock = seat.clock
+        within = f"no answer within {clock.time * 1000:.0f} ms"
+        if clock.credit >= 0.001:
+            within += f" and {clock.credit * 1000:.0f} ms for the network"
+        if clock.time < clock.control.limit:
             within += " (all that was left in the bank)"
         if kind is FaultKind.DISCONNECT:
             return f"{within}: the bot was not connected"
         if kind is FaultKind.STALL:
-            return f"{within}: the bot is connected, but {STUCK[turn.handed_at is not None]}"
+            return f"{within}: the bot is connected, but {STUCK[clock.handed_at is not None]}"
         return within
 
     def _fault(
-        self, place: Place, turn: Turn, kind: FaultKind, reason: str, answered: int, now: float
+        self, seat: Seat, turn: Turn, kind: FaultKind, reason: str, now: float, answered: int = 0
     ) -> None:
-        deal, seat = self._deal, place.seat
+        """Note a fault, do the default action, or forfeit the session for it, and tell the bot."""
+        deal, clock = self._deal, seat.clock
         assert deal is not None
-        place.faults += 1
+        seat.faults += 1
         if self._has_bank:
-            self._charge(place, turn, now)
-        if now >= turn.deadline:
-            late = place.late
-            late[turn.sequence] = turn.deadline
-            if len(late) > LATE_KEPT:
-                del late[next(iter(late))]
-        at = len(deal.log)
-        fault: dict[str, object] = {"action": at, "seat": seat, "kind": kind.value}
-        if turn.stage in (Stage.EXCHANGE, Stage.BOMBS):
-            fault["turn"] = "exchange" if turn.stage is Stage.EXCHANGE else "bomb"
-        self._deal_faults.append(fault)
-        hand, to_beat, default = deal.hands[seat], deal.to_beat & self.info.rules.full, deal.default(seat)
-        if place.faults >= self.info.limits.faults:
-            self._forget_turns()
-            deal.forfeit(seat)
-        else:
-            deal.act(seat, default)
-        self._send(
-            seat,
-            Fault(
-                self.info,
-                seat,
-                turn.sequence,
-                kind,
-                reason,
-                deal.number,
-                at,
-                turn.stage,
-                hand,
-                to_beat,
-                answered,
-                default,
-                place.faults,
-                round(turn.elapsed(now) * 1000),
-                int(turn.credit * 1000),
-            ),
+            clock.settle(now)
+        if now >= clock.deadline:
+            seat.note_late(turn.sequence, clock.deadline)
+        fault = Fault(
+            info=self.info,
+            seat=seat.index,
+            sequence=turn.sequence,
+            kind=kind,
+            reason=reason,
+            deal=deal.number,
+            action=len(deal.log),
+            stage=turn.stage,
+            hand=deal.hands[seat.index],
+            to_beat=deal.to_beat & self.info.rules.full,
+            answered=answered,
+            default=deal.default(seat.index),
+            faults=seat.faults,
+            elapsed_ms=round(clock.elapsed(now) * 1000),
+            credit_ms=int(clock.credit * 1000),
         )
+        self._deal_faults.append(fault.recorded())
+        if seat.faults >= self.info.limits.faults:
+            self._forget_turns()
+            deal.forfeit(seat.index)
+        else:
+            deal.act(seat.index, fault.default)
+        self._send(seat.index, fault)
 
     def _close_deal(self) -> None:
         deal = self._deal
@@ -409,10 +345,11 @@ class Table:
         self.session.close_deal()
         self.records.append(deal_json(deal, faults=self._deal_faults))
         scores = tuple(self.session.scores)
-        for place in self.places:
-            self._send(place.seat, DealEnded(self.info, place.seat, deal, place.told, scores, self._encoded))
+        encodings = self._encodings
+        for seat in self.seats:
+            self._send(seat.index, DealEnded(self.info, seat.index, deal, seat.told, scores, encodings))
         if self.watched:
-            self._out.show(DealEnded(self.info, -1, deal, log_length(deal), scores))
+            self._events.show(DealEnded(self.info, -1, deal, log_length(deal), scores, encodings))
         self._deal = None
         if self.session.over:
             forfeited_by = self.session.forfeited_by
@@ -425,7 +362,7 @@ class Table:
         deal = self._deal
         assert deal is not None
         while self._shown < len(deal.log):
-            self._out.show(Seen(self.info, deal, self._shown))
+            self._events.show(Seen(self.info, deal, self._shown))
             self._shown += 1
 
     def _end(self, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int) -> None:
@@ -435,9 +372,5 @@ class Table:
         for seat in range(len(self.info.seats)):
             self._send(seat, ended)
         if self.watched:
-            self._out.show(ended)
-        self._out.finished()
-
-
-def _next_look(turn: Turn) -> float:
-    return turn.deadline if turn.probed else turn.deadline - turn.time / 2
+            self._events.show(ended)
+        self._events.finished()

@@ -6,11 +6,11 @@ are the same messages as ``referee.protocol.wire`` builds.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import partial
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
-from referee.matches.events import DealEnded, DealStarted, Event, Seen, SessionInfo, Sight, Turn
+from referee.matches.events import DealEnded, DealStarted, Encodings, Event, Seen, Sight, Turn
 from referee.memo import Memo
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers
@@ -104,15 +104,11 @@ class _Pieces:
         """The number of the lowest card of a mask."""
         return self._numbers.numbers(mask)[0]
 
-    def actions(self, deal: Deal, since: int, seat: int, encoded: list[bytes] | None) -> list[bytes]:
-        """The deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
+    def actions(self, deal: Deal, since: int, seat: int, encodings: Encodings) -> list[bytes]:
+        """Return the deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
         log = deal.log
-        if encoded is None:
-            encoded = []
-        if len(encoded) < len(log):
-            encoded += map(self._action, log[len(encoded) :])
         if deal.exchange is None:
-            parts = encoded[since:]
+            parts = encodings.actions(log, since, self._action)
             if not self._draws:
                 return parts
             first = since
@@ -124,7 +120,7 @@ class _Pieces:
                 wire.add_exchange(action, self._numbers, step, seat)
                 parts.append(_ACTION + sized(action.SerializeToString()))
             first = max(0, since - len(steps))
-            parts += encoded[first:]
+            parts += encodings.actions(log, first, self._action)
         if self._draws:  # the seat sees what it drew
             for index in range(first, len(log)):
                 if log[index][2] and log[index][0] == seat:
@@ -143,7 +139,7 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
         _SESSION[info.handle],
         _SEQUENCE[turn.sequence],
         _KIND_PLAY if stage is _PLAY else _KIND[stage],
-        *pieces.actions(deal, turn.since, seat, turn.encoded),
+        *pieces.actions(deal, turn.since, seat, turn.encodings),
     ]
     plain = deal.is_plain(seat)
     to_beat = deal.to_beat
@@ -160,7 +156,7 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
         parts += _constraints(deal, seat, pieces)
     if turn.bank_ms:
         parts.append(_BANK_MS[turn.bank_ms])
-    if turn.credit >= 0.001:
+    if turn.credit_ms:
         parts.append(_CREDIT_MS[turn.credit_ms])
     data = b"".join(parts)
     return _TURN_HEAD[len(data)] + data
@@ -197,10 +193,10 @@ def sight(sight: Sight) -> bytes:
         data = _SEEN_SESSION[info.handle] + _PIECES[info.rules].seen[sight.deal.log[sight.at]]
         return _SEEN_HEAD[len(data)] + data
     if isinstance(sight, DealStarted):
-        data = _started_for_all(sight.info, sight.deal, sight.hands)
+        data = _started_for_all(sight)
         return _SEEN_STARTED_HEAD[len(data)] + data
     if isinstance(sight, DealEnded):
-        data = _ended_for_all(sight.info, sight.deal, sight.scores)
+        data = _ended_for_all(sight)
         return _SEEN_ENDED_HEAD[len(data)] + data
     response = match_pb2.WatchMatchResponse()
     wire.add_sight(response, sight)
@@ -208,34 +204,39 @@ def sight(sight: Sight) -> bytes:
 
 
 def _deal_started(event: DealStarted) -> bytes:
-    info, deal = event.info, event.deal
-    hand = _PIECES[info.rules].packed(event.hands[event.seat])
-    data = _STARTED_HAND[len(hand)] + hand + _started_for_all(info, deal, event.hands)
+    hand = _PIECES[event.info.rules].packed(event.hands[event.seat])
+    data = _STARTED_HAND[len(hand)] + hand + _started_for_all(event)
     return _STARTED_HEAD[len(data)] + data
 
 
 def _deal_ended(event: DealEnded) -> bytes:
-    info, deal = event.info, event.deal
-    actions = _PIECES[info.rules].actions(deal, event.since, event.seat, event.encoded)
+    actions = _PIECES[event.info.rules].actions(event.deal, event.since, event.seat, event.encodings)
     fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
-    data = b"".join(fields) + _ended_for_all(info, deal, event.scores)
+    data = b"".join(fields) + _ended_for_all(event)
     return _ENDED_HEAD[len(data)] + data
 
 
-@lru_cache(maxsize=1024)
-def _started_for_all(info: SessionInfo, deal: Deal, hands: tuple[int, ...]) -> bytes:
-    """What the start of a deal says to all of its seats: everything but their hands."""
+def _started_for_all(event: DealStarted) -> bytes:
+    """Return what the start of a deal says to all of its seats: everything but their hands."""
+    return event.encodings.once("started", partial(_encode_start, event))
+
+
+def _ended_for_all(event: DealEnded) -> bytes:
+    """Return what the end of a deal says to all of its seats: everything but the actions."""
+    return event.encodings.once("ended", partial(_encode_end, event))
+
+
+def _encode_start(event: DealStarted) -> bytes:
     message = play_pb2.DealStarted()
-    wire.write_deal_started(message, DealStarted(info, -1, deal, hands))
+    wire.write_deal_started(message, event._replace(seat=-1))
     return message.SerializeToString()
 
 
-@lru_cache(maxsize=1024)
-def _ended_for_all(info: SessionInfo, deal: Deal, scores: tuple[int, ...]) -> bytes:
-    """What the end of a deal says to all of its seats: everything but the actions."""
+def _encode_end(event: DealEnded) -> bytes:
+    info, deal = event.info, event.deal
     packed = _PIECES[info.rules].packed
     message = play_pb2.DealEnded()
-    wire.write_outcome(message, info, deal, scores)
+    wire.write_outcome(message, info, deal, event.scores)
     parts = [message.SerializeToString()]
     for mask in deal.dealt:
         hand = packed(mask)

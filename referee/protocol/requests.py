@@ -5,7 +5,7 @@ from datetime import datetime
 
 from referee.errors import MatchRefused
 from referee.matches.journal import LogEntry, LogQuery
-from referee.matches.match import BotSeat, Limits, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
 from referee.v1 import log_pb2, match_pb2
 
 # The log of bots
@@ -75,7 +75,7 @@ def read_match(request: match_pb2.RunMatchRequest) -> MatchSpec:
         round=request.round,
         table=request.table,
         ruleset=ruleset,
-        bots=tuple(BotSeat(bot.version_id, bot.name) for bot in request.bots),
+        bots=tuple(MatchBot(bot.version_id, bot.name) for bot in request.bots),
         sessions=tuple(SessionSpec(s.number, tuple(s.seating), s.seed) for s in request.sessions),
         deals=request.deals,
         commitment=request.commitment,

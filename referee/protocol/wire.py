@@ -11,6 +11,7 @@ from referee.matches.events import (
     Event,
     Fault,
     FaultKind,
+    Malformed,
     Notice,
     NoticeCode,
     Seen,
@@ -21,7 +22,6 @@ from referee.matches.events import (
     Sight,
     Turn,
 )
-from referee.matches.table import Malformed
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules
 from referee.v1 import match_pb2, play_pb2

@@ -11,8 +11,8 @@ import grpc
 from referee.errors import Draining, LogClosed, LogQueryError, MatchRefused, RulesetError
 from referee.matches.auth import Authenticator, Scope
 from referee.matches.connection import CloseCode
-from referee.matches.hall import BEAT_SECONDS, STOPPED_BY_WORKER, TAKEN_OVER, Hall
 from referee.matches.journal import Entry, EntryKind
+from referee.matches.lobby import BEAT_SECONDS, STOPPED_BY_WORKER, TAKEN_OVER, Lobby
 from referee.matches.running import Match
 from referee.protocol import requests, twin
 from referee.protocol.messages import CallContext, Unreadable, readable, reader
@@ -46,16 +46,16 @@ log = logging.getLogger("referee")
 class RefereeServicer:
     """The service's calls."""
 
-    def __init__(self, hall: Hall, authenticator: Authenticator, options: ServerOptions) -> None:
-        self._hall = hall
-        self._alarm = Alarm(hall)
+    def __init__(self, lobby: Lobby, authenticator: Authenticator, options: ServerOptions) -> None:
+        self._lobby = lobby
+        self._alarm = Alarm(lobby)
         self._authenticator = authenticator
         self._options = options
         self._journal = options.journal
         self._meter = options.meter or Meter()
         self._pacer = Pacer()
         self._access = Access(authenticator)
-        self._reception = Reception(hall, self._alarm, self._access, options)
+        self._reception = Reception(lobby, self._alarm, self._access, options)
         self.stopping = False
         """Set when the referee is about to stop: broken calls are waited for no longer."""
         self.open = 0
@@ -122,19 +122,19 @@ class RefereeServicer:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def beat(self) -> None:
-        """Tells the hall the time, and closes the streams of revoked tokens, until cancelled."""
+        """Tells the lobby the time, and closes the streams of revoked tokens, until cancelled."""
         asked_at = clock()
         asking: asyncio.Task[None] | None = None
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            self._hall.beat(clock())
+            self._lobby.beat(clock())
             self._alarm.set()
             if clock() - asked_at >= REVOKED_SECONDS and (asking is None or asking.done()):
                 asked_at = clock()
                 asking = asyncio.create_task(self._close_revoked())
 
     async def _close_revoked(self) -> None:
-        versions = self._hall.connected()
+        versions = self._lobby.connected()
         if not versions:
             return
         try:
@@ -143,9 +143,9 @@ class RefereeServicer:
             log.warning("cannot ask for revoked tokens: %s", error)
             return
         for version in revoked:
-            connection = self._hall.connection(version)
+            connection = self._lobby.connection(version)
             if connection is not None:
-                self._hall.close(connection, CloseCode.REVOKED, "token: revoked", clock())
+                self._lobby.close(connection, CloseCode.REVOKED, "token: revoked", clock())
 
     # Bots
 
@@ -178,7 +178,7 @@ class RefereeServicer:
             # Nothing may be awaited here: a call that the client broke off is not resumed.
             if writer is not None:
                 writer.cancel()
-            self._hall.disconnect(connection, clock())
+            self._lobby.disconnect(connection, clock())
             self._alarm.set()
             self._note_end(stream)
         if connection.closing is not None:
@@ -205,7 +205,7 @@ class RefereeServicer:
         await self._access.require(context, Scope.WORKER)
         wake = asyncio.Event()
         try:
-            match = self._hall.open_match(requests.read_match(request), clock(), wake.set)
+            match = self._lobby.open_match(requests.read_match(request), clock(), wake.set)
         except Draining as error:
             await context.abort(grpc.StatusCode.UNAVAILABLE, str(error))
             raise AssertionError from None
@@ -219,8 +219,8 @@ class RefereeServicer:
         try:
             await self._follow(match, wake, context)
         finally:
-            outcome = self._meter.closed(match, self._hall.progress(match).decisions)
-            self._hall.close_match(match, STOPPED_BY_WORKER)
+            outcome = self._meter.closed(match, self._lobby.progress(match).decisions)
+            self._lobby.close_match(match, STOPPED_BY_WORKER)
             self._alarm.set()
             if outcome != "done":
                 reason = match.ended or STOPPED_BY_WORKER
@@ -237,7 +237,7 @@ class RefereeServicer:
                 await context.abort(code, match.ended)
             if match.done:
                 return
-            await context.write(requests.progress_response(self._hall.progress(match)))
+            await context.write(requests.progress_response(self._lobby.progress(match)))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PROGRESS_SECONDS):
                     await wake.wait()
@@ -249,12 +249,12 @@ class RefereeServicer:
         """Begins no further session of a match."""
         request = await readable(message, context)
         await self._access.require(context, Scope.WORKER)
-        self._hall.hold(await self._running(request.match_id, context))
+        self._lobby.hold(await self._running(request.match_id, context))
         return match_pb2.HoldMatchResponse()
 
     async def _running(self, match_id: str, context: CallContext) -> Match:
         """The match of this name; ends the call if there is none."""
-        match = self._hall.match(match_id)
+        match = self._lobby.match(match_id)
         if match is None:
             text = f"match_id: {match_id[:100]!r} is not running here"
             await context.abort(grpc.StatusCode.NOT_FOUND, text)
@@ -267,16 +267,16 @@ class RefereeServicer:
         """How busy the referee is."""
         request = await readable(message, context)
         await self._access.require(context, Scope.WORKER, Scope.ORGANISER)
-        hall = self._hall
+        lobby = self._lobby
         response = match_pb2.StatusResponse(
-            draining=hall.draining,
-            matches=hall.matches,
-            sessions=hall.sessions,
-            streams=len(hall.connected()),
-            spectators=hall.spectators,
+            draining=lobby.draining,
+            matches=lobby.matches,
+            sessions=lobby.sessions,
+            streams=len(lobby.connected()),
+            spectators=lobby.spectators,
         )
         for version in request.version_ids:
-            place = hall.place_of(version)
+            place = lobby.presence(version)
             response.bots.add(
                 connected=place.connected, max_sessions=place.max_sessions, sessions=place.sessions
             )
@@ -319,9 +319,9 @@ class RefereeServicer:
         match = await self._running(request.match_id, context)
         if anyone and match.spec.shared_deals:
             await self._access.require(context, *watching, reason=f"{SHARED_DEALS}; {WATCHING}")
-        if self._hall.spectators >= MAX_SPECTATORS:
+        if self._lobby.spectators >= MAX_SPECTATORS:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many spectators; try again later")
-        spectator = self._hall.watch(match)
+        spectator = self._lobby.watch(match)
         newcomer = True
         try:
             while not spectator.done:
@@ -331,4 +331,4 @@ class RefereeServicer:
                 if updates:
                     await context.write(updates)
         finally:
-            self._hall.unwatch(match)
+            self._lobby.unwatch(match)

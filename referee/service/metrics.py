@@ -10,8 +10,8 @@ from typing import Any
 
 import grpc
 
-from referee.matches.hall import TAKEN_OVER, Hall
 from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -87,7 +87,7 @@ class Meter:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._hall: Hall | None = None
+        self._lobby: Lobby | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running: dict[Match, int] = {}
         """Running matches with the decisions that were seen last."""
@@ -102,9 +102,9 @@ class Meter:
         self.message_bytes: Counter[tuple[str, ...]] = Counter()
         self.decision_seconds = Histogram()
 
-    def attach(self, hall: Hall) -> None:
-        """From now on this is the hall that is read; called in its event loop."""
-        self._hall, self._loop = hall, asyncio.get_running_loop()
+    def attach(self, lobby: Lobby) -> None:
+        """From now on this is the lobby that is read; called in its event loop."""
+        self._lobby, self._loop = lobby, asyncio.get_running_loop()
 
     def read(self) -> Reading | None:
         """How the referee stands; None when it does not serve or does not answer. For any other thread."""
@@ -119,18 +119,18 @@ class Meter:
             return None
 
     async def _read(self, asked_at: float) -> Reading:
-        hall = self._hall
-        assert hall is not None
+        lobby = self._lobby
+        assert lobby is not None
         delay = monotonic() - asked_at
         for match, seen in self._running.items():
-            self._running[match] = max(seen, hall.progress(match).decisions)
-        connections = [found for version in hall.connected() if (found := hall.connection(version))]
+            self._running[match] = max(seen, lobby.progress(match).decisions)
+        connections = [found for version in lobby.connected() if (found := lobby.connection(version))]
         return Reading(
             streams=len(connections),
-            sessions_open=hall.sessions,
-            matches_running=hall.matches,
-            spectators=hall.spectators,
-            draining=hall.draining,
+            sessions_open=lobby.sessions,
+            matches_running=lobby.matches,
+            spectators=lobby.spectators,
+            draining=lobby.draining,
             events_waiting=sum(len(connection.outbox) for connection in connections),
             round_trips=sorted(trip for connection in connections if (trip := connection.round_trip)),
             loop_delay=delay,

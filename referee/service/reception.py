@@ -9,8 +9,8 @@ import grpc
 from referee.errors import ConnectionRefused
 from referee.matches.connection import CloseCode, Connection
 from referee.matches.events import Notice, NoticeCode
-from referee.matches.hall import Hall
 from referee.matches.journal import Entry, EntryKind
+from referee.matches.lobby import Lobby
 from referee.protocol.messages import readable
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.service.access import Access
@@ -30,8 +30,8 @@ TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
 class Reception:
     """Lets bots in."""
 
-    def __init__(self, hall: Hall, alarm: Alarm, access: Access, options: ServerOptions) -> None:
-        self._hall = hall
+    def __init__(self, lobby: Lobby, alarm: Alarm, access: Access, options: ServerOptions) -> None:
+        self._lobby = lobby
         self._alarm = alarm
         self._access = access
         self._options = options
@@ -50,13 +50,13 @@ class Reception:
         try:
             identity = await self._access.bot(hello.token, context)
             most = self._options.share_of(hello.max_sessions)
-            stream = BotStream(self._hall, self._alarm, identity, most, hello.list_legal_plays)
+            stream = BotStream(self._lobby, self._alarm, identity, most, hello.list_legal_plays)
             await self._connect(stream.connection, context)
         finally:
             self._handshakes -= 1
         if first.moves or first.HasField("goodbye") or first.HasField("pong"):
             text = "the first message holds the hello and nothing else; the rest was ignored"
-            self._hall.notice(stream.connection, Notice(NoticeCode.UNEXPECTED, text))
+            self._lobby.notice(stream.connection, Notice(NoticeCode.UNEXPECTED, text))
         return stream, hello
 
     async def _read_hello(self, context: PlayContext) -> play_pb2.PlayRequest:
@@ -78,17 +78,17 @@ class Reception:
 
     async def _connect(self, connection: Connection, context: PlayContext) -> None:
         """Lets the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
-        identity, hall = connection.identity, self._hall
-        penalty = hall.penalty(identity.version_id, clock())
+        identity, lobby = connection.identity, self._lobby
+        penalty = lobby.penalty(identity.version_id, clock())
         if penalty > 0:
             text = f"flood: come back in {penalty:.1f} s"
             self._note_refusal(connection, "flood", text)
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
-        earlier = hall.connection(identity.version_id)
+        earlier = lobby.connection(identity.version_id)
         if earlier is not None:
             await self._wait_for_life(earlier)
         try:
-            hall.connect(connection, clock())
+            lobby.connect(connection, clock())
         except ConnectionRefused as error:
             self._note_refusal(connection, "already_connected", str(error))
             address = self._options.address
@@ -102,12 +102,12 @@ class Reception:
         for _ in range(TAKEOVER_LOOKS):  # not by the clock: if the referee itself is stopped, none is taken
             if (
                 earlier.heard_at > asked_at
-                or self._hall.connection(earlier.identity.version_id) is not earlier
+                or self._lobby.connection(earlier.identity.version_id) is not earlier
             ):
                 return
             await asyncio.sleep(TAKEOVER_SECONDS / TAKEOVER_LOOKS)
         text = "the bot connected again, and this stream gave no sign of life"
-        self._hall.close(earlier, CloseCode.REPLACED, text, clock())
+        self._lobby.close(earlier, CloseCode.REPLACED, text, clock())
 
     def _note_refusal(self, connection: Connection, code: str, text: str) -> None:
         self._options.journal.add(Entry(connection.identity.version_id, EntryKind.REFUSED, code, text))

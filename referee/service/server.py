@@ -16,7 +16,8 @@ from grpc_reflection.v1alpha import reflection
 from referee.channel import SERVER_OPTIONS
 from referee.errors import ListenError
 from referee.matches.auth import Authenticator
-from referee.matches.hall import BEAT_SECONDS, Hall
+from referee.matches.lobby import BEAT_SECONDS, Lobby
+from referee.protocol import encode
 from referee.ruleset import DEFAULT, load_ruleset
 from referee.service.calls import RefereeServicer
 from referee.service.serving import ServerOptions
@@ -54,11 +55,11 @@ async def serve(
     if options.meter is not None:
         options = replace(options, journal=options.meter.over(options.journal))
     load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
-    hall = Hall(options.journal)
+    lobby = Lobby(options.journal, encode.sight)
     if options.meter is not None:
-        options.meter.attach(hall)
+        options.meter.attach(lobby)
     server = grpc.aio.server(options=_OPTIONS)
-    servicer = RefereeServicer(hall, authenticator, options)
+    servicer = RefereeServicer(lobby, authenticator, options)
     server.add_generic_rpc_handlers((servicer.handlers(),))
     names = (referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name, health.SERVICE_NAME)
     health_servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
@@ -82,8 +83,8 @@ async def serve(
         on_ready(port)
     await stop.wait()
     await health_servicer.enter_graceful_shutdown()
-    await _drain(hall, options.drain_seconds, hurry or asyncio.Event())
-    hall.close_all(CLOSING)
+    await _drain(lobby, options.drain_seconds, hurry or asyncio.Event())
+    lobby.close_all(CLOSING)
     beat.cancel()
     servicer.stopping = True
     deadline = clock() + STOP_GRACE
@@ -118,15 +119,15 @@ def take_precedence() -> bool:
     return True
 
 
-async def _drain(hall: Hall, seconds: float, hurry: asyncio.Event) -> None:
-    hall.drain(CLOSING)
-    if not hall.drained:
-        log.info("draining: %d sessions have %.0f s to finish", hall.sessions, seconds)
+async def _drain(lobby: Lobby, seconds: float, hurry: asyncio.Event) -> None:
+    lobby.drain(CLOSING)
+    if not lobby.drained:
+        log.info("draining: %d sessions have %.0f s to finish", lobby.sessions, seconds)
     deadline = clock() + seconds
-    while not hall.drained and not hurry.is_set() and clock() < deadline:
+    while not lobby.drained and not hurry.is_set() and clock() < deadline:
         await asyncio.sleep(BEAT_SECONDS)
-    if not hall.drained:
-        log.warning("%d sessions are not finished; they are void and run again", hall.sessions)
+    if not lobby.drained:
+        log.warning("%d sessions are not finished; they are void and run again", lobby.sessions)
 
 
 def run(

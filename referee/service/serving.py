@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.channel import ServerTls
-from referee.matches.hall import MAX_SESSIONS
+from referee.matches.connections import MAX_SESSIONS
 from referee.matches.journal import Journal, NoJournal
 from referee.service.metrics import Meter
 

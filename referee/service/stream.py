@@ -12,7 +12,7 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode, Connection
 from referee.matches.events import Notice, NoticeCode, Turn
-from referee.matches.hall import Hall
+from referee.matches.lobby import Lobby
 from referee.protocol import encode, wire
 from referee.protocol.messages import Unreadable
 from referee.protocol.version import MAX_MESSAGE_BYTES
@@ -25,17 +25,17 @@ log = logging.getLogger("referee")
 
 
 class Alarm:
-    """Calls the hall's ``tick`` when it is due: one timer for all tables."""
+    """Calls the lobby's ``tick`` when it is due: one timer for all tables."""
 
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
+    def __init__(self, lobby: Lobby) -> None:
+        self._lobby = lobby
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         """When the timer rings; uvloop's own handles do not always know."""
 
     def set(self) -> None:
-        """To be called whenever the hall was given something to do."""
-        when = self._hall.next_tick()
+        """To be called whenever the lobby was given something to do."""
+        when = self._lobby.next_tick()
         if when is None:
             return
         if self._timer is not None:
@@ -46,7 +46,7 @@ class Alarm:
 
     def _ring(self) -> None:
         self._timer = None
-        self._hall.tick(clock())
+        self._lobby.tick(clock())
         self.set()
 
 
@@ -61,9 +61,9 @@ class BotStream:
     """A bot's stream: a reader that never waits for the writer, and one writer."""
 
     def __init__(
-        self, hall: Hall, alarm: Alarm, identity: BotIdentity, max_sessions: int, list_plays: bool
+        self, lobby: Lobby, alarm: Alarm, identity: BotIdentity, max_sessions: int, list_plays: bool
     ) -> None:
-        self._hall = hall
+        self._lobby = lobby
         self._alarm = alarm
         self._go = asyncio.Event()
         """Set when a message may be sent."""
@@ -131,15 +131,15 @@ class BotStream:
             if outbox.hold(now) > 0:
                 return parts[0]
         credit, list_plays = connection.round_trip, connection.list_plays
-        places, owed = connection.places if connection.live else {}, outbox.owed
+        seats, owed = connection.seats, outbox.owed
         turns = size = taken = 0
         events = outbox.take(now)
         for event in events:
             taken += 1
             if type(event) is Turn:
                 handle = event.info.handle
-                place = places.get(handle)
-                if place is None or not place.table.hand_out(event, now, credit):
+                seat = seats.get(handle)
+                if seat is None or not seat.table.hand_out(event, now, credit):
                     continue
                 turns += 1
                 owed.add(handle)
@@ -161,7 +161,7 @@ class BotStream:
             read: Any = context.read
             while (request := await read()) is not EOF:
                 if type(request) is Unreadable:
-                    self._hall.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
+                    self._lobby.close(self.connection, CloseCode.UNREADABLE, request.reason, clock())
                     return
                 self.read(request)
                 if self.said_goodbye or self.connection.closing is not None:
@@ -182,37 +182,37 @@ class BotStream:
     def read(self, request: Any) -> None:
         """Takes a PlayRequest of the twin protocol: moves, a pong, a goodbye."""
         now = clock()
-        connection, hall = self.connection, self._hall
-        hall.note_time(now)
+        connection, lobby = self.connection, self._lobby
+        lobby.note_time(now)
         useful = False
         if request.moves:
             useful = True
             connection.heard_at = now
-            places, owed = connection.places, connection.outbox.owed
+            seats, owed = connection.seats, connection.outbox.owed
             for move in request.moves:
                 handle, sequence = move.session, move.sequence
-                place = places.get(handle)
-                if place is None:
-                    hall.misplaced(connection, handle, sequence, now)
+                seat = seats.get(handle)
+                if seat is None:
+                    lobby.misplaced(connection, handle, sequence, now)
                 else:
-                    table = place.table
+                    table = seat.table
                     cards = wire.read_encoded_move(table.info.rules, move)
-                    if table.answer(place.seat, sequence, cards, now):
+                    if table.answer(seat.index, sequence, cards, now):
                         owed.discard(handle)
                         continue
-                    hall.useless(connection, now)
+                    lobby.useless(connection, now)
                 if connection.closing is not None:
                     return
             connection.outbox.heard(len(request.moves))
-            hall.settle(now)
+            lobby.settle(now)
         if request.HasField("pong"):
             useful = connection.pong(request.pong.id, now) or useful
         if request.HasField("goodbye"):
             self.said_goodbye = useful = True
         if request.HasField("hello"):
             notice = Notice(NoticeCode.UNEXPECTED, "hello belongs into the first message only")
-            hall.notice(connection, notice)
+            lobby.notice(connection, notice)
             useful = False
         if not useful:
-            hall.useless(connection, now)
+            lobby.useless(connection, now)
         self._alarm.set()

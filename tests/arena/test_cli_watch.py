@@ -23,7 +23,7 @@ from arena.settings import load_settings
 from arena.storage import changed
 from arena.tournaments import lifecycle
 from referee.client import RefereeStatus
-from referee.matches.match import BotPlace
+from referee.matches.match import Presence
 from tests.arena.ports import deaf_address
 from tests.arena.world import LEASE, World
 from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
@@ -228,7 +228,7 @@ def says(connected: Callable[[int], bool] = lambda _: True, *, draining: bool = 
     """A referee that says this of itself and of the bot versions."""
 
     def ask(version_ids: Sequence[int]) -> list[Answer]:
-        places = tuple(BotPlace(connected(one), 8 if connected(one) else 0, 0) for one in version_ids)
+        places = tuple(Presence(connected(one), 8 if connected(one) else 0, 0) for one in version_ids)
         return [Answer("a.example:8710", RefereeStatus(draining, 0, 0, 0, 0, places))]
 
     return ask

@@ -19,19 +19,19 @@ from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
-from referee.matches.match import BotPlace
+from referee.matches.match import Presence
 from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.test_settings import TLS
 from tests.arena.waiting import wait_for
 from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee
 
-HERE = BotPlace(connected=True, max_sessions=4, sessions=0)
-FULL = BotPlace(connected=True, max_sessions=0, sessions=0)
-AWAY = BotPlace(connected=False, max_sessions=0, sessions=0)
+HERE = Presence(connected=True, max_sessions=4, sessions=0)
+FULL = Presence(connected=True, max_sessions=0, sessions=0)
+AWAY = Presence(connected=False, max_sessions=0, sessions=0)
 
 
-def status(*bots: BotPlace, sessions: int = 0, draining: bool = False) -> RefereeStatus:
+def status(*bots: Presence, sessions: int = 0, draining: bool = False) -> RefereeStatus:
     return RefereeStatus(draining=draining, matches=0, sessions=sessions, streams=0, spectators=0, bots=bots)
 
 

@@ -20,7 +20,7 @@ from referee.bot.client import BotClient
 from referee.client import referee_status, run_match
 from referee.errors import RefereeUnavailable
 from referee.matches.auth import Scope
-from referee.matches.match import BotSeat, SessionResult
+from referee.matches.match import MatchBot, SessionResult
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
@@ -114,7 +114,7 @@ async def test_logs_when_everything_is_logged_then_no_token_is_in_them(
     versions.revoke_version(storage, gone.name, NOW)
     made = [tokens.create_token(storage, f"{scope}-1", scope, NOW).token for scope in Scope]
     secret = settings.worker_secret()
-    seats = tuple(BotSeat(number, one.name) for number, one in enumerate(registered, start=1))
+    seats = tuple(MatchBot(number, one.name) for number, one in enumerate(registered, start=1))
     spec = replace(match_spec(), bots=seats)
 
     def work(address: str) -> int:

@@ -15,7 +15,7 @@ from referee.channel import ClientTls, async_channel
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
-from referee.matches.match import BotSeat, Limits, MatchSpec, SessionResult, SessionSpec
+from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
@@ -249,7 +249,7 @@ def match_spec(
         round=1,
         table=1,
         ruleset=load_ruleset(ruleset).to_object(),
-        bots=tuple(BotSeat(bot, f"owner/bot{bot}@1") for bot in bots),
+        bots=tuple(MatchBot(bot, f"owner/bot{bot}@1") for bot in bots),
         sessions=tuple(
             SessionSpec(n + 1, seating, bytes([n + 1] * 32)) for n, seating in enumerate(seatings)
         ),

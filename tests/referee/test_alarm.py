@@ -8,18 +8,19 @@ from typing import Any
 import pytest
 import uvloop
 
-from referee.matches.hall import Hall
+from referee.matches.journal import NoJournal
+from referee.matches.lobby import Lobby
 from referee.service.stream import Alarm
 from tests.referee.support import DEADLINE
 
 LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.run]
 
 
-class Waiting(Hall):
-    """A hall that wants to be called at given times, and notes for which of them it was."""
+class Waiting(Lobby):
+    """A lobby that wants to be called at given times, and notes for which of them it was."""
 
     def __init__(self, *times: float) -> None:
-        super().__init__()
+        super().__init__(NoJournal(), lambda sight: b"")
         self.times = list(times)
         self.called_for: list[float] = []
         self.done = asyncio.Event()
@@ -34,11 +35,11 @@ class Waiting(Hall):
             self.done.set()
 
 
-async def rings_for(hall: Waiting) -> list[float]:
-    """The times that the hall was called for, once it was called for all of them."""
+async def rings_for(lobby: Waiting) -> list[float]:
+    """The times that the lobby was called for, once it was called for all of them."""
     async with asyncio.timeout(DEADLINE):
-        await hall.done.wait()
-    return hall.called_for
+        await lobby.done.wait()
+    return lobby.called_for
 
 
 @pytest.mark.parametrize("run", LOOPS)
@@ -47,9 +48,9 @@ def test_alarm_when_set_once_then_it_rings_for_times_past_and_times_to_come(
 ) -> None:
     async def check() -> None:
         now = time.monotonic()
-        hall = Waiting(now + 0.05, now - 1, now, now + 0.0004)
-        Alarm(hall).set()
-        assert await rings_for(hall) == [now - 1, now, now + 0.0004, now + 0.05]
+        lobby = Waiting(now + 0.05, now - 1, now, now + 0.0004)
+        Alarm(lobby).set()
+        assert await rings_for(lobby) == [now - 1, now, now + 0.0004, now + 0.05]
 
     run(check())
 
@@ -59,11 +60,11 @@ def test_alarm_when_something_earlier_is_due_then_it_rings_for_that_first(
     run: Callable[[Coroutine[Any, Any, None]], None],
 ) -> None:
     async def check() -> None:
-        hall = Waiting(time.monotonic() + 10 * DEADLINE)
-        alarm = Alarm(hall)
+        lobby = Waiting(time.monotonic() + 10 * DEADLINE)
+        alarm = Alarm(lobby)
         alarm.set()
-        hall.times = [sooner := time.monotonic() + 0.05]
+        lobby.times = [sooner := time.monotonic() + 0.05]
         alarm.set()
-        assert await rings_for(hall) == [sooner]
+        assert await rings_for(lobby) == [sooner]
 
     run(check())

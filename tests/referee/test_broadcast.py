@@ -5,8 +5,9 @@ import json
 from referee.matches.broadcast import BACKLOG, FRESH, Broadcast, Spectator
 from referee.matches.events import Notice, NoticeCode, Sight
 from referee.matches.match import Limits
+from referee.protocol import encode
 from referee.v1 import match_pb2, play_pb2
-from tests.referee.lobby import Lobby
+from tests.referee.harness import Harness
 from tests.referee.support import match_spec
 
 
@@ -25,7 +26,7 @@ def texts(spectator: Spectator) -> list[str]:
 
 def test_spectators_when_they_come_early_and_late_then_they_see_the_same() -> None:
     shown: list[Sight] = [update(0)]
-    broadcast = Broadcast(lambda: shown)
+    broadcast = Broadcast(lambda: shown, encode.sight)
     early = broadcast.join()
     for number in range(1, FRESH):
         shown.append(update(number))
@@ -37,7 +38,9 @@ def test_spectators_when_they_come_early_and_late_then_they_see_the_same() -> No
 
 
 def test_picture_when_it_is_old_then_a_newcomer_gets_a_new_one() -> None:
-    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, f"picture at {broadcast.end}")])
+    broadcast = Broadcast(
+        lambda: [Notice(NoticeCode.UNEXPECTED, f"picture at {broadcast.end}")], encode.sight
+    )
     broadcast.join()
     for number in range(FRESH + 1):
         broadcast.show(update(number))
@@ -46,7 +49,7 @@ def test_picture_when_it_is_old_then_a_newcomer_gets_a_new_one() -> None:
 
 def test_picture_when_everybody_had_left_then_a_newcomer_gets_a_new_one() -> None:
     shown = ["before"]
-    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, text) for text in shown])
+    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, text) for text in shown], encode.sight)
     broadcast.join()
     broadcast.leave()
     shown.append("while nobody looked")
@@ -54,7 +57,7 @@ def test_picture_when_everybody_had_left_then_a_newcomer_gets_a_new_one() -> Non
 
 
 def test_spectator_when_it_reads_too_slowly_then_it_is_told_how_much_was_left_out() -> None:
-    broadcast = Broadcast(list)
+    broadcast = Broadcast(list, encode.sight)
     slow, quick = broadcast.join(), broadcast.join()
     seen: list[str] = []
     for number in range(BACKLOG + 7):
@@ -67,7 +70,7 @@ def test_spectator_when_it_reads_too_slowly_then_it_is_told_how_much_was_left_ou
 
 
 def test_spectator_when_the_match_is_over_then_it_is_done_once_all_is_seen() -> None:
-    broadcast = Broadcast(lambda: [update(0)])
+    broadcast = Broadcast(lambda: [update(0)], encode.sight)
     spectator = broadcast.join()
     broadcast.show(update(1))
     broadcast.over = True
@@ -77,19 +80,19 @@ def test_spectator_when_the_match_is_over_then_it_is_done_once_all_is_seen() -> 
 
 
 def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_deals() -> None:
-    lobby = Lobby()
-    bots = [lobby.connect(number) for number in (1, 2, 3, 4)]
-    match = lobby.open(match_spec(sessions=2, deals=4, limits=Limits(decision_ms=60_000)))
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3, 4)]
+    match = harness.open(match_spec(sessions=2, deals=4, limits=Limits(decision_ms=60_000)))
     seen: list[match_pb2.WatchUpdate] = []
     spectator: Spectator | None = None
     results = []
     for step in range(10_000):
         if step % 30 == 0:
             if spectator is not None:
-                lobby.hall.unwatch(match)
+                harness.lobby.unwatch(match)
             spectator, seen = None, []
         elif step % 30 == 20:
-            spectator = lobby.hall.watch(match)
+            spectator = harness.lobby.watch(match)
         if match.done:
             break
         for bot in bots:

@@ -6,10 +6,21 @@ from random import Random
 import pytest
 
 from referee.deals.session import Session
-from referee.matches.events import DealEnded, DealStarted, Event, FaultKind, Seen, SessionInfo, Sight, Turn
+from referee.matches.events import (
+    DealEnded,
+    DealStarted,
+    Encodings,
+    Event,
+    FaultKind,
+    Malformed,
+    Seen,
+    SessionInfo,
+    Sight,
+    Turn,
+)
 from referee.matches.match import Limits
 from referee.matches.outbox import Outbox
-from referee.matches.table import Malformed, Outlets, Table
+from referee.matches.table import Table
 from referee.protocol import encode, twin, wire
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -38,6 +49,33 @@ def compare(event: Event) -> play_pb2.PlayResponse:
     return response
 
 
+class Surroundings:
+    """A table's outboxes; what spectators see is compared at once."""
+
+    def __init__(self, outboxes: list[Outbox], sights: list[type]) -> None:
+        self.outboxes = outboxes
+        self.sights = sights
+
+    def send(self, seat: int, event: Event) -> None:
+        self.outboxes[seat].put(event)
+
+    def probe(self, seat: int) -> None:
+        pass
+
+    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind:
+        return FaultKind.TIMEOUT
+
+    def expect(self, when: float) -> None:
+        pass
+
+    def show(self, sight: Sight) -> None:
+        self.sights.append(type(sight))
+        compare_sight(sight)
+
+    def finished(self) -> None:
+        pass
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(preset: str) -> None:
     rules = compile_ruleset(load_ruleset(preset))
@@ -49,19 +87,7 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
     sights: list[type] = []
     table: Table
 
-    def show(sight: Sight) -> None:
-        sights.append(type(sight))
-        compare_sight(sight)
-
-    outlets = Outlets(
-        send=lambda seat, event: outboxes[seat].put(event),
-        probe=lambda seat: None,
-        blame=lambda seat, at: FaultKind.TIMEOUT,
-        expect=lambda when: None,
-        show=show,
-        finished=lambda: None,
-    )
-    table = Table(info, bytes(32), outlets)
+    table = Table(info, bytes(32), Surroundings(outboxes, sights))
     table.watched = True
     table.start(0.0, outboxes)
     rng = Random(preset)
@@ -98,7 +124,7 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
 
     def told() -> play_pb2.PlayResponse:
         response = play_pb2.PlayResponse()
-        wire.add_event(response, DealStarted(info, 0, deal, deal.opening))
+        wire.add_event(response, DealStarted(info, 0, deal, deal.opening, Encodings()))
         return response
 
     first = told()

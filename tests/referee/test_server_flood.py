@@ -6,7 +6,7 @@ import json
 import grpc
 import pytest
 
-from referee.matches import hall
+from referee.matches import connections
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.service.server import ServerOptions
@@ -57,7 +57,7 @@ async def test_flood_when_nothing_of_it_has_an_effect_then_the_stream_is_closed(
 async def test_flood_when_the_bot_plays_then_its_turn_is_a_fault_and_the_others_play_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(hall, "PENALTY_SECONDS", 0.5)
+    monkeypatch.setattr(connections, "PENALTY_SECONDS", 0.5)
     journal = ListJournal()
     limits = Limits(decision_ms=60_000, join_ms=20_000, faults=10)
     spec = match_spec(sessions=3, limits=limits)

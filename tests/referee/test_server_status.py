@@ -8,7 +8,7 @@ import pytest
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
-from referee.matches.match import BotPlace, Limits
+from referee.matches.match import Limits, Presence
 from referee.service.server import ServerOptions
 from tests.referee.support import (
     ORGANISER_TOKEN,
@@ -42,7 +42,7 @@ async def test_status_when_a_match_runs_then_it_tells_of_it_and_of_the_bots_aske
             async with sdk_bots(address, {4: lowest}):
                 await running
     assert (status.draining, status.matches, status.sessions, status.streams) == (False, 1, 2, 4)
-    assert status.bots == (BotPlace(True, 2, 2), BotPlace(False, 0, 0), BotPlace(True, 256, 2))
+    assert status.bots == (Presence(True, 2, 2), Presence(False, 0, 0), Presence(True, 256, 2))
 
 
 @pytest.mark.parametrize("token", [SPECTATOR_TOKEN, "bot-1", "", "x" * 1000])

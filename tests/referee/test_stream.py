@@ -7,7 +7,7 @@ from referee.matches.connection import CloseCode
 from referee.matches.events import log_length
 from referee.service.stream import Alarm, BotStream, clock
 from referee.v1 import play_pb2
-from tests.referee.lobby import Lobby
+from tests.referee.harness import Harness
 from tests.referee.support import match_spec
 
 
@@ -22,21 +22,21 @@ class Wire:
 
 
 async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_turn() -> None:
-    lobby = Lobby()
-    lobby.now = clock()
-    lobby.hall.beat(lobby.now)
-    stream = BotStream(lobby.hall, Alarm(lobby.hall), BotIdentity(1, "owner/bot1@1"), 256, False)
-    lobby.hall.connect(stream.connection, lobby.now)
-    others = [lobby.connect(number) for number in (2, 3, 4)]
-    lobby.open(match_spec(sessions=8))
+    harness = Harness()
+    harness.now = clock()
+    harness.lobby.beat(harness.now)
+    stream = BotStream(harness.lobby, Alarm(harness.lobby), BotIdentity(1, "owner/bot1@1"), 256, False)
+    harness.lobby.connect(stream.connection, harness.now)
+    others = [harness.connect(number) for number in (2, 3, 4)]
+    harness.open(match_spec(sessions=8))
     while any(bot.read() for bot in others):
         for bot in others:
             for turn in list(bot.turns.values()):
                 bot.play(turn)
     assert not any(bot.turns for bot in others)  # in all sessions it is the turn of bot 1
 
-    lobby.hall.close(stream.connection, CloseCode.REPLACED, "gone", lobby.now)
-    again = lobby.connect(1)
+    harness.lobby.close(stream.connection, CloseCode.REPLACED, "gone", harness.now)
+    again = harness.connect(1)
     wire: Any = Wire()
     await stream.write(wire, [], "")
     again.read()

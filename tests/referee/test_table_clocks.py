@@ -4,34 +4,34 @@ from dataclasses import replace
 
 import pytest
 
+from referee.matches.clock import UNSENT_GRACE
 from referee.matches.events import Fault, FaultKind, NoticeCode, Turn
-from referee.matches.hall import AWAY_SECONDS, BEAT_SECONDS
+from referee.matches.lobby import AWAY_SECONDS, BEAT_SECONDS
 from referee.matches.match import Limits
-from referee.matches.table import UNSENT_GRACE
-from tests.referee.lobby import FakeBot, Lobby
+from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import match_spec
 
 LIMITS = Limits(decision_ms=1000, faults=1000, credit_ms=100)
 
 
-def begin(limits: Limits = LIMITS, round_trip: float = 0.0) -> tuple[Lobby, dict[int, FakeBot], FakeBot]:
+def begin(limits: Limits = LIMITS, round_trip: float = 0.0) -> tuple[Harness, dict[int, FakeBot], FakeBot]:
     """A session of four bots, and the one of them that is asked first."""
-    lobby = Lobby()
-    bots = {number: lobby.connect(number) for number in (1, 2, 3, 4)}
+    harness = Harness()
+    bots = {number: harness.connect(number) for number in (1, 2, 3, 4)}
     for bot in bots.values():
         delay_pongs(bot, round_trip)
-    lobby.open(match_spec(limits=limits))
+    harness.open(match_spec(limits=limits))
     for bot in bots.values():
         bot.read()
     (asked,) = [bot for bot in bots.values() if bot.turns]
-    return lobby, bots, asked
+    return harness, bots, asked
 
 
 def delay_pongs(bot: FakeBot, seconds: float) -> None:
     """Has the stream's round trips take so long."""
     while bot.connection.ping_due:
-        number = bot.connection.take_ping(bot.lobby.now)
-        bot.connection.pong(number, bot.lobby.now + seconds)
+        number = bot.connection.take_ping(bot.harness.now)
+        bot.connection.pong(number, bot.harness.now + seconds)
 
 
 def fault(bot: FakeBot) -> Fault:
@@ -39,7 +39,7 @@ def fault(bot: FakeBot) -> Fault:
     return bot.faults()[-1]
 
 
-def next_turn(lobby: Lobby, bots: dict[int, FakeBot], of: FakeBot) -> Turn:
+def next_turn(harness: Harness, bots: dict[int, FakeBot], of: FakeBot) -> Turn:
     """Plays on until this bot is asked again."""
     for _ in range(200):
         for bot in bots.values():
@@ -53,39 +53,39 @@ def next_turn(lobby: Lobby, bots: dict[int, FakeBot], of: FakeBot) -> Turn:
 
 
 def test_clock_when_the_limit_is_reached_then_it_is_a_timeout_and_not_before() -> None:
-    lobby, _, bot = begin()
-    lobby.advance(0.6)
+    harness, _, bot = begin()
+    harness.advance(0.6)
     bot.read()  # answers the ping
-    lobby.advance(0.399)
+    harness.advance(0.399)
     bot.read()
     assert not bot.faults()
-    lobby.advance(0.001)
+    harness.advance(0.001)
     assert fault(bot).kind is FaultKind.TIMEOUT
     assert fault(bot).reason == "no answer within 1000 ms"
 
 
 def test_clock_when_the_turn_waits_for_its_stream_then_it_does_not_run() -> None:
-    lobby, bots, first = begin()
+    harness, bots, first = begin()
     first.play(first.turn())
-    lobby.advance(0.9)
+    harness.advance(0.9)
     (second,) = [bot for bot in bots.values() if bot.read() and bot.turns]
     assert second.turn().time_ms == 1000
-    lobby.advance(0.9)
+    harness.advance(0.9)
     second.read()
     assert not second.faults()
-    lobby.advance(0.11)
+    harness.advance(0.11)
     assert fault(second).kind is FaultKind.TIMEOUT
 
 
 def test_clock_when_the_stream_takes_no_messages_then_it_is_a_stall_after_the_grace() -> None:
-    lobby, bots, first = begin()
+    harness, bots, first = begin()
     for bot in bots.values():
         bot.connection.blocked = True
     first.play(first.turn())
-    lobby.advance(1 + UNSENT_GRACE - 0.01)
-    assert not any(entry.code == "stall" for entry in lobby.journal.entries)
-    lobby.advance(0.02)
-    (entry,) = [entry for entry in lobby.journal.entries if entry.code == "stall"]
+    harness.advance(1 + UNSENT_GRACE - 0.01)
+    assert not any(entry.code == "stall" for entry in harness.journal.entries)
+    harness.advance(0.02)
+    (entry,) = [entry for entry in harness.journal.entries if entry.code == "stall"]
     assert entry.text == "no answer within 1000 ms: the bot is connected, but takes no messages"
     assert entry.details["elapsed_ms"] == 0
 
@@ -96,55 +96,55 @@ def test_clock_when_the_stream_takes_no_messages_then_it_is_a_stall_after_the_gr
 def test_credit_when_round_trips_are_measured_then_it_is_theirs_up_to_the_cap(
     round_trip: float, most: int, credit: int
 ) -> None:
-    lobby, _, bot = begin(replace(LIMITS, credit_ms=most), round_trip)
+    harness, _, bot = begin(replace(LIMITS, credit_ms=most), round_trip)
     turn = bot.turn()
     assert turn.time_ms == 1000
     assert turn.credit_ms == pytest.approx(credit, abs=1)
-    lobby.advance(0.6)
+    harness.advance(0.6)
     bot.read()
-    lobby.advance(0.398 + credit / 1000)
+    harness.advance(0.398 + credit / 1000)
     bot.read()
     assert not bot.faults()
-    lobby.advance(0.004)
+    harness.advance(0.004)
     assert fault(bot).credit_ms == turn.credit_ms
 
 
 def test_bank_when_decisions_take_time_then_it_shrinks_by_it_and_grows_by_the_increment() -> None:
-    lobby, bots, bot = begin(replace(LIMITS, bank_ms=2000, increment_ms=100))
+    harness, bots, bot = begin(replace(LIMITS, bank_ms=2000, increment_ms=100))
     turn = bot.turn()
     assert (turn.time_ms, turn.bank_ms) == (1000, 2000)
-    lobby.advance(0.7)
+    harness.advance(0.7)
     bot.play(turn)
-    turn = next_turn(lobby, bots, bot)
+    turn = next_turn(harness, bots, bot)
     assert (turn.time_ms, turn.bank_ms) == (1000, 1400)
-    lobby.advance(0.8)
+    harness.advance(0.8)
     bot.play(turn)
-    turn = next_turn(lobby, bots, bot)
+    turn = next_turn(harness, bots, bot)
     assert (turn.time_ms, turn.bank_ms) == (700, 700)
-    lobby.advance(0.701)
+    harness.advance(0.701)
     assert fault(bot).reason == "no answer within 700 ms (all that was left in the bank)"
-    turn = next_turn(lobby, bots, bot)
+    turn = next_turn(harness, bots, bot)
     assert (turn.time_ms, turn.bank_ms) == (100, 100)
 
 
 def test_bank_when_the_network_took_some_of_the_time_then_that_is_not_charged() -> None:
-    lobby, bots, bot = begin(replace(LIMITS, bank_ms=2000), 0.06)
-    lobby.advance(0.26)
+    harness, bots, bot = begin(replace(LIMITS, bank_ms=2000), 0.06)
+    harness.advance(0.26)
     bot.play(bot.turn())
-    assert next_turn(lobby, bots, bot).bank_ms == pytest.approx(1800, abs=1)
+    assert next_turn(harness, bots, bot).bank_ms == pytest.approx(1800, abs=1)
 
 
 def test_bank_when_a_new_session_begins_then_it_is_full_again() -> None:
-    lobby = Lobby()
-    bots = {number: lobby.connect(number, 1) for number in (1, 2, 3, 4)}
-    match = lobby.open(match_spec(sessions=2, deals=1, limits=replace(LIMITS, bank_ms=2000)))
+    harness = Harness()
+    bots = {number: harness.connect(number, 1) for number in (1, 2, 3, 4)}
+    match = harness.open(match_spec(sessions=2, deals=1, limits=replace(LIMITS, bank_ms=2000)))
     banks: dict[int, list[int]] = {}
     for _ in range(1000):
         for bot in bots.values():
             bot.read()
             for turn in list(bot.turns.values()):
                 banks.setdefault(turn.info.number, []).append(turn.bank_ms)
-                lobby.advance(0.05)
+                harness.advance(0.05)
                 bot.play(turn)
         if match.done:
             break
@@ -153,51 +153,51 @@ def test_bank_when_a_new_session_begins_then_it_is_full_again() -> None:
 
 
 def test_clock_when_the_bot_is_away_and_comes_back_then_it_ran_on() -> None:
-    lobby, _, bot = begin()
+    harness, _, bot = begin()
     sequence = bot.turn().sequence
-    lobby.hall.disconnect(bot.connection, lobby.now)
-    lobby.advance(0.6)
-    again = lobby.connect(bot.number)
+    harness.lobby.disconnect(bot.connection, harness.now)
+    harness.advance(0.6)
+    again = harness.connect(bot.number)
     turn = again.turn()
     assert (turn.sequence, turn.time_ms) == (sequence, 400)
-    lobby.advance(0.41)
+    harness.advance(0.41)
     assert fault(again).kind is FaultKind.TIMEOUT
 
 
 def test_clock_when_the_stream_breaks_before_the_turn_was_handed_over_then_it_starts_with_that() -> None:
-    lobby, bots, first = begin()
+    harness, bots, first = begin()
     first.play(first.turn())
-    lobby.advance(0.5)
+    harness.advance(0.5)
     for bot in bots.values():
-        lobby.hall.disconnect(bot.connection, lobby.now)
-    lobby.advance(0.99)
-    assert not lobby.journal.entries
-    lobby.advance(0.02)
-    assert lobby.journal.entries[0].code == "disconnect"
+        harness.lobby.disconnect(bot.connection, harness.now)
+    harness.advance(0.99)
+    assert not harness.journal.entries
+    harness.advance(0.02)
+    assert harness.journal.entries[0].code == "disconnect"
 
 
 def test_clock_when_the_referee_was_away_then_it_did_not_run() -> None:
-    lobby, _, bot = begin()
-    lobby.pause(30)
-    lobby.advance(0.5)
+    harness, _, bot = begin()
+    harness.pause(30)
+    harness.advance(0.5)
     bot.read()
     assert not bot.faults()
     bot.play(bot.turn())
-    assert not lobby.journal.entries
+    assert not harness.journal.entries
 
 
 def test_clock_when_the_referee_is_late_by_little_then_it_runs_on() -> None:
-    lobby, _, bot = begin()
+    harness, _, bot = begin()
     for _ in range(4):
-        lobby.pause(BEAT_SECONDS + AWAY_SECONDS - 0.01)
-        lobby.advance(0.001)
+        harness.pause(BEAT_SECONDS + AWAY_SECONDS - 0.01)
+        harness.advance(0.001)
     assert fault(bot).kind is FaultKind.TIMEOUT
 
 
 def test_answer_when_the_turn_ran_out_then_a_notice_says_how_late_it_was() -> None:
-    lobby, _, bot = begin()
+    harness, _, bot = begin()
     turn = bot.turn()
-    lobby.advance(1.25)
+    harness.advance(1.25)
     bot.answer(turn, 0)
     bot.read()
     notice = bot.notices()[-1]
@@ -207,7 +207,7 @@ def test_answer_when_the_turn_ran_out_then_a_notice_says_how_late_it_was() -> No
 
 
 def test_answer_when_it_comes_twice_or_too_early_then_the_notice_says_so() -> None:
-    lobby, _, bot = begin()
+    harness, _, bot = begin()
     turn = bot.turn()
     bot.answer(turn, 0, turn.sequence + 1)
     bot.turns[turn.info.handle] = turn
@@ -215,4 +215,4 @@ def test_answer_when_it_comes_twice_or_too_early_then_the_notice_says_so() -> No
     bot.answer(turn, 0)
     bot.read()
     assert [notice.code for notice in bot.notices()] == [NoticeCode.UNKNOWN_TURN, NoticeCode.REPEATED_MOVE]
-    assert [entry.code for entry in lobby.journal.entries] == ["unknown_turn", "repeated_move"]
+    assert [entry.code for entry in harness.journal.entries] == ["unknown_turn", "repeated_move"]

@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from referee.matches.connection import ALLOWANCE
-from referee.matches.events import Fault, FaultKind, SessionEnd, SessionEnded, Turn
-from referee.matches.hall import PENALTY_SECONDS
+from referee.matches.connections import PENALTY_SECONDS
+from referee.matches.events import Fault, FaultKind, Malformed, SessionEnd, SessionEnded, Turn
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
-from referee.matches.table import Malformed
-from tests.referee.lobby import FakeBot, Lobby
+from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
 LIMITS = Limits(decision_ms=3000, faults=1000, join_ms=1000)
@@ -31,26 +30,26 @@ def answer_malformed(bot: FakeBot) -> None:
 def think_too_long(bot: FakeBot) -> None:
     bot.read()
     for _ in range(31):
-        bot.lobby.advance(0.1)
+        bot.harness.advance(0.1)
         bot.read()
 
 
 def answer_no_ping(bot: FakeBot) -> None:
     bot.read(pong=False)
     for _ in range(31):
-        bot.lobby.advance(0.1)
+        bot.harness.advance(0.1)
         bot.read(pong=False)
 
 
 def take_nothing(bot: FakeBot) -> None:
     bot.connection.blocked = True
-    bot.lobby.advance(5.1)
+    bot.harness.advance(5.1)
 
 
 def go_away(bot: FakeBot) -> None:
     bot.read()
-    bot.lobby.hall.disconnect(bot.connection, bot.lobby.now)
-    bot.lobby.advance(3.1)
+    bot.harness.lobby.disconnect(bot.connection, bot.harness.now)
+    bot.harness.advance(3.1)
 
 
 def flood(bot: FakeBot) -> None:
@@ -95,10 +94,10 @@ each_misdeed = pytest.mark.parametrize(
 def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_default_done(
     ruleset: str, misdeed: Callable[[FakeBot], None], kind: FaultKind, reason: str
 ) -> None:
-    lobby = Lobby()
+    harness = Harness()
     spec = match_spec(range(1, players(ruleset) + 1), ruleset=ruleset, limits=LIMITS, deals=2)
-    bots = [lobby.connect(bot.version_id) for bot in spec.bots]
-    match = lobby.open(spec)
+    bots = [harness.connect(bot.version_id) for bot in spec.bots]
+    match = harness.open(spec)
     (table,) = match.tables.values()
     bot = asked(bots)
     seat = spec.sessions[0].seating.index(bot.number - 1)
@@ -107,7 +106,7 @@ def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_defa
     hand, at, default = deal.hands[seat], len(deal.log), deal.default(seat)
     misdeed(bot)
 
-    entry = lobby.journal.of(bot.number, EntryKind.FAULT)[0]
+    entry = harness.journal.of(bot.number, EntryKind.FAULT)[0]
     assert (entry.code, entry.session_id) == (kind.value, "m/1")
     assert reason in entry.text
     cards = table.info.rules.text
@@ -124,12 +123,12 @@ def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_defa
         assert (fault.kind, fault.hand, fault.default, fault.faults) == (kind, hand, default, 1)
         assert reason in fault.reason
     else:
-        while lobby.hall.penalty(bot.number, lobby.now):
-            lobby.advance(0.1)
+        while harness.lobby.penalty(bot.number, harness.now):
+            harness.advance(0.1)
             for other in bots:
                 other.read()
-        bots[bot.number - 1] = lobby.connect(bot.number)
-    (result,) = lobby.play_out(match, *bots)
+        bots[bot.number - 1] = harness.connect(bot.number)
+    (result,) = harness.play_out(match, *bots)
     check_records(spec, result)
     first = json.loads(result.records[0])["faults"][0]
     assert {"action": at, "seat": seat, "kind": kind.value}.items() <= first.items()
@@ -140,10 +139,10 @@ def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_defa
 def test_misdeed_when_it_is_one_too_many_then_the_session_is_forfeit(
     misdeed: Callable[[FakeBot], None], kind: FaultKind, reason: str
 ) -> None:
-    lobby = Lobby()
+    harness = Harness()
     spec = match_spec(limits=replace(LIMITS, faults=1))
-    bots = [lobby.connect(number) for number in (1, 2, 3, 4)]
-    match = lobby.open(spec)
+    bots = [harness.connect(number) for number in (1, 2, 3, 4)]
+    match = harness.open(spec)
     bot = asked(bots)
     seat = spec.sessions[0].seating.index(bot.number - 1)
     misdeed(bot)
@@ -164,9 +163,9 @@ def players(ruleset: str) -> int:
 
 
 def test_fault_when_the_bot_flooded_then_all_that_it_owes_is_done_and_it_must_stay_away() -> None:
-    lobby = Lobby()
-    bots = [lobby.connect(number) for number in (1, 2, 3, 4)]
-    match = lobby.open(match_spec(sessions=8, limits=LIMITS))
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3, 4)]
+    match = harness.open(match_spec(sessions=8, limits=LIMITS))
     for bot in bots:
         bot.read()
     bot = max(bots, key=lambda bot: len(bot.turns))
@@ -174,24 +173,24 @@ def test_fault_when_the_bot_flooded_then_all_that_it_owes_is_done_and_it_must_st
     assert owed >= 2
     flood(bot)
     assert not bot.here
-    faults = lobby.journal.of(bot.number, EntryKind.FAULT, "flood")
+    faults = harness.journal.of(bot.number, EntryKind.FAULT, "flood")
     assert len(faults) == owed
     assert sum(sum(table.faults) for table in match.tables.values()) == owed
-    assert lobby.hall.penalty(bot.number, lobby.now) == pytest.approx(PENALTY_SECONDS)
-    assert lobby.hall.penalty(bot.number, lobby.now + PENALTY_SECONDS) == 0
+    assert harness.lobby.penalty(bot.number, harness.now) == pytest.approx(PENALTY_SECONDS)
+    assert harness.lobby.penalty(bot.number, harness.now + PENALTY_SECONDS) == 0
 
 
 def test_fault_when_a_move_is_no_fault_then_none_is_counted() -> None:
-    lobby = Lobby()
-    bots = [lobby.connect(number) for number in (1, 2, 3, 4)]
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3, 4)]
     spec = match_spec(limits=LIMITS)
-    match = lobby.open(spec)
+    match = harness.open(spec)
     for bot in bots:
         bot.read()
         for turn in list(bot.turns.values()):
             bot.answer(turn, 0, turn.sequence + 5)
             bot.turns[turn.info.handle] = turn
-    (result,) = lobby.play_out(match, *bots)
+    (result,) = harness.play_out(match, *bots)
     assert result.faults == (0, 0, 0, 0)
     check_records(spec, result)
     assert not [event for bot in bots for event in bot.events if isinstance(event, Fault)]

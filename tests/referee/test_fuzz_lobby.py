@@ -1,4 +1,4 @@
-"""Anything may happen to a hall, in any order: its tables stay consistent, and its records stand."""
+"""Anything may happen to a lobby, in any order: its tables stay consistent, and its records stand."""
 
 from collections import Counter
 from typing import Any
@@ -11,11 +11,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from referee.errors import Draining
 from referee.matches.broadcast import Spectator
 from referee.matches.connection import ALLOWANCE
+from referee.matches.events import Malformed
 from referee.matches.match import Limits, MatchSpec
 from referee.matches.running import Match
-from referee.matches.table import Malformed, Table
+from referee.matches.table import Table
 from referee.v1 import match_pb2
-from tests.referee.lobby import FakeBot, Lobby
+from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
 BOTS = (1, 2, 3, 4, 5)
@@ -82,13 +83,13 @@ def specs(draw: st.DrawFn) -> MatchSpec:
     )
 
 
-class AnyHall(RuleBasedStateMachine):
+class AnyLobby(RuleBasedStateMachine):
     """Bots, workers and spectators who do anything."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.lobby = Lobby()
-        self.hall = self.lobby.hall
+        self.harness = Harness()
+        self.lobby = self.harness.lobby
         self.bots: dict[int, FakeBot] = {}
         self.running: list[Match] = []
         self.finished: dict[int, set[int]] = {}
@@ -106,13 +107,13 @@ class AnyHall(RuleBasedStateMachine):
     @rule(number=st.sampled_from(BOTS), room=st.sampled_from([0, 1, 2, 256]))
     def connect(self, number: int, room: int) -> None:
         self.forget_closed()
-        if number not in self.bots and not self.hall.penalty(number, self.lobby.now):
-            self.bots[number] = self.lobby.connect(number, room)
+        if number not in self.bots and not self.lobby.penalty(number, self.harness.now):
+            self.bots[number] = self.harness.connect(number, room)
 
     @rule(number=st.sampled_from(BOTS))
     def disconnect(self, number: int) -> None:
         if (bot := self.bots.pop(number, None)) is not None:
-            self.hall.disconnect(bot.connection, self.lobby.now)
+            self.lobby.disconnect(bot.connection, self.harness.now)
 
     @rule(number=st.sampled_from(BOTS), pong=st.booleans())
     def read(self, number: int, pong: bool) -> None:
@@ -157,47 +158,47 @@ class AnyHall(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(BOTS), id=st.integers(0, 5))
     def pong(self, number: int, id: int) -> None:
-        if (bot := self.bots.get(number)) and not bot.connection.pong(id, self.lobby.now):
-            self.hall.useless(bot.connection, self.lobby.now)
+        if (bot := self.bots.get(number)) and not bot.connection.pong(id, self.harness.now):
+            self.lobby.useless(bot.connection, self.harness.now)
 
     @rule(number=st.sampled_from(BOTS))
     def flood(self, number: int) -> None:
         if bot := self.bots.get(number):
             for _ in range(int(ALLOWANCE) + 1):
-                self.hall.useless(bot.connection, self.lobby.now)
+                self.lobby.useless(bot.connection, self.harness.now)
             assert bot.connection.closing is not None
 
     # Time
 
     @rule(seconds=st.sampled_from([0.01, 0.2, 0.6, 1.1, 3.5]))
     def time_passes(self, seconds: float) -> None:
-        self.lobby.advance(seconds)
+        self.harness.advance(seconds)
 
     @rule(seconds=st.sampled_from([0.3, 2.0, 100.0]))
     def the_referee_is_away(self, seconds: float) -> None:
-        self.lobby.pause(seconds)
+        self.harness.pause(seconds)
 
     # Workers
 
     @precondition(lambda self: not self.draining)
     @rule(spec=specs())
     def open_match(self, spec: MatchSpec) -> None:
-        match = self.lobby.open(spec)
+        match = self.harness.open(spec)
         self.running.append(match)
         self.finished[id(match)] = set()
 
     @rule(number=st.integers(0, 3))
     def close_match(self, number: int) -> None:
         if number < len(self.running):
-            self.hall.close_match(self.running[number], "closed")
+            self.lobby.close_match(self.running[number], "closed")
 
     @precondition(lambda self: not self.draining and len(self.running) > 1)
     @rule()
     def drain(self) -> None:
         self.draining = True
-        self.hall.drain("draining")
+        self.lobby.drain("draining")
         with pytest.raises(Draining, match="draining"):
-            self.lobby.open(match_spec())
+            self.harness.open(match_spec())
 
     # Spectators
 
@@ -205,7 +206,7 @@ class AnyHall(RuleBasedStateMachine):
     def watch(self, number: int) -> None:
         running = [match for match in self.running if not match.ended]
         if number < len(running):
-            self.watching.append((running[number], self.hall.watch(running[number])))
+            self.watching.append((running[number], self.lobby.watch(running[number])))
 
     @rule(number=st.integers(0, 5))
     def look(self, number: int) -> None:
@@ -215,7 +216,7 @@ class AnyHall(RuleBasedStateMachine):
     @rule(number=st.integers(0, 5))
     def unwatch(self, number: int) -> None:
         if number < len(self.watching):
-            self.hall.unwatch(self.watching.pop(number)[0])
+            self.lobby.unwatch(self.watching.pop(number)[0])
 
     # What must hold
 
@@ -230,30 +231,30 @@ class AnyHall(RuleBasedStateMachine):
                 self.running.remove(match)
             elif match.done:
                 assert self.finished[id(match)] == {session.number for session in match.spec.sessions}
-                self.hall.close_match(match, "done")
+                self.lobby.close_match(match, "done")
                 self.running.remove(match)
 
     @invariant()
     def tables_are_consistent(self) -> None:
-        hall = self.hall
+        lobby = self.lobby
         tables = {handle: table for match in self.running for handle, table in match.tables.items()}
-        assert hall.sessions == len(tables)
-        places = Counter(handle for places in hall._places.values() for handle in places)
-        assert places == {handle: len(table.info.seats) for handle, table in tables.items()}
+        assert lobby.sessions == len(tables)
+        seats = Counter(handle for seats in lobby.connections._seats.values() for handle in seats)
+        assert seats == {handle: len(table.info.seats) for handle, table in tables.items()}
         for table in tables.values():
             self.check(table)
-        waiting = [handle for _, handle in hall._alarms]
+        waiting = [handle for _, handle in lobby._alarms]
         assert all(handle in waiting for handle in tables), "a table waits without an alarm"
-        assert hall._tables == tables, "a closed table is kept"
+        assert lobby._tables == tables, "a closed table is kept"
         assert max(Counter(waiting).values(), default=0) <= MOST_ALARMS, "alarms pile up"
         for bot in self.bots.values():
-            assert hall.place_of(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
+            assert lobby.presence(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))
 
     def check(self, table: Table) -> None:
         deal, rules = table._deal, table.info.rules
         assert deal is not None
         assert not table.over
-        waiting = {place.seat for place in table.places if place.turn is not None}
+        waiting = {seat.index for seat in table.seats if seat.turn is not None}
         assert waiting <= set(deal.asked())
         assert waiting, "a table waits for nobody"
         held = Counter(card for hand in deal.start for card in rules.cards(hand))
@@ -266,15 +267,15 @@ class AnyHall(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Whatever happened, bots that come and answer bring every match to its end."""
-        self.lobby.advance(15)
+        self.harness.advance(15)
         self.forget_closed()
         self.bots = {n: b for n, b in self.bots.items() if b.connection.max_sessions}
         for number in BOTS:
-            connection = self.hall.connection(number)
+            connection = self.lobby.connection(number)
             if connection is not None and number not in self.bots:
-                self.hall.disconnect(connection, self.lobby.now)
+                self.lobby.disconnect(connection, self.harness.now)
             if number not in self.bots:
-                self.bots[number] = self.lobby.connect(number)
+                self.bots[number] = self.harness.connect(number)
         for _ in range(20_000):
             self.results_are_right()
             if not self.running:
@@ -284,9 +285,9 @@ class AnyHall(RuleBasedStateMachine):
                 bot.read()
                 for turn in list(bot.turns.values()):
                     bot.play(turn, max)
-            self.lobby.advance(0.02)
+            self.harness.advance(0.02)
         assert not self.running, "a match does not end"
-        assert not any(self.hall._places.values())
+        assert not any(self.lobby.connections._seats.values())
         for _, spectator in self.watching:
             while not spectator.done:
                 assert match_pb2.WatchMatchResponse.FromString(spectator.take()).updates
@@ -295,5 +296,5 @@ class AnyHall(RuleBasedStateMachine):
         self.bots = {number: bot for number, bot in self.bots.items() if bot.here}
 
 
-AnyHall.TestCase.settings = settings(deadline=None, max_examples=60, stateful_step_count=40)
-TestAnyHall = AnyHall.TestCase
+AnyLobby.TestCase.settings = settings(deadline=None, max_examples=60, stateful_step_count=40)
+TestAnyLobby = AnyLobby.TestCase

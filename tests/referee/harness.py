@@ -1,28 +1,28 @@
-"""A hall with a clock in the test's hands, and bots whose streams are read when the test says so."""
+"""A lobby with a clock in the test's hands, and bots whose streams are read when the test says so."""
 
 from collections.abc import Callable
 
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import Connection
-from referee.matches.events import DealStarted, Event, Fault, Notice, SessionEnded, Turn
-from referee.matches.hall import BEAT_SECONDS, Hall
+from referee.matches.events import DealStarted, Event, Fault, Malformed, Notice, SessionEnded, Turn
+from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.matches.match import MatchSpec, SessionResult
 from referee.matches.running import Match
-from referee.matches.table import Malformed
+from referee.protocol import encode
 from tests.referee.support import ListJournal
 
 STEP = BEAT_SECONDS
-"""How often the hall is told the time."""
+"""How often the lobby is told the time."""
 
 
 class FakeBot:
     """A bot and the writer of its stream: what waits is handed over by ``read`` only."""
 
-    def __init__(self, lobby: "Lobby", number: int, max_sessions: int = 256) -> None:
-        self.lobby = lobby
+    def __init__(self, harness: "Harness", number: int, max_sessions: int = 256) -> None:
+        self.harness = harness
         self.number = number
         identity = BotIdentity(number, f"owner/bot{number}@1")
-        self.connection = Connection(identity, max_sessions, False, lambda: None, lobby.now)
+        self.connection = Connection(identity, max_sessions, False, lambda: None, harness.now)
         self.events: list[Event] = []
         """All that was read."""
         self.turns: dict[int, Turn] = {}
@@ -31,11 +31,11 @@ class FakeBot:
 
     @property
     def here(self) -> bool:
-        return self.lobby.hall.connection(self.number) is self.connection
+        return self.harness.lobby.connection(self.number) is self.connection
 
     def read(self, *, pong: bool = True) -> list[Event]:
         """Takes what waits, and answers a ping."""
-        now, connection = self.lobby.now, self.connection
+        now, connection = self.harness.now, self.connection
         if connection.ping_due:
             self.pings.append(connection.take_ping(now))
             if pong:
@@ -43,8 +43,8 @@ class FakeBot:
         batch: list[Event] = []
         for event in connection.outbox.take(now):
             if isinstance(event, Turn):
-                place = connection.places.get(event.info.handle)
-                if place is not None and place.table.hand_out(event, now, connection.round_trip):
+                seat = connection.seats.get(event.info.handle)
+                if seat is not None and seat.table.hand_out(event, now, connection.round_trip):
                     connection.outbox.owed.add(event.info.handle)
                     self.turns[event.info.handle] = event
                     batch.append(event)
@@ -69,23 +69,23 @@ class FakeBot:
     def answer(self, turn: Turn, cards: int | Malformed, sequence: int | None = None) -> None:
         """Answers a turn; under another sequence if one is given."""
         self.turns.pop(turn.info.handle, None)
-        hall, now = self.lobby.hall, self.lobby.now
+        lobby, now = self.harness.lobby, self.harness.now
         self.connection.heard_at = now
         self.send(turn.info.handle, turn.sequence if sequence is None else sequence, cards)
         if self.connection.closing is None:
             self.connection.outbox.heard(1)
-            hall.settle(now)
+            lobby.settle(now)
 
     def send(self, handle: int, sequence: int, cards: int | Malformed) -> None:
         """Answers any turn of any session."""
-        hall, now = self.lobby.hall, self.lobby.now
-        place = self.connection.places.get(handle)
-        if place is None:
-            hall.misplaced(self.connection, handle, sequence, now)
-        elif place.table.answer(place.seat, sequence, cards, now):
+        lobby, now = self.harness.lobby, self.harness.now
+        seat = self.connection.seats.get(handle)
+        if seat is None:
+            lobby.misplaced(self.connection, handle, sequence, now)
+        elif seat.table.answer(seat.index, sequence, cards, now):
             self.connection.outbox.owed.discard(handle)
         else:
-            hall.useless(self.connection, now)
+            lobby.useless(self.connection, now)
 
     def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
         """Answers a turn with one of its legal answers."""
@@ -98,35 +98,35 @@ class FakeBot:
         return [event for event in self.events if isinstance(event, Notice)]
 
 
-class Lobby:
-    """A hall with its clock."""
+class Harness:
+    """A lobby with its clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.journal = ListJournal()
-        self.hall = Hall(self.journal)
-        self.hall.beat(self.now)
+        self.lobby = Lobby(self.journal, encode.sight)
+        self.lobby.beat(self.now)
         self.matches: list[Match] = []
 
     def connect(self, number: int, max_sessions: int = 256) -> FakeBot:
         bot = FakeBot(self, number, max_sessions)
-        self.hall.connect(bot.connection, self.now)
+        self.lobby.connect(bot.connection, self.now)
         return bot
 
     def open(self, spec: MatchSpec) -> Match:
-        match = self.hall.open_match(spec, self.now, lambda: None)
+        match = self.lobby.open_match(spec, self.now, lambda: None)
         self.matches.append(match)
         return match
 
     def advance(self, seconds: float) -> None:
-        """Lets time pass as the server does: with beats, and ticks when the hall asks for them."""
+        """Lets time pass as the server does: with beats, and ticks when the lobby asks for them."""
         end = self.now + seconds
         while self.now < end:
-            due = self.hall.next_tick()
+            due = self.lobby.next_tick()
             self.now = min(end, self.now + STEP, end if due is None else max(self.now, due))
-            self.hall.beat(self.now)
+            self.lobby.beat(self.now)
             if due is not None and due <= self.now:
-                self.hall.tick(self.now)
+                self.lobby.tick(self.now)
 
     def pause(self, seconds: float) -> None:
         """The referee is away: time passes and nothing is told."""

@@ -1,0 +1,96 @@
+"""A seat's clock: how long its decision may take, and what is left in its bank. Times are passed in."""
+
+from dataclasses import dataclass
+
+from referee.matches.match import Limits
+
+UNSENT_GRACE = 2.0
+"""Seconds by which a turn may wait for its stream beyond the decision limit: it bounds how long a stream that
+does not take its messages can keep a table waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """What all clocks of a session are set to, in seconds."""
+
+    limit: float
+    """For one decision."""
+    bank: float
+    """For all decisions of a session; 0: there is no bank."""
+    increment: float
+    """What each decision adds to the bank."""
+    credit: float
+    """The most that is credited to a decision for the network."""
+
+    @classmethod
+    def of(cls, limits: Limits) -> "TimeControl":
+        """Return the time control of a match's limits, which are in milliseconds."""
+        return cls(
+            limits.decision_ms / 1000,
+            limits.bank_ms / 1000,
+            limits.increment_ms / 1000,
+            limits.credit_ms / 1000,
+        )
+
+
+class Clock:
+    """The clock of one seat. All times are seconds of one monotonic clock."""
+
+    __slots__ = ("bank", "control", "credit", "deadline", "handed_at", "probed", "time")
+
+    def __init__(self, control: TimeControl) -> None:
+        self.control = control
+        self.bank = control.bank
+        """Seconds left."""
+        self.time = 0.0
+        """Seconds that the decision may take, without the credit."""
+        self.credit = 0.0
+        """Seconds credited to the decision for the network."""
+        self.deadline = 0.0
+        self.handed_at: float | None = None
+        """When the turn was handed to the stream, which started the clock; None: it does not run yet."""
+        self.probed = False
+        """Whether a sign of life was asked for during the decision."""
+
+    def ask(self, now: float) -> None:
+        """Begin a decision: until the turn is handed to a stream, only the grace for that runs."""
+        control = self.control
+        time = control.limit
+        if control.bank and self.bank < time:
+            time = self.bank
+        self.time = time
+        self.deadline = now + time + UNSENT_GRACE
+        self.handed_at = None
+        self.credit = 0.0
+        self.probed = False
+
+    def start(self, now: float, credit: float = 0.0) -> None:
+        """Start running, with ``credit`` for the network as far as the time control allows it."""
+        most = self.control.credit
+        self.handed_at = now
+        self.credit = credit = credit if credit < most else most
+        self.deadline = now + self.time + credit
+
+    def settle(self, now: float) -> None:
+        """End the decision: take its time from the bank, and add the increment."""
+        used = max(0.0, self.elapsed(now) - self.credit)
+        self.bank = max(0.0, self.bank - used) + self.control.increment
+
+    def delay(self, seconds: float) -> None:
+        """Set the clock back by a time in which it did not run."""
+        self.deadline += seconds
+        if self.handed_at is not None:
+            self.handed_at += seconds
+
+    def elapsed(self, now: float) -> float:
+        """Return the seconds that the decision has taken so far; 0 while the clock does not run."""
+        return 0.0 if self.handed_at is None else now - self.handed_at
+
+    def left(self, now: float) -> float:
+        """Return the seconds that are left for the decision, without the credit; not below 0."""
+        return max(0.0, self.deadline - self.credit - now)
+
+    @property
+    def next_look(self) -> float:
+        """When the decision must be looked at: half of its time is up, or all of it."""
+        return self.deadline if self.probed else self.deadline - self.time / 2

@@ -1,0 +1,123 @@
+"""The live streams of the bots at a referee, and the seats that each bot has at its tables."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from referee.errors import ConnectionRefused
+from referee.matches.connection import PING_SECONDS, Connection
+from referee.matches.match import Presence
+from referee.matches.seat import Seat
+
+MAX_SESSIONS = 256
+"""Sessions at once for one bot on one referee, unless it asks for fewer."""
+PENALTY_SECONDS = 10.0
+"""How long a bot that was cut off for flooding has to stay away."""
+
+
+class Connections:
+    """At most one live connection for each bot version. A bot keeps its seats while it is away."""
+
+    def __init__(self) -> None:
+        self._live: dict[int, Connection] = {}
+        self._seats: dict[int, dict[int, Seat]] = {}
+        """By version and handle of the session; a live connection holds its version's dictionary too."""
+        self._penalties: dict[int, float] = {}
+        self._to_ping: deque[tuple[float, Connection]] = deque()
+
+    def __iter__(self) -> Iterator[Connection]:
+        return iter(self._live.values())
+
+    def add(self, connection: Connection, now: float) -> None:
+        """Take in a bot's stream. Raise ConnectionRefused if the bot has a live one already."""
+        version = connection.identity.version_id
+        if version in self._live:
+            raise ConnectionRefused(f"{connection.identity.name} has a live connection already")
+        self._live[version] = connection
+        connection.seats = self._seats.setdefault(version, {})
+        connection.probe()
+        self._to_ping.append((now + PING_SECONDS, connection))
+
+    def remove(self, connection: Connection) -> bool:
+        """Forget a stream, which holds no seats from now on; return whether it was live."""
+        version = connection.identity.version_id
+        if self._live.get(version) is not connection:
+            return False
+        del self._live[version]
+        connection.seats = {}
+        self._forget_empty(version)
+        return True
+
+    def get(self, version: int) -> Connection | None:
+        """Return the live connection of a bot version."""
+        return self._live.get(version)
+
+    def versions(self) -> list[int]:
+        """Return the bot versions that are connected."""
+        return list(self._live)
+
+    def presence(self, version: int) -> Presence:
+        """Return how a bot version stands here."""
+        connection = self._live.get(version)
+        most = connection.max_sessions if connection is not None else 0
+        return Presence(connection is not None, most, len(self.seats(version)))
+
+    # Seats
+
+    def seats(self, version: int) -> Mapping[int, Seat]:
+        """Return the seats of a bot version, by the handles of their sessions."""
+        return self._seats.get(version, {})
+
+    def sit(self, version: int, handle: int, seat: Seat) -> None:
+        """Give a bot version a seat in a session."""
+        self._seats.setdefault(version, {})[handle] = seat
+
+    def leave(self, version: int, handle: int) -> None:
+        """Take a bot version's seat in a session away."""
+        self._seats[version].pop(handle).leave()
+        self._forget_empty(version)
+
+    def has_room(self, version: int) -> bool:
+        """Return whether a bot version can have one more session; an absent one can, and forfeits it."""
+        connection = self._live.get(version)
+        most = MAX_SESSIONS if connection is None else connection.max_sessions
+        return len(self.seats(version)) < most
+
+    def _forget_empty(self, version: int) -> None:
+        if version not in self._live and not self._seats.get(version):
+            self._seats.pop(version, None)
+
+    # Penalties
+
+    def penalise(self, version: int, now: float) -> None:
+        """Have a bot version stay away for ``PENALTY_SECONDS``."""
+        self._penalties[version] = now + PENALTY_SECONDS
+
+    def penalty(self, version: int, now: float) -> float:
+        """Return the seconds for which a bot version has to stay away."""
+        until = self._penalties.get(version)
+        if until is None:
+            return 0.0
+        if until <= now:
+            del self._penalties[version]
+        return max(0.0, until - now)
+
+    # Time
+
+    def ping(self, now: float) -> list[Connection]:
+        """Ping the streams whose turn it is; return those that are lost instead."""
+        lost = []
+        while self._to_ping and self._to_ping[0][0] <= now:
+            _, connection = self._to_ping.popleft()
+            if self._live.get(connection.identity.version_id) is not connection:
+                continue
+            if connection.is_lost(now):
+                lost.append(connection)
+            else:
+                connection.probe()
+                self._to_ping.append((now + PING_SECONDS, connection))
+        return lost
+
+    def delay(self, seconds: float) -> None:
+        """Note that the referee was away for so long."""
+        for connection in self._live.values():
+            connection.delay(seconds)

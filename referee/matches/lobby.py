@@ -1,0 +1,405 @@
+"""The lobby: brings the bots that are connected to a referee and the matches that it runs together at tables.
+
+Sans-I/O; the clock is passed in.
+"""
+
+import json
+from collections.abc import Callable
+from itertools import count
+
+from referee.errors import Draining, MatchRefused
+from referee.matches.alarms import Alarms
+from referee.matches.broadcast import Encoder, Spectator
+from referee.matches.connection import CloseCode, Connection
+from referee.matches.connections import PENALTY_SECONDS, Connections
+from referee.matches.events import (
+    Event,
+    Fault,
+    FaultKind,
+    Notice,
+    NoticeCode,
+    SessionEnd,
+    SessionEnded,
+    Sight,
+)
+from referee.matches.journal import Entry, EntryKind, Journal, event_entry
+from referee.matches.match import MatchSpec, Presence, Progress, SessionSpec, check_match
+from referee.matches.running import Match, Matches
+from referee.matches.table import INFINITY, Table
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset
+
+TAKEN_OVER = "another call took the match over"
+STOPPED_BY_WORKER = "the worker ended the call"
+
+BEAT_SECONDS = 0.1
+"""How often the lobby is to be told the time, so that it knows when the referee was away."""
+AWAY_SECONDS = 0.25
+"""How much later than expected the time may come before clocks are set back by it: a pause of the process or
+a busy machine is not the bots' fault."""
+MAX_VOIDED = 10
+"""Sessions of a match that may be voided before the match is given back to the worker."""
+
+_JOINING = 0
+"""The handle under which matches that wait for absent bots are called; no session has it."""
+_NOTED = frozenset((Fault, Notice))
+"""Events that authors may read later."""
+_SETTLING = frozenset((Fault, SessionEnded))
+"""Events after which a bot owes the session nothing."""
+
+
+class Lobby:
+    """All that one referee holds. Nothing here blocks, waits or reads a clock."""
+
+    def __init__(self, journal: Journal, encode: Encoder) -> None:
+        """``encode`` makes bytes of what spectators see."""
+        self.journal = journal
+        self.connections = Connections()
+        self._matches = Matches()
+        self._alarms = Alarms()
+        self._tables: dict[int, Table] = {}
+        """Open tables by handle."""
+        self._encode = encode
+        self._handles = count(_JOINING + 1)
+        self._joining = INFINITY
+        """The time of the next alarm of the matches that wait for absent bots."""
+        self._room_freed = False
+        self._draining = ""
+        self._beaten: float | None = None
+
+    # Bots
+
+    def connect(self, connection: Connection, now: float) -> None:
+        """Let a bot in, and tell it of its open sessions. Raise ConnectionRefused if it is here already."""
+        self.connections.add(connection, now)
+        for seat in list(connection.seats.values()):
+            seat.table.attach(seat.index, connection.outbox)
+        self.start_sessions(now)
+
+    def connection(self, version: int) -> Connection | None:
+        """Return the live connection of a bot version."""
+        return self.connections.get(version)
+
+    def connected(self) -> list[int]:
+        """Return the bot versions that are connected."""
+        return self.connections.versions()
+
+    def penalty(self, version: int, now: float) -> float:
+        """Return the seconds for which a bot version has to stay away."""
+        return self.connections.penalty(version, now)
+
+    def disconnect(self, connection: Connection, now: float) -> None:
+        """Note that a bot's stream is gone: its clocks run on. A second call for a stream has no effect."""
+        if self.connections.remove(connection):
+            for seat in list(self.connections.seats(connection.identity.version_id).values()):
+                seat.table.detach(seat.index, now)
+
+    def close(self, connection: Connection, code: CloseCode, reason: str, now: float) -> None:
+        """End a bot's stream."""
+        connection.close(code, reason)
+        self.disconnect(connection, now)
+
+    def useless(self, connection: Connection, now: float) -> None:
+        """Note that a message of the bot had no effect: after too many of them, the bot is cut off."""
+        if connection.closing is None and connection.useless(now):
+            reason = f"flood: too many messages without effect; come back in {PENALTY_SECONDS:.0f} s"
+            self.connections.penalise(connection.identity.version_id, now)
+            for handle, seat in list(connection.seats.items()):
+                if handle in connection.seats:  # it may have ended with another one
+                    seat.table.flood(seat.index, now)
+            self.close(connection, CloseCode.FLOOD, reason, now)
+
+    def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
+        """Take a bot's answer for a session that is not open for it."""
+        text = f"session {handle} is not open for this bot"
+        self.notice(connection, Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
+        self.useless(connection, now)
+
+    def notice(self, connection: Connection, notice: Notice) -> None:
+        """Tell a bot something, and note it for its author."""
+        connection.outbox.put(notice)
+        self.journal.add(
+            Entry(connection.identity.version_id, EntryKind.NOTICE, notice.code.value, notice.text)
+        )
+
+    # Matches
+
+    def open_match(self, spec: MatchSpec, now: float, wake: Callable[[], None]) -> Match:
+        """Begin a match; a running one of its name is stopped. ``wake`` is called when it has news.
+
+        Raise Draining when the referee takes no new match, MatchRefused, RulesetError.
+        """
+        if self._draining:
+            raise Draining(self._draining)
+        ruleset = load_ruleset(spec.ruleset)
+        reason = check_match(spec, ruleset.players)
+        if reason:
+            raise MatchRefused(reason)
+        running = self._matches.get(spec.match_id)
+        if running is not None:
+            self.close_match(running, TAKEN_OVER)
+        match = Match(spec, compile_ruleset(ruleset), json.dumps(ruleset.to_object()), wake, self._encode)
+        self._matches.add(match)
+        self.start_sessions(now)
+        return match
+
+    def close_match(self, match: Match, reason: str) -> None:
+        """Stop a match: what is not finished is void."""
+        match.ended = match.ended or reason
+        match.waiting.clear()
+        for table in list(match.tables.values()):
+            table.void()
+        self._matches.remove(match)
+        match.broadcast.over = True
+        match.wake()
+
+    def hold(self, match: Match) -> None:
+        """Begin no further session of a match: it is done when those that are open have ended."""
+        match.held = True
+        match.waiting.clear()
+        match.deadline = None
+        match.wake()
+
+    def drain(self, reason: str) -> None:
+        """Start nothing any more; a match ends when its open sessions are finished."""
+        self._draining = reason
+        for match in self._matches:
+            if match.waiting:
+                match.waiting.clear()
+                match.cut = True
+            if match.cut and not match.tables:
+                self.close_match(match, reason)
+
+    @property
+    def drained(self) -> bool:
+        """Whether nothing is being played."""
+        return not self._tables
+
+    def close_all(self, reason: str) -> None:
+        """Stop all matches and tell all bots that the referee closes."""
+        self._draining = reason
+        for match in self._matches:
+            self.close_match(match, reason)
+        for connection in self.connections:
+            connection.outbox.put(Notice(NoticeCode.CLOSING, reason))
+            connection.close(CloseCode.CLOSING, reason)
+
+    def match(self, match_id: str) -> Match | None:
+        """Return the running match of that name."""
+        return self._matches.get(match_id)
+
+    def watch(self, match: Match) -> Spectator:
+        """Return a spectator who is shown the match from now on, beginning with how its tables stand."""
+        spectator = match.broadcast.join()
+        match.watch(True)
+        return spectator
+
+    def unwatch(self, match: Match) -> None:
+        """Note that a spectator is gone."""
+        match.broadcast.leave()
+        match.watch(match.broadcast.spectators > 0)
+
+    # How busy the referee is
+
+    @property
+    def draining(self) -> bool:
+        """Whether no new match is taken."""
+        return bool(self._draining)
+
+    @property
+    def matches(self) -> int:
+        """How many matches run."""
+        return len(self._matches)
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are being played."""
+        return len(self._tables)
+
+    @property
+    def spectators(self) -> int:
+        """How many spectators follow a match."""
+        return sum(match.broadcast.spectators for match in self._matches)
+
+    def presence(self, version: int) -> Presence:
+        """Return how a bot version stands here."""
+        return self.connections.presence(version)
+
+    def progress(self, match: Match) -> Progress:
+        """Return how a match stands."""
+        decisions = match.decisions + sum(table.decisions for table in match.tables.values())
+        absent = () if match.deadline is None else tuple(match.spec.bots[i].name for i in self._absent(match))
+        return Progress(decisions, len(match.tables), absent, match.voided)
+
+    # Time
+
+    def beat(self, now: float) -> None:
+        """Ping the streams whose turn it is, give up lost ones, and start the sessions for which a closed
+        match or stream left room. To be called every ``BEAT_SECONDS``.
+
+        If it is called too late, the referee itself was away, and no clock ran.
+        """
+        self.note_time(now)
+        self._beaten = now
+        for connection in self.connections.ping(now):
+            self.close(connection, CloseCode.LOST, "the bot answers no ping", now)
+        self.settle(now)
+
+    def note_time(self, now: float) -> None:
+        """Set clocks back by the time that the referee was away; to be called before anything is timed."""
+        if self._beaten is None or now - self._beaten < BEAT_SECONDS + AWAY_SECONDS:
+            return
+        away, self._beaten = now - self._beaten - BEAT_SECONDS, now
+        self._matches.delay(away)
+        self.connections.delay(away)
+
+    def tick(self, now: float) -> None:
+        """Do what time asks for: turns that ran out, matches that waited long enough."""
+        self.note_time(now)
+        for when, handle in self._alarms.due(now):
+            if handle == _JOINING:
+                if self._joining == when:
+                    self._joining = INFINITY
+                    self._room_freed = True
+                continue
+            table = self._tables.get(handle)
+            if table is not None and table.expected == when:
+                table.expected = INFINITY
+                table.expire(now)
+        self.settle(now)
+
+    def next_tick(self) -> float | None:
+        """Return when ``tick`` is next needed; None while nothing waits for a time."""
+        return self._alarms.soonest
+
+    # Sessions
+
+    def start_sessions(self, now: float) -> None:
+        """Start every session whose bots are here, or were waited for long enough, and have room."""
+        self._room_freed = False
+        if self._draining:
+            return
+        for match in self._matches:
+            if match.waiting and match.may_start(now, absent=bool(self._absent(match))):
+                while match.waiting and self._has_room(match):
+                    self._start_session(match, match.waiting.popleft(), now)
+                if not match.waiting:
+                    match.deadline = None
+        self._expect_joining(now)
+
+    def settle(self, now: float) -> None:
+        """Start sessions if some that finished left room; to be called after a batch of answers."""
+        if self._room_freed:
+            self.start_sessions(now)
+
+    def _expect_joining(self, now: float) -> None:
+        """Be called when the first match has waited for absent bots long enough."""
+        soonest = self._matches.soonest(now)
+        if soonest is not None and soonest < self._joining:
+            self._joining = soonest
+            self._alarms.set(soonest, _JOINING)
+
+    def _absent(self, match: Match) -> list[int]:
+        """Return which of the match's bots are not here, by their index in it."""
+        connections = self.connections
+        return [i for i, bot in enumerate(match.spec.bots) if connections.get(bot.version_id) is None]
+
+    def _has_room(self, match: Match) -> bool:
+        return all(self.connections.has_room(bot.version_id) for bot in match.spec.bots)
+
+    def _start_session(self, match: Match, session: SessionSpec, now: float) -> None:
+        handle = next(self._handles)
+        versions = [match.spec.bots[bot].version_id for bot in session.seating]
+        absent = self._absent(match)
+        table = Table(match.info(session, handle), session.seed, _Session(self, match, session, handle))
+        table.watched = match.broadcast.spectators > 0
+        match.tables[handle] = self._tables[handle] = table
+        for seat, version in zip(table.seats, versions, strict=True):
+            self.connections.sit(version, handle, seat)
+        streams = [self.connections.get(version) for version in versions]
+        table.start(now, [None if stream is None else stream.outbox for stream in streams])
+        if absent:
+            # Of several absent bots, the one to forfeit changes from session to session.
+            self._forfeit_absent(table, session, match, absent[session.number % len(absent)])
+
+    def _forfeit_absent(self, table: Table, session: SessionSpec, match: Match, bot: int) -> None:
+        text = "the bot was not connected when its match began, and forfeits the session"
+        version, session_id = match.spec.bots[bot].version_id, table.info.session_id
+        self.journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
+        table.forfeit(session.seating.index(bot))
+
+    def finish(self, match: Match, session: SessionSpec, handle: int) -> None:
+        """Clear the table of a session that is over."""
+        table = match.tables.pop(handle)
+        del self._tables[handle]
+        for bot in session.seating:
+            self.connections.leave(match.spec.bots[bot].version_id, handle)
+        self._room_freed = True
+        if table.end is not SessionEnd.VOID:
+            match.add_result(table)
+        elif not match.ended:
+            self._play_again(match, session)
+        if match.cut and not match.tables and not match.ended:
+            self.close_match(match, self._draining)
+
+    def _play_again(self, match: Match, session: SessionSpec) -> None:
+        """Have a session that came to nothing through the referee's fault played again, with its deals."""
+        match.voided += 1
+        if match.voided > MAX_VOIDED:
+            self.close_match(match, "the referee is too busy to hand out turns")
+        elif self._draining:
+            match.cut = True
+        elif not match.held:
+            match.waiting.append(session)
+
+    def expect(self, handle: int, when: float) -> None:
+        """Have a table called at that time."""
+        self._alarms.set(when, handle)
+
+
+class _Session:
+    """The surroundings of one table: its bots' connections, its match, and the lobby."""
+
+    __slots__ = ("_connections", "_handle", "_lobby", "_match", "_session", "_versions")
+
+    def __init__(self, lobby: Lobby, match: Match, session: SessionSpec, handle: int) -> None:
+        self._lobby = lobby
+        self._connections = lobby.connections
+        self._match = match
+        self._session = session
+        self._handle = handle
+        self._versions = [match.spec.bots[bot].version_id for bot in session.seating]
+
+    def send(self, seat: int, event: Event) -> None:
+        kind, version = type(event), self._versions[seat]
+        if kind in _NOTED:
+            assert isinstance(event, Fault | Notice)
+            info = self._match.tables[self._handle].info
+            self._lobby.journal.add(event_entry(version, info, event))
+        connection = self._connections.get(version)
+        if connection is not None:
+            if kind in _SETTLING:
+                connection.outbox.owed.discard(self._handle)
+            connection.outbox.put(event)
+
+    def probe(self, seat: int) -> None:
+        connection = self._connections.get(self._versions[seat])
+        if connection is not None:
+            connection.probe()
+
+    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
+        connection = self._connections.get(self._versions[seat])
+        if connection is None:
+            return FaultKind.DISCONNECT
+        if handed_at is None:
+            return FaultKind.STALL if connection.blocked else None
+        return FaultKind.STALL if connection.is_stuck(now) else FaultKind.TIMEOUT
+
+    def expect(self, when: float) -> None:
+        self._lobby.expect(self._handle, when)
+
+    def show(self, sight: Sight) -> None:
+        self._match.broadcast.show(sight)
+
+    def finished(self) -> None:
+        self._lobby.finish(self._match, self._session, self._handle)

@@ -1,0 +1,57 @@
+"""What a table keeps of a seat."""
+
+from typing import TYPE_CHECKING
+
+from referee.matches.clock import Clock, TimeControl
+from referee.matches.events import NoticeCode, Turn
+from referee.matches.outbox import Outbox
+
+if TYPE_CHECKING:
+    from referee.matches.table import Table
+
+LATE_KEPT = 64
+"""Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
+
+
+class Seat:
+    """A seat at a table: what its bot was told and owes, its clock, and where its turns go."""
+
+    __slots__ = ("_late", "clock", "faults", "index", "outbox", "sequence", "table", "told", "turn")
+
+    def __init__(self, table: "Table", index: int, control: TimeControl) -> None:
+        self.table = table
+        self.index = index
+        self.clock = Clock(control)
+        self.outbox: Outbox | None = None
+        """Of the bot's stream; None while it is not connected."""
+        self.turn: Turn | None = None
+        """The decision that is owed."""
+        self.sequence = 0
+        """Of the last turn."""
+        self.told = 0
+        """How much of the deal's log the bot was told; see ``log_length``."""
+        self.faults = 0
+        self._late: dict[int, float] = {}
+        """When turns ran out, by sequence."""
+
+    def leave(self) -> None:
+        """Let go of the table, which holds its seats: a cycle would wait for the collector."""
+        del self.table
+
+    def note_late(self, sequence: int, deadline: float) -> None:
+        """Remember when a turn ran out."""
+        late = self._late
+        late[sequence] = deadline
+        if len(late) > LATE_KEPT:
+            del late[next(iter(late))]
+
+    def ignored(self, sequence: int, now: float) -> tuple[NoticeCode, str]:
+        """Return why an answer to this turn, which is not open, has no effect."""
+        ran_out = self._late.get(sequence)
+        if ran_out is not None:
+            late = (now - ran_out) * 1000
+            text = f"turn {sequence} is over: the answer came {late:.0f} ms after its time"
+            return NoticeCode.STALE_MOVE, text
+        if 0 < sequence <= self.sequence:
+            return NoticeCode.REPEATED_MOVE, f"turn {sequence} was answered already"
+        return NoticeCode.UNKNOWN_TURN, f"turn {sequence} was not asked; the last one was {self.sequence}"
