@@ -17,7 +17,7 @@ demo: setup ## run an arena here: eight bots, three tournaments, standings and r
 
 test: check ## run all checks and all tests
 	@.ci/servers
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
 
 check: setup ## format, lint, strict types, import arrows, protos, generated files
 	@$(BIN)/ruff format --check --quiet . || { echo "run make format"; exit 1; }
