@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arena.errors import SpecError
-from arena.pairing import FORMATS
+from arena.formats import FORMATS
 from referee.errors import TomlError
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset import load_ruleset_file
@@ -44,7 +44,7 @@ class TournamentSpec:
     entrants: tuple[str, ...]
     """``owner/bot@number``, or ``owner/bot`` for its newest version; in the order of seeding."""
     rounds: int | None = None
-    """Rounds; None: as many as the format takes. Swiss has to say (``arena.pairing.check_options``)."""
+    """Rounds; None: as many as the format takes. Swiss has to say (``arena.formats``)."""
     sessions: int = 4
     """Sessions in a match."""
     deals: int | None = None

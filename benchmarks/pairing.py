@@ -10,9 +10,10 @@ import random
 import time
 from collections.abc import Sequence
 
-from arena.pairing import History, balance, planned_rounds, round_robin, swiss
-from arena.pairing.by_standing import Cost, Costs
-from arena.pairing.values import Pairing
+from arena.formats.round_robin import round_robin, round_robin_rounds
+from arena.formats.swiss import swiss
+from arena.pairing import History, Pairing, balance
+from arena.pairing.search import Cost, Costs
 
 FIELDS = ((16, 4, 5), (24, 4, 6), (40, 4, 6), (1_000, 4, 7), (10_000, 4, 7), (10_000, 8, 7), (10_000, 2, 13))
 """Entrants, size of tables, rounds."""
@@ -38,7 +39,7 @@ def main() -> None:
     for entrants, size in SCHEDULES:
         if entrants <= most:
             start = time.perf_counter()
-            rounds = planned_rounds("round-robin", {}, entrants, size, None) or 0
+            rounds = round_robin_rounds(entrants, size)
             found_rounds = round_robin(range(entrants), size, b"benchmark")
             seconds = time.perf_counter() - start
             even = balance(range(entrants), found_rounds)

@@ -8,10 +8,11 @@ import typer
 from arena.cli.context import storage_of
 from arena.cli.output import AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
+from arena.formats import FORMATS
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
-from arena.rounds.pairings import PairingsShown, RoundShown
-from arena.rounds.pairings import pairings as find_pairings
+from arena.rounds.overview import PairingsShown, RoundShown
+from arena.rounds.overview import pairings as find_pairings
 from arena.tournaments import entry, lifecycle
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
@@ -19,7 +20,7 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 
 
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Enter a bot into a Swiss or continuous tournament that may have begun."""
+    """Enter a bot into a tournament that may have begun, if its format allows that."""
     with storage_of(ctx) as storage:
         first = entry.enter(storage, name, bot, utc_now())
     if as_json:
@@ -29,7 +30,7 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 
 
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Withdraw a bot from a Swiss, knockout or continuous tournament, after the rounds that are paired."""
+    """Withdraw a bot from a tournament after the rounds that are paired, if its format allows that."""
     with storage_of(ctx) as storage:
         last = entry.withdraw(storage, name, bot, utc_now())
     if as_json:
@@ -81,18 +82,10 @@ def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
         rows = [(at, ", ".join(names[entrant] for entrant in seated)) for at, seated in tables]
         console().print(table([">table", "bot versions"], rows))
         if explain:
-            say(_UNTOLD.get(shown.format, "its first round is drawn by lot, owners apart"))
+            say(FORMATS[shown.format].schedule)
     if one.pairing.byes:
         say(f"sitting out: {', '.join(names[entrant] for entrant in one.pairing.byes)}")
     say("")
-
-
-_UNTOLD = {
-    "round-robin": "a round-robin follows its schedule: see the balance of all rounds",
-    "gauntlet": "a gauntlet follows its schedule: each challenger goes once around the field",
-    "knockout": "a knockout follows its seeding: best seeds apart, then owners and earlier opponents apart",
-    "continuous": "tables are of like rating among the bots that were free",
-}
 
 
 def _reason_lines(reason: TableReason, shown: PairingsShown) -> Iterator[str]:

@@ -13,12 +13,11 @@ from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.tables import table
 from arena.cli.watch import follow
 from arena.errors import StateError
+from arena.formats import FORMATS
 from arena.models import utc_now
-from arena.pairing import FORMATS
 from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
-from arena.standings.ranking import TIE_BREAKS
 from arena.standings.scoreboard import CROSSED, StandingLine
 from arena.tasks import wake
 from arena.tournaments import creation, lifecycle, overview
@@ -236,7 +235,8 @@ def standing_object(line: StandingLine) -> dict[str, object]:
 
 def show_standings(lines: list[StandingLine], format: str = "round-robin") -> None:
     """Print standings; what decides in this format stands from left to right."""
-    names = [name for key in TIE_BREAKS[format] for name in ([key, "±", "raw"] if key == "points" else [key])]
+    decisive = FORMATS[format].criteria.decisive
+    names = [name for key in decisive for name in ([key, "±", "raw"] if key == "points" else [key])]
     rows = [(line.standing.rank, line.name, *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
     console().print(table(columns, rows))

@@ -20,9 +20,6 @@ FORMAT = "bigtwo-export/1"
 SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
 """Fields that are the same in all deal records of a session."""
 
-CONTINUOUS = "continuous"
-"""The format whose rounds, batches, need not be rated in the order of their numbers."""
-
 Count = Field(ge=1)
 
 

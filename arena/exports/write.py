@@ -11,7 +11,6 @@ from hashlib import sha256
 from sqlmodel import col, func, select
 
 from arena.exports.parts import (
-    CONTINUOUS,
     EndPart,
     MatchPart,
     Part,
@@ -24,6 +23,7 @@ from arena.exports.parts import (
     standing_object,
 )
 from arena.exports.records import shown_rounds
+from arena.formats import FORMATS
 from arena.matches.records import full_records, sessions_of
 from arena.matches.tables import tables_of
 from arena.models import (
@@ -139,7 +139,7 @@ def _tournament(
 
 def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Round]) -> list[Round]:
     """Rounds in the order of their ratings: the batches of a continuous tournament end in any order."""
-    if tournament.format != CONTINUOUS:
+    if not FORMATS[tournament.format].in_batches:
         return list(rounds)
     first = (
         select(Match.round_id, func.min(RatingChange.id))

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arena.errors import SpecError
+from arena.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.leagues.divisions import Level
-from arena.pairing import APART, MOST_ENTRANTS, check_options
 from arena.specs import LONGEST_NAME, NAME, TournamentSpec, check_name, make_spec, read_ruleset
 from referee.errors import RulesetError, TomlError
 from referee.ruleset import load_ruleset
@@ -217,9 +217,12 @@ def _check_tournament(spec: LeagueSpec, level: Division, where: str) -> None:
         tournament = spec.tournament_of(level, 1, ())
         players = load_ruleset(tournament.ruleset).players
         most = level.size or max(players, spec.divisions[0].size or 0)
-        check_options(tournament.format, tournament.options, most, players, tournament.rounds)
-        if tournament.format == "continuous" and tournament.rounds is None:
-            raise SpecError("rounds", "missing: a continuous tournament has to end before the next season")
+        format = FORMATS[tournament.format]
+        format.check(Setup(players, tournament.rounds, tournament.options), most)
+        if format.in_batches and tournament.rounds is None:
+            raise SpecError(
+                "rounds", f"missing: a {format.name} tournament has to end before the next season"
+            )
     except SpecError as error:
         first = error.field.partition(".")[0]
         table = f"{where}.tournament" if first in level.tournament else "tournament"
@@ -233,7 +236,7 @@ def _check_tournament(spec: LeagueSpec, level: Division, where: str) -> None:
 
 def _check_owners(spec: LeagueSpec, level: Division) -> None:
     format = spec.tournament_of(level, 1, ()).format
-    if format not in APART and not spec.allow_same_owner and spec.versions_per_owner != 1:
+    if not FORMATS[format].owners_part and not spec.allow_same_owner and spec.versions_per_owner != 1:
         raise SpecError(
             "allow_same_owner",
             f"it is false, and in a {format}, as {level.name} plays it, bots of one owner would meet; "

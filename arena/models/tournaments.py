@@ -69,7 +69,7 @@ class Tournament(SQLModel, table=True):
     name: str = Field(unique=True)
     """Unique for good; deal records carry it."""
     format: str
-    """How it is paired: one of ``arena.pairing.FORMATS``."""
+    """How it is paired: one of ``arena.formats.FORMATS``."""
     state: TournamentState = Field(sa_type=text_of(TournamentState), index=True)
     """Where it stands."""
     problem: str | None = None

@@ -3,7 +3,7 @@
 Known constructions first: the circle method for two at a table, affine spaces (Bose 1938) for a power of the
 table size, a prime power, Kirkman systems (Ray-Chaudhuri and Wilson 1971) for tables of three, cosets for a
 prime number of points, and base rounds found once and kept (``known``). Everything else is searched under a
-symmetry (``balance``): that finds the whist tournaments for tables of four, the blocks of S(3,4,8), ….
+symmetry (``meetings``): that finds the whist tournaments for tables of four, the blocks of S(3,4,8), ….
 """
 
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from functools import cache
 from itertools import islice, product
 from operator import itemgetter
 
-from arena.pairing.balance import Classes, Meetings, base_rounds, settle
 from arena.pairing.chance import generator
 from arena.pairing.known import BASES
+from arena.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.pairing.values import Tables
 
 SWAPS, SWAPS_EACH, ORDERS = 120_000, 1_500, 2

@@ -1,7 +1,7 @@
 """Base rounds of equal round-robins that a search needs long for, found once and kept.
 
 For each number of points and size of table: the order of the turn, and base rounds whose turns seat every two
-points at one table equally often (``balance`` says what a turn is). Among them are Kirkman systems of fours
+points at one table equally often (``meetings`` says what a turn is). Among them are Kirkman systems of fours
 for 28, 40 and 52, in which every two meet once.
 """
 

@@ -14,17 +14,16 @@ from typing import TypeGuard
 from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, func, select
 
+from arena.formats import FORMATS
 from arena.matches.playing import due
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
-from arena.pairing import Pairing, option
+from arena.pairing import Pairing
 from arena.ratings.apply import rate_round
-from arena.rounds.pairings import free_entrants, next_batch, next_pairings, rounds_in_all
+from arena.rounds.course import course_of, free_entrants, setup_of
 from arena.storage import Storage, Transaction, changed
-from arena.tournaments.entrants import EntrantInfo, list_entrants, playing
+from arena.tournaments.entrants import EntrantInfo, list_entrants, present_in
 
 log = logging.getLogger("arena.advance")
-
-CONTINUOUS = "continuous"
 
 Step = Callable[[Storage, int, datetime], bool]
 """Takes the step if it is still there to be taken; gives whether it did."""
@@ -89,7 +88,7 @@ def next_step(storage: Storage, tournament_id: int) -> Step | None:
             return open_next_round
         if tournament.paired == tournament.rounds:
             return finish
-        return None if tournament.format == CONTINUOUS else pair_rounds
+        return None if FORMATS[tournament.format].in_batches else pair_rounds
 
 
 def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
@@ -121,27 +120,37 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Plan the next round, or several rounds of a round-robin, or see that there is none."""
     with storage.read() as tx:  # pairing many takes a while, during which nobody should have to wait
         tournament = tx.get_one(Tournament, tournament_id)
-        paired = tournament.paired
         if _opened_or_planned(tx, tournament_id):
             return False  # somebody else paired this one, and the next one follows from its results
         entrants = list_entrants(tx, tournament)
-        there = playing(tx, tournament, paired + 1)
-        pairings = next_pairings(tx, tournament, entrants)
+        course = course_of(tx, tournament, entrants)
+        pairings = FORMATS[tournament.format].next(setup_of(tournament), course)
     with storage.write() as tx:
-        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == paired)
+        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
         if locked is None:
             return False
         if locked.paired == locked.rounds:
             return False  # it was stopped meanwhile
-        if playing(tx, locked, paired + 1) != there:
-            return False  # somebody came or left meanwhile, and was told from which round on that holds
-        locked.rounds = rounds_in_all(locked, len(entrants), len(pairings))
-        for number, pairing in enumerate(pairings, start=paired + 1):
+        if present_in(tx, locked, course.paired + 1) != course.present:
+            return False  # somebody came or left meanwhile, and was told from which round on that counts
+        locked.rounds = _rounds_in_all(locked, len(entrants), len(pairings))
+        for number, pairing in enumerate(pairings, start=course.paired + 1):
             _plan_round(tx, locked, number, pairing, entrants, now)
         locked.paired += len(pairings)
         counted = (locked.name, locked.paired, locked.rounds)
         log.info("%s: %d of %s rounds paired", *counted, extra={"tournament": locked.name})
         return True
+
+
+def _rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | None:
+    """Return the rounds of the tournament when ``more`` are paired now; None: until it is stopped.
+
+    With no more to be paired, those paired are all. A knockout may turn out shorter than planned.
+    """
+    if not more:
+        return tournament.paired
+    total = FORMATS[tournament.format].total(setup_of(tournament), entrants)
+    return total if total is None else max(total, tournament.paired + more)
 
 
 def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: Connected) -> bool:
@@ -150,44 +159,48 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
         tournament = tx.get(Tournament, tournament_id)
         if not _goes_on(tournament):
             return False
-        paired = tournament.paired
         entrants = list_entrants(tx, tournament)
         free, busy = free_entrants(tx, tournament, entrants)
-    there = set(connected([one.version_id for one in free])) if len(free) >= tournament.table_size else ()
-    seated = [one.number for one in free if one.version_id in there]
-    # Alone, the bots of a table that is done could only meet each other again; others will come, if any play.
-    enough = option(tournament.options, "gather", tournament.table_size) if busy else tournament.table_size
-    if len(seated) < enough:
+    format, setup = FORMATS[tournament.format], setup_of(tournament)
+    here = set(connected([one.version_id for one in free])) if len(free) >= setup.size else ()
+    present = [one.number for one in free if one.version_id in here]
+    if len(present) < format.least_free(setup, others_play=busy > 0):
         return False
     with storage.read() as tx:
-        pairing = next_batch(tx, tournament, entrants, seated)
-    if not pairing.tables:
+        course = course_of(tx, tournament, entrants, present)
+        pairings = format.next(setup, course)
+    if not pairings:
         return False  # too few owners; others will be free, or come
     with storage.write() as tx:
-        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == paired)
+        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
         if locked is None or not _goes_on(locked):
             return False
-        still_there = set(playing(tx, locked, paired + 1))
-        if any(number not in still_there for table in pairing.tables for number in table):
+        stay = set(present_in(tx, locked, course.paired + 1))
+        if any(number not in stay for table in pairings[0].tables for number in table):
             return False  # somebody left meanwhile, and was told which round is its last
-        round = _plan_round(tx, locked, paired + 1, pairing, entrants, now)
-        round.state, round.started_at = RoundState.OPEN, now
-        locked.paired += 1
-        log.info(
-            "%s: batch %d opened, %d tables",
-            locked.name,
-            round.number,
-            len(pairing.tables),
-            extra={"tournament": locked.name},
-        )
+        _open_batch(tx, locked, pairings[0], entrants, now)
         return True
+
+
+def _open_batch(
+    tx: Transaction,
+    tournament: Tournament,
+    pairing: Pairing,
+    entrants: Sequence[EntrantInfo],
+    now: datetime,
+) -> None:
+    tournament.paired += 1
+    round = _plan_round(tx, tournament, tournament.paired, pairing, entrants, now)
+    round.state, round.started_at = RoundState.OPEN, now
+    opened = (tournament.name, round.number, len(pairing.tables))
+    log.info("%s: batch %d opened, %d tables", *opened, extra={"tournament": tournament.name})
 
 
 def _goes_on(tournament: Tournament | None) -> TypeGuard[Tournament]:
     """Whether this is a continuous tournament that runs and has batches left."""
     return (
         tournament is not None
-        and tournament.format == CONTINUOUS
+        and FORMATS[tournament.format].in_batches
         and tournament.state == TournamentState.RUNNING
         and tournament.paired != tournament.rounds
     )

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from sqlmodel import col, or_, select
 
+from arena.formats import FORMATS
 from arena.matches.referees import Answer, ask_referees
 from arena.models import (
     BotVersion,
@@ -23,8 +24,7 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.rounds.advance import CONTINUOUS
-from arena.rounds.pairings import free_entrants
+from arena.rounds.course import free_entrants
 from arena.settings import Settings
 from arena.storage import Storage, Transaction
 from arena.tournaments.entrants import list_entrants
@@ -120,7 +120,7 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
         return Obstacles((), False)
     with storage.read() as tx:
         matches = _doubtful(tx, status, now)
-        lone = _lone_bots(tx, status) if status.format == CONTINUOUS else None
+        lone = _lone_bots(tx, status) if FORMATS[status.format].in_batches else None
     if not matches and lone is None:
         return Obstacles()
     bots = {bot.version_id: bot for match in matches for bot in match.bots}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sqlmodel import col, select
 
+from arena.formats import FORMATS
 from arena.matches.duplicate import scores
 from arena.models import Entrant, Match, MatchState, Round, Seat, Session, Tournament
 from arena.standings.ranking import MatchOutcome, Standing, standings
@@ -99,4 +100,5 @@ def current_standings(
 ) -> list[Standing]:
     """The standings after all matches that are done."""
     numbers = [entrant.number for entrant in entrants]
-    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament), tournament.format)
+    criteria = FORMATS[tournament.format].criteria
+    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament), criteria)

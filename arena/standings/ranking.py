@@ -6,17 +6,19 @@ from dataclasses import dataclass, field, replace
 from itertools import permutations
 from operator import attrgetter
 
-TIE_BREAKS: Mapping[str, tuple[str, ...]] = {
-    "round-robin": ("score", "points", "wins", "opponents"),
-    "swiss": ("score", "opponents_cut", "opponents", "wins", "points"),
-    "gauntlet": ("mean", "points", "wins", "opponents"),
-    "knockout": ("reached", "last", "score", "points", "wins"),
-    "continuous": ("mean", "opponents", "wins", "points"),
-}
-"""For each format what decides its standings, in this order; each is a field of ``Standing``."""
 
-WORTH = ("round-robin", "swiss")
-"""Formats in which a bye is worth the mean score of a table; in the others it is worth nothing."""
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What decides standings."""
+
+    decisive: tuple[str, ...]
+    """Fields of ``Standing``, in the order in which they count."""
+    byes_count: bool = False
+    """Whether a bye is worth the mean score of a table; otherwise it is worth nothing."""
+
+
+BY_SCORE = Criteria(("score", "points", "wins", "opponents"), byes_count=True)
+"""By match scores, then by points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Standing:
     """Who."""
 
     score: float
-    """Sum of the match scores: k - 1 for the first of k to 0 for the last, ties sharing; see ``WORTH``."""
+    """Sum of the match scores: k - 1 for the first of k to 0 for the last, ties sharing; see ``Criteria``."""
 
     points: float
     """Points of all deals."""
@@ -84,21 +86,21 @@ def standings(
     entrants: Sequence[int],
     outcomes: Sequence[MatchOutcome],
     byes: Iterable[int] = (),
-    format: str = "round-robin",
+    criteria: Criteria = BY_SCORE,
 ) -> list[Standing]:
-    """The standings after these matches; ``byes`` names everyone who sat out, once for each time.
+    """Return the standings after these matches; ``byes`` names everyone who sat out, once for each time.
 
-    Ranked by what decides in the format (``TIE_BREAKS``); those equal in all of it share a rank and stand in
-    the order of ``entrants``. Where a bye is worth something (``WORTH``) it is the mean score of a table as
-    large as those played (nothing before the first match).
+    Ranked by ``criteria``; those equal in all of them share a rank and stand in the order of ``entrants``.
+    Where a bye is worth something it is the mean score of a table as large as those played (nothing before
+    the first match).
     """
     totals = _totals(outcomes)
-    bye = (len(outcomes[0].points) - 1) / 2 if outcomes and format in WORTH else 0.0
+    bye = (len(outcomes[0].points) - 1) / 2 if outcomes and criteria.byes_count else 0.0
     sat_out = Counter(byes)
     for entrant, times in sat_out.items():
         totals[entrant].score += bye * times
     lines = [_line(who, totals, sat_out[who]) for who in entrants]
-    decisive = attrgetter(*TIE_BREAKS[format])
+    decisive = attrgetter(*criteria.decisive)
     lines.sort(key=decisive, reverse=True)
     first: dict[object, int] = {}
     return [

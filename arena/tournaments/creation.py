@@ -11,9 +11,9 @@ from sqlmodel import select
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions
 from arena.errors import SpecError, TakenError
+from arena.formats import FORMATS, Setup
 from arena.matches.duplicate import session_deals
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
-from arena.pairing import check_options, check_owners
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import TournamentStatus, status_of
@@ -51,10 +51,10 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
         raise TakenError(f"there already is a tournament {spec.name}")
     versions = find_versions(tx, spec.entrants)
     _check_entrants(versions, ruleset)
-    check_options(spec.format, spec.options, len(versions), ruleset.players, spec.rounds)
+    format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
+    format.check(setup, len(versions))
     if not spec.allow_same_owner:
-        bots = [version.name for version in versions]
-        check_owners(spec.format, spec.options, bots, ruleset.players)
+        format.check_owners(setup, [version.name for version in versions])
     if spec.require_check:
         require_checks(versions)
     tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))

@@ -36,8 +36,8 @@ def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
     ]
 
 
-def playing(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
-    """The entrants that play in this round, by number: those that have come and not withdrawn."""
+def present_in(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
+    """Return the entrants that play in this round, by number: those that have come and not withdrawn."""
     there = (
         select(Entrant.number)
         .where(Entrant.tournament_id == tournament.id, col(Entrant.entered_at_round) <= round)

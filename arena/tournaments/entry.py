@@ -1,6 +1,6 @@
 """Coming late and leaving early: bots enter a tournament that was created, and withdraw from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
@@ -9,16 +9,12 @@ from sqlmodel import col, func, select
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
+from arena.formats import FORMATS, MOST_ENTRANTS, Format
 from arena.models import BotVersion, Entrant, Tournament
-from arena.pairing import MOST_ENTRANTS, check_entry
+from arena.pairing import check_entry
 from arena.storage import Storage, Transaction
 from arena.tournaments.lifecycle import lock_open
-
-LATE = ("swiss", "continuous")
-"""Formats that can be entered once they have been created."""
-
-LEAVING = ("swiss", "continuous", "knockout")
-"""Formats that can be left; the others are planned as a whole."""
+from arena.tournaments.overview import find_tournament
 
 
 def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
@@ -28,7 +24,7 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
     """
     try:
         with storage.write() as tx:
-            tournament = lock_open(tx, name, now, LATE, "entered")
+            tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
             [version] = find_versions(tx, [bot])
             if version.revoked_at is not None:
                 raise SpecError("entrants", f"the token of {version.name} is revoked")
@@ -70,7 +66,7 @@ def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
     paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.
     """
     with storage.write() as tx:
-        tournament = lock_open(tx, name, now, LEAVING, "left")
+        tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, "left")
         versions = find_versions(tx, [bot]) if "@" in bot else find_all_versions(tx, bot)
         names = {version.id: version.name for version in versions}
         mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
@@ -85,3 +81,14 @@ def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
             raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
         playing[0].withdrawn_after = tournament.paired
         return tournament.paired
+
+
+def _lock_format(
+    tx: Transaction, name: str, now: datetime, allows: Callable[[Format], bool], what: str
+) -> Tournament:
+    """Lock a tournament whose format allows this change. UnknownError, StateError."""
+    tournament = find_tournament(tx, name)
+    if not allows(FORMATS[tournament.format]):
+        raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")
+    lock_open(tx, tournament, now)
+    return tournament

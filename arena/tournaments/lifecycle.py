@@ -115,7 +115,8 @@ def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
 def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:
     """Let a tournament end with the rounds that are paired. UnknownError, StateError."""
     with storage.write() as tx:
-        tournament = lock_open(tx, name, now, (), "stopped")
+        tournament = find_tournament(tx, name)
+        lock_open(tx, tournament, now)
         if tournament.state == TournamentState.CREATED:
             raise StateError(f"tournament {name} is not started; it can only be cancelled")
         tournament.rounds = tournament.paired
@@ -131,13 +132,9 @@ OPEN = (
 )
 
 
-def lock_open(tx: Transaction, name: str, now: datetime, formats: tuple[str, ...], what: str) -> Tournament:
-    """The tournament, kept from moving on until the transaction ends. UnknownError, StateError."""
-    tournament = find_tournament(tx, name)
-    if formats and tournament.format not in formats:
-        raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")
+def lock_open(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Keep a tournament from moving on until the transaction ends. StateError if it has ended."""
     is_open = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(OPEN))
     if not changed(tx, update(Tournament).where(*is_open).values(advanced_at=now)):
-        raise StateError(f"tournament {name} is {tournament.state.value} already")
+        raise StateError(f"tournament {tournament.name} is {tournament.state.value} already")
     tx.refresh(tournament)
-    return tournament

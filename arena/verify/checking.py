@@ -43,7 +43,7 @@ def _check_end(lines: Lines, report: Report, head: Head, rounds: Rounds) -> None
         raise lines.wrong(f"{report.rounds} rounds stand before the end, should be {planned}")
     expected = [
         standing_object(line, head.names[line.entrant])
-        for line in standings(list(head.names), rounds.outcomes, rounds.byes, head.part.pairing)
+        for line in standings(list(head.names), rounds.outcomes, rounds.byes, head.format.criteria)
     ]
     lines.same("standings: lines", len(part.standings), len(expected))
     for place, (given, right) in enumerate(zip(part.standings, expected, strict=True)):

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from arena.exports.lines import Lines
 from arena.exports.parts import TournamentPart
-from arena.standings.ranking import TIE_BREAKS
+from arena.formats import FORMATS, Format
 from arena.verify.report import Report
 from referee.deals.shuffle import commitment
 from referee.errors import RulesetError
@@ -24,6 +24,7 @@ class Head:
     """A tournament whose first line is right: what all that follows is held to."""
 
     part: TournamentPart
+    format: Format
     ruleset: Ruleset
     seed: bytes
     names: Mapping[int, str]
@@ -38,15 +39,15 @@ def check_head(lines: Lines, report: Report) -> Head:
     report.tournament, report.state = part.tournament, part.state
     report.entrants = len(part.entrants)
     ruleset = _ruleset(lines, part)
-    if part.pairing not in TIE_BREAKS:
-        raise lines.wrong(f"pairing: {part.pairing!r} is none of {', '.join(TIE_BREAKS)}")
+    if part.pairing not in FORMATS:
+        raise lines.wrong(f"pairing: {part.pairing!r} is none of {', '.join(FORMATS)}")
     _check_entrants(lines, part)
     seed = _seed(lines, part)
     _check_times(lines, part)
     names = {entrant.number: entrant.bot for entrant in part.entrants}
     deals = most_deals(ruleset, part.deals or 0)
     lines.close(part)
-    return Head(part, ruleset, seed, names, deals)
+    return Head(part, FORMATS[part.pairing], ruleset, seed, names, deals)
 
 
 def _ruleset(lines: Lines, part: TournamentPart) -> Ruleset:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from arena.exports.lines import Lines
-from arena.exports.parts import CONTINUOUS, Change, PoolLine, RoundEndPart, RoundPart
+from arena.exports.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.matches.duplicate import scores
 from arena.ratings.elo import START, apply_match
 from arena.standings.ranking import MatchOutcome
@@ -53,7 +53,7 @@ class Rounds:
     def _check_number(self, number: int) -> None:
         """Rounds stand in the order in which they were rated: that of their numbers, but for batches."""
         planned = self._head.part.rounds
-        if self._head.part.pairing != CONTINUOUS:
+        if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
         elif number in self._numbers:
             raise self._lines.wrong(f"round: {number} stands twice")

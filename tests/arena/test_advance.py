@@ -10,7 +10,7 @@ from arena.errors import StateError, TakenError
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
 from arena.ratings.leaderboards import leaderboard
 from arena.rounds.advance import advance, running_tournaments, tournament_of
-from arena.rounds.pairings import pairings
+from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings
 from arena.tournaments import entry, lifecycle
 from referee.deals.shuffle import commitment

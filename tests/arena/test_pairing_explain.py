@@ -1,6 +1,7 @@
 """Why a Swiss table is as it is."""
 
-from arena.pairing import History, Pairing, explain, swiss
+from arena.formats.swiss import swiss
+from arena.pairing import History, Pairing, explain
 
 SCORES = {bot: 8.0 - bot for bot in range(8)}
 

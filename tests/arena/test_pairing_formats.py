@@ -7,20 +7,11 @@ from itertools import combinations, pairwise
 import pytest
 
 from arena.errors import SpecError
-from arena.pairing import (
-    FORMATS,
-    History,
-    KnockoutRound,
-    Pairing,
-    Waiting,
-    check_options,
-    continuous,
-    gauntlet,
-    knockout,
-    option,
-    planned_rounds,
-    still_in,
-)
+from arena.formats import FORMATS, Setup
+from arena.formats.continuous import GATHER, Waiting, continuous
+from arena.formats.gauntlet import CHALLENGERS, gauntlet
+from arena.formats.knockout import ADVANCE, KnockoutRound, knockout, still_in
+from arena.pairing import History, Pairing
 from tests.arena.pairing_bounds import FIELDS
 
 SEED = bytes(32)
@@ -38,7 +29,7 @@ def test_gauntlet_of_a_random_field_meets_everyone_once_or_fills_tables(seed: in
     size = rng.randint(2, 8)
     count = rng.randint(size, 40)
     challengers = rng.randint(1, min(6, count - size + 1))
-    rounds = planned_rounds("gauntlet", {"challengers": challengers}, count, size, None)
+    rounds = FORMATS["gauntlet"].total(Setup(size, options={"challengers": challengers}), count)
     assert rounds is not None
     met: Counter[tuple[int, int]] = Counter()
     for pairing in gauntlet_of(count, challengers, size, rounds):
@@ -84,7 +75,7 @@ def test_knockout_of_a_random_field_ends_with_one_table(seed: int) -> None:
         played.append(KnockoutRound(tables, pairing.byes))
     assert left[-2:] == [size, 1]
     assert all(before > after for before, after in pairwise(left))
-    assert len(played) == planned_rounds("knockout", {"advance": advance}, count, size, None)
+    assert len(played) == FORMATS["knockout"].total(Setup(size, options={"advance": advance}), count)
     assert alive == {strength.index(0)}
 
 
@@ -176,19 +167,19 @@ def test_options_that_do_not_fit_are_told_in_one_line(
     format: str, options: dict[str, object], entrants: int, rounds: int | None, message: str
 ) -> None:
     with pytest.raises(SpecError) as caught:
-        check_options(format, options, entrants, 4, rounds)
+        FORMATS[format].check(Setup(4, rounds, options), entrants)
     assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_options_of_every_format_have_defaults(format: str) -> None:
-    check_options(format, {}, 40, 4, 3 if format == "swiss" else None)
+    FORMATS[format].check(Setup(4, 3 if format == "swiss" else None), 40)
 
 
 def test_options_have_the_value_given_or_their_default() -> None:
-    assert option({}, "advance", 4) == 2
-    assert option({}, "advance", 3) == 1
-    assert option({"advance": 3}, "advance", 4) == 3
-    assert (option({}, "challengers", 4), option({}, "gather", 4)) == (1, 8)
-    assert planned_rounds("continuous", {}, 40, 4, None) is None
-    assert planned_rounds("round-robin", {}, 28, 4, None) == 9
+    assert ADVANCE.of(Setup(4)) == 2
+    assert ADVANCE.of(Setup(3)) == 1
+    assert ADVANCE.of(Setup(4, options={"advance": 3})) == 3
+    assert (CHALLENGERS.of(Setup(4)), GATHER.of(Setup(4))) == (1, 8)
+    assert FORMATS["continuous"].total(Setup(4), 40) is None
+    assert FORMATS["round-robin"].total(Setup(4), 28) == 9

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import SpecError
-from arena.pairing import History, Pairing, Waiting, check_entry, check_owners, continuous, swiss
-from arena.pairing.by_standing import COOL, Costs
-from arena.pairing.continuous import Closeness
+from arena.formats import FORMATS, Setup
+from arena.formats.continuous import Closeness, Waiting, continuous
+from arena.formats.swiss import swiss
+from arena.pairing import History, Pairing, check_entry
 from arena.pairing.owners import most_tables, parted
+from arena.pairing.search import COOL, Costs
 from tests.arena.pairing_bounds import FIELDS, random_field, repeats, same_owner
 
 SEED = bytes(32)
@@ -233,36 +235,36 @@ BOTS = ["ann/a@1", "ann/b@1", "bob/c@1", "cy/d@1", "dee/e@1", "eve/f@1", "fay/g@
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet", "knockout"])
 def test_owner_of_two_where_all_may_meet_is_refused(format: str) -> None:
     with pytest.raises(SpecError) as caught:
-        check_owners(format, {}, BOTS, 4)
+        FORMATS[format].check_owners(Setup(4), BOTS)
     assert str(caught.value) == (
         f"entrants: ann has 2 bots (ann/a@1, ann/b@1), who would meet in a {format}; "
         "allow_same_owner = true allows it"
     )
-    check_owners(format, {}, BOTS[1:], 4)
+    FORMATS[format].check_owners(Setup(4), BOTS[1:])
 
 
 def test_owner_of_two_challengers_of_a_gauntlet_is_taken() -> None:
-    check_owners("gauntlet", {"challengers": 2}, BOTS, 4)
+    FORMATS["gauntlet"].check_owners(Setup(4, options={"challengers": 2}), BOTS)
     with pytest.raises(SpecError, match="ann has 2 bots"):
-        check_owners("gauntlet", {"challengers": 2}, [BOTS[0], *BOTS[2:], BOTS[1]], 4)
+        FORMATS["gauntlet"].check_owners(Setup(4, options={"challengers": 2}), [BOTS[0], *BOTS[2:], BOTS[1]])
 
 
 @pytest.mark.parametrize("format", ["swiss", "continuous"])
 def test_owner_of_more_than_there_are_tables_is_refused(format: str) -> None:
-    check_owners(format, {}, BOTS, 4)
+    FORMATS[format].check_owners(Setup(4), BOTS)
     with pytest.raises(SpecError) as caught:
-        check_owners(format, {}, [*BOTS, "ann/x@9"], 4)
+        FORMATS[format].check_owners(Setup(4), [*BOTS, "ann/x@9"])
     assert str(caught.value) == (
         "entrants: ann has 3 bots (ann/a@1, ann/b@1, ann/x@9), and there are 2 tables of 4 for 9, with no "
         "owner twice at a table; allow_same_owner = true allows it"
     )
     with pytest.raises(SpecError, match="there is 1 table of 4 for 7, "):
-        check_owners(format, {}, BOTS[:7], 4)
+        FORMATS[format].check_owners(Setup(4), BOTS[:7])
 
 
 def test_owner_of_many_is_refused_in_one_short_line() -> None:
     with pytest.raises(SpecError) as caught:
-        check_owners("swiss", {}, [f"ann/bot-{number}@1" for number in range(5000)], 4)
+        FORMATS["swiss"].check_owners(Setup(4), [f"ann/bot-{number}@1" for number in range(5000)])
     named = ", ".join(f"ann/bot-{number}@1" for number in range(4))
     assert str(caught.value).startswith(f"entrants: ann has 5000 bots ({named}, 4996 more), and there")
 

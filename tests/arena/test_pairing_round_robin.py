@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.pairing import balance, round_robin, round_robin_on
+from arena.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
+from arena.pairing import Pairing, balance
 from arena.pairing.designs import affine_space, equal_rounds
-from arena.pairing.roundrobin import round_robin_rounds
-from arena.pairing.values import Pairing
 from tests.arena.pairing_bounds import (
     ROUND_ROBINS,
     around,
@@ -144,7 +143,9 @@ def test_round_robin_is_the_same_for_the_same_seed_only() -> None:
 
 def test_round_robin_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from arena.pairing import History, round_robin, swiss\n"
+        "from arena.formats.round_robin import round_robin\n"
+        "from arena.formats.swiss import swiss\n"
+        "from arena.pairing import History\n"
         "print(round_robin(range(20), 4, b'x', 3), swiss(range(20), 4, History([[0, 1, 2, 3]]), 2, b'x'))"
     )
     outputs = {

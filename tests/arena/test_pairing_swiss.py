@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.pairing import History, Pairing, swiss
+from arena.formats.swiss import swiss
+from arena.pairing import History, Pairing
 from tests.arena.pairing_bounds import (
     FIELDS,
     assert_whole,

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.standings.ranking import TIE_BREAKS, MatchOutcome, crosstable, match_scores, standings
+from arena.formats import FORMATS
+from arena.standings.ranking import MatchOutcome, crosstable, match_scores, standings
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ OUTCOMES = [
 
 
 def test_standings_of_a_swiss_go_by_the_opponents_scores_before_points() -> None:
-    lines = standings(range(1, 7), OUTCOMES, (), "swiss")
+    lines = standings(range(1, 7), OUTCOMES, (), FORMATS["swiss"].criteria)
     assert [line.entrant for line in lines] == [4, 1, 2, 3, 5, 6]
     assert [line.score for line in lines] == [4, 2, 2, 2, 2, 0]
     one, five = lines[1], lines[4]
@@ -107,7 +108,7 @@ def test_standings_of_a_swiss_go_by_the_opponents_scores_before_points() -> None
 
 def test_standings_of_a_gauntlet_go_by_the_mean_of_the_matches_played() -> None:
     outcomes = [MatchOutcome(1, 1, {1: 3, 2: 2, 3: 1}), MatchOutcome(2, 1, {1: 3, 4: 2, 2: 1})]
-    lines = standings(range(1, 5), outcomes, [3, 4, 4, 4], "gauntlet")
+    lines = standings(range(1, 5), outcomes, [3, 4, 4, 4], FORMATS["gauntlet"].criteria)
     assert [(line.entrant, line.mean, line.matches) for line in lines] == [
         (1, 2.0, 2),
         (4, 1.0, 1),
@@ -123,15 +124,16 @@ def test_standings_of_a_knockout_go_by_the_round_reached_then_by_the_last_match(
         MatchOutcome(1, 1, {2: 5, 4: 4, 6: 3, 7: 0}),
         MatchOutcome(1, 2, {3: 4, 5: 5, 1: 6, 8: 9}),
     ]
-    lines = standings(range(1, 9), outcomes, [], "knockout")
+    lines = standings(range(1, 9), outcomes, [], FORMATS["knockout"].criteria)
     assert [line.entrant for line in lines[:4]] == [1, 2, 5, 4]
     assert {line.reached for line in lines[4:]} == {1}
     assert [line.last for line in lines[4:]] == [3, 1, 0, 0]
 
 
-@pytest.mark.parametrize("format", sorted(TIE_BREAKS))
+@pytest.mark.parametrize("format", sorted(FORMATS))
 def test_standings_of_every_format_are_in_the_order_of_what_decides(format: str) -> None:
-    lines = standings(range(1, 7), OUTCOMES, [6], format)
-    keys = [[getattr(line, name) for name in TIE_BREAKS[format]] for line in lines]
+    criteria = FORMATS[format].criteria
+    lines = standings(range(1, 7), OUTCOMES, [6], criteria)
+    keys = [[getattr(line, name) for name in criteria.decisive] for line in lines]
     assert keys == sorted(keys, reverse=True)
     assert sorted(line.entrant for line in lines) == [*range(1, 7)]

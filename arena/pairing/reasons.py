@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from arena.pairing.by_standing import REACH, Cost, Costs
+from arena.pairing.search import REACH, Cost, Costs
 from arena.pairing.values import History, Pairing
 
 Pair = tuple[int, int]

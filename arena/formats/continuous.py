@@ -1,18 +1,85 @@
 """Continuous tournaments: whoever is free is seated with those of like rating, without rounds."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from arena.pairing.by_standing import Costs, placed, seat
+from arena.formats.base import MOST_ENTRANTS, Course, Format, Option, Setup
 from arena.pairing.chance import generator
 from arena.pairing.owners import first_seated
+from arena.pairing.search import Costs, placed, seat
 from arena.pairing.values import History, Pairing
+from arena.ratings.elo import uncertainty
+from arena.standings.ranking import Criteria
+
+GATHER = Option("gather", default=lambda size: 2 * size, limits=lambda entrants, size: (size, MOST_ENTRANTS))
+"""How many bots gather before they are seated, while other tables are played."""
+
+RECENT = 3
+"""Matches of each entrant that are too recent to be repeated."""
 
 REMATCH = 100
 """A recent match together counts as much as so many points of rating between two."""
 
 SWAPS_A_TABLE = 400
 """Swaps tried for each table: a batch is mostly a few tables, and is paired whenever one is done."""
+
+
+class Continuous(Format):
+    """Batches of tables, each seated as soon as enough bots are free."""
+
+    name = "continuous"
+    criteria = Criteria(("mean", "opponents", "wins", "points"))
+    schedule = "tables are of like rating among the bots that were free"
+    options = (GATHER,)
+    late_entry = True
+    withdrawal = True
+    owners_part = True
+    in_batches = True
+
+    def total(self, setup: Setup, entrants: int) -> int | None:
+        """Return the batches that were asked for."""
+        return setup.rounds
+
+    def looks_back(self, entrants: int) -> int | None:
+        """Return as many batches as there are entrants."""
+        return entrants
+
+    def least_free(self, setup: Setup, others_play: bool) -> int:
+        """Return the bots that have to gather.
+
+        Alone, the bots of a table that is done could only meet each other again; while others play, more will
+        come.
+        """
+        return GATHER.of(setup) if others_play else setup.size
+
+    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+        """Return the next batch; none if there are too few owners.
+
+        It has no byes: who waits on has not missed anything.
+        """
+        tables = [table for pairing in course.pairings for table in pairing.tables]
+        rated = course.ratings()
+        matches = Counter(number for table in tables[-len(course.entrants) :] for number in table)
+        first = sorted(course.present, key=lambda number: (matches[number], rated[number].matches, number))
+        waiting = [
+            Waiting(number, rated[number].value, uncertainty(rated[number].matches, setup.size) / 2)
+            for number in first
+        ]
+        recent = replace(course.history(setup), tables=_recent(tables), byes=())
+        batch = continuous(waiting, setup.size, recent, course.paired + 1, setup.lots)
+        return [Pairing(batch.tables)] if batch.tables else []
+
+
+def _recent(tables: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Return the latest tables, as many as leave each entrant with ``RECENT`` of its own."""
+    found = []
+    seen: Counter[int] = Counter()
+    for table in reversed(tables):
+        if any(seen[entrant] < RECENT for entrant in table):
+            found.append(table)
+            seen.update(table)
+    return found[::-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,50 @@ from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
-from arena.pairing.by_standing import Costs, placed
+from arena.errors import SpecError
+from arena.formats.base import Course, Format, Option, Setup
 from arena.pairing.chance import below, generator
+from arena.pairing.search import Costs, placed
 from arena.pairing.values import History, Pairing, Tables
+from arena.standings.ranking import Criteria, MatchOutcome
+
+ADVANCE = Option(
+    "advance",
+    default=lambda size: max(1, size // 2),
+    limits=lambda entrants, size: (1, size - 1),
+)
+"""How many of a table go on."""
 
 SWAPS_EACH = 200
 """Exchanges tried for each table at which something can be spared."""
+
+
+class Knockout(Format):
+    """Each round sends the worse of every table home."""
+
+    name = "knockout"
+    criteria = Criteria(("reached", "last", "score", "points", "wins"))
+    schedule = "a knockout follows its seeding: best seeds apart, then owners and earlier opponents apart"
+    options = (ADVANCE,)
+    withdrawal = True
+
+    def check_rounds(self, rounds: int | None, entrants: int) -> None:
+        """Raise SpecError for any number of rounds."""
+        if rounds is not None:
+            raise SpecError("rounds", "a knockout has the rounds that it takes; leave them out")
+
+    def total(self, setup: Setup, entrants: int) -> int | None:
+        """Return the rounds that it takes; it may turn out shorter if bots withdraw."""
+        return setup.rounds or knockout_rounds(entrants, setup.size, ADVANCE.of(setup))
+
+    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+        """Return the next round; none once the final has been played."""
+        advance, size = ADVANCE.of(setup), setup.size
+        gone = set(course.entrants).difference(course.present)
+        alive = still_in(course.entrants, size, advance, _played(course), gone)
+        history = course.history(setup)
+        found = knockout(course.entrants, size, advance, alive, history, course.paired + 1, setup.lots)
+        return [found] if found else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +59,21 @@ class KnockoutRound:
     """Every table, those with more points first."""
     byes: Sequence[int] = ()
     """Who went on without playing."""
+
+
+def _played(course: Course) -> list[KnockoutRound]:
+    """Return the rounds so far, each table with those of more points first; ties go to the better seed."""
+    tables: dict[int, list[list[int]]] = {}
+    for outcome in course.outcomes():
+        tables.setdefault(outcome.round, []).append(_by_points(outcome))
+    return [
+        KnockoutRound(tables.get(number, []), pairing.byes)
+        for number, pairing in enumerate(course.pairings, start=1)
+    ]
+
+
+def _by_points(outcome: MatchOutcome) -> list[int]:
+    return sorted(outcome.points, key=lambda entrant: (-outcome.points[entrant], entrant))
 
 
 def knockout_rounds(entrants: int, size: int, advance: int) -> int:

@@ -3,9 +3,40 @@
 from collections.abc import Sequence
 from random import Random
 
-from arena.pairing.by_standing import placed
+from arena.formats.base import Course, Format, Option, Setup
 from arena.pairing.chance import generator, shuffled
+from arena.pairing.search import placed
 from arena.pairing.values import History, Pairing, Tables
+from arena.standings.ranking import Criteria
+
+CHALLENGERS = Option(
+    "challengers",
+    default=lambda size: 1,
+    limits=lambda entrants, size: (1, max(1, entrants - size + 1)),
+)
+"""How many of the first entrants play against the others."""
+
+
+class Gauntlet(Format):
+    """Each challenger goes once around the field."""
+
+    name = "gauntlet"
+    criteria = Criteria(("mean", "points", "wins", "opponents"))
+    schedule = "a gauntlet follows its schedule: each challenger goes once around the field"
+    options = (CHALLENGERS,)
+
+    def total(self, setup: Setup, entrants: int) -> int | None:
+        """Return the rounds asked for, or those after which every challenger has met every other entrant."""
+        return setup.rounds or gauntlet_rounds(entrants, CHALLENGERS.of(setup), setup.size)
+
+    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+        """Return the next round."""
+        challengers, history = CHALLENGERS.of(setup), course.history(setup)
+        return [gauntlet(course.entrants, challengers, setup.size, history, course.paired + 1, setup.lots)]
+
+    def never_meet(self, setup: Setup, bots: Sequence[str]) -> set[str]:
+        """Return the challengers."""
+        return set(bots[: CHALLENGERS.of(setup)])
 
 
 def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:

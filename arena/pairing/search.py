@@ -1,4 +1,4 @@
-"""Swiss tables: those of like score together, no owner twice at a table, no meeting repeated.
+"""The search for tables: no owner twice at a table, no meeting repeated, those of like standing together.
 
 A round is searched by seeded simulated annealing over the assignment to tables, because a greedy choice
 leaves the last tables with repeats that an earlier one could have spared.
@@ -10,8 +10,8 @@ from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
-from arena.pairing.chance import below, generator, shuffled
-from arena.pairing.owners import first_seated, parted
+from arena.pairing.chance import below
+from arena.pairing.owners import parted
 from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
 
@@ -96,29 +96,6 @@ class Costs:
             sum(self.met[one][two] for one, two in pairs),
             sum((self.level[one] - self.level[two]) ** 2 for one, two in pairs),
         )
-
-
-def swiss(standing: Sequence[int], size: int, history: History, round: int, seed: bytes) -> Pairing:
-    """The tables of a Swiss round.
-
-    ``standing`` is all entrants, best first (before the first round: the seeding); ``round`` counts from 1.
-    In the first round nobody has a score yet, and the tables are drawn by lot. Who does not fit at a table
-    sits out: the lowest of those who have sat out least often. What counts, in this order: that no owner is
-    twice at a table, that no two meet again, that scores at a table are close, that everyone has each
-    position at a table equally often, and that everyone comes after each other one equally often.
-
-    Where no owner may be twice at a table, there are as many tables as can be filled so, and bots that their
-    owner has beyond one for each table sit out, too. There may be no table at all.
-    """
-    rng = generator(seed, f"swiss/{round}")
-    out = sitting_out(standing, history.byes, len(standing))
-    seated = first_seated(out[::-1], size, history.owners if history.owners_apart else {})
-    byes = [entrant for entrant in out if entrant not in seated]
-    playing = [entrant for entrant in standing if entrant in seated]
-    gaps = round > 1
-    order = playing if gaps else shuffled(playing, rng)
-    tables = seat(len(order), size, Costs(order, size, history, gaps=gaps), rng)
-    return placed([[order[place] for place in table] for table in tables], byes, history, rng)
 
 
 def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from random import Random
 
-from arena.pairing.balance import Classes, Meetings, base_rounds, settle
-from arena.pairing.by_standing import Costs, placed, seat, sitting_out
+from arena.errors import SpecError
+from arena.formats.base import Course, Format, Setup
 from arena.pairing.chance import generator, shuffled
 from arena.pairing.designs import LARGE, Schedule, constructed, fewest_rounds, meets_equally, schedule
+from arena.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.pairing.positions import Positions
+from arena.pairing.search import Costs, placed, seat, sitting_out
 from arena.pairing.values import History, Pairing, Tables
+from arena.standings.ranking import BY_SCORE
 
 WHOLE = 400
 """The most entrants whose round-robin may be whole; more of them are given a number of rounds."""
@@ -21,6 +24,31 @@ ALL = 1 << 40
 
 SEATS = 4_000
 """Schedules of more seats (entrants times rounds) are not searched as a whole."""
+
+
+AHEAD = 2_000
+"""Tables that are planned at a time, at most: a large schedule is planned part by part."""
+
+
+class RoundRobin(Format):
+    """Everyone meets everyone, by a schedule."""
+
+    name = "round-robin"
+    criteria = BY_SCORE
+    schedule = "a round-robin follows its schedule: see the balance of all rounds"
+
+    def check_rounds(self, rounds: int | None, entrants: int) -> None:
+        """Raise SpecError for a large field without a number of rounds."""
+        if rounds is None and entrants > WHOLE:
+            raise SpecError("rounds", f"a round-robin of more than {WHOLE} entrants needs a number of rounds")
+
+    def total(self, setup: Setup, entrants: int) -> int | None:
+        """Return the rounds asked for, or those of a whole schedule."""
+        return setup.rounds or round_robin_rounds(entrants, setup.size)
+
+    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+        """Return the next rounds of the schedule; none after the last."""
+        return round_robin_on(course.entrants, setup.size, setup.lots, setup.rounds, course.pairings, AHEAD)
 
 
 def round_robin_rounds(entrants: int, size: int) -> int:

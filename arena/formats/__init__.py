@@ -1,0 +1,21 @@
+"""Tournament formats, a module each: what the next round is, how many there are, who may come and go.
+
+A format is a pure function of the entrants and of what has been played. Another one is a module here, a line
+in ``FORMATS`` and its tests.
+"""
+
+from collections.abc import Mapping
+
+from arena.formats.base import MOST_ENTRANTS, Course, Format, Rated, Setup
+from arena.formats.continuous import Continuous
+from arena.formats.gauntlet import Gauntlet
+from arena.formats.knockout import Knockout
+from arena.formats.round_robin import RoundRobin
+from arena.formats.swiss import Swiss
+
+FORMATS: Mapping[str, Format] = {
+    format.name: format for format in (RoundRobin(), Swiss(), Gauntlet(), Knockout(), Continuous())
+}
+"""Every format by its name."""
+
+__all__ = ["FORMATS", "MOST_ENTRANTS", "Course", "Format", "Rated", "Setup"]

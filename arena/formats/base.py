@@ -1,0 +1,159 @@
+"""What every tournament format says of itself, and what it is told."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+from arena.errors import SpecError
+from arena.pairing.reasons import TableReason
+from arena.pairing.same_owner import by_owner, check_tables, would_meet
+from arena.pairing.values import History, Pairing
+from arena.standings.ranking import Criteria, MatchOutcome
+
+MOST_ENTRANTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A tournament as it was asked for."""
+
+    size: int
+    """Bots at a table."""
+    rounds: int | None = None
+    """Rounds; None: as many as the format takes, or until the tournament is stopped."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Options of the format alone."""
+    lots: bytes = b""
+    """What lots are drawn from."""
+    owners_apart: bool = False
+    """Whether no owner may be twice at a table."""
+
+
+class Rated(NamedTuple):
+    """A rating, and what it rests on."""
+
+    value: float
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a tournament has gone so far; what costs time to find out is worked out when a format asks for it.
+
+    Entrants stand as their numbers in the list of entrants.
+    """
+
+    entrants: Sequence[int]
+    """All, in the order of seeding."""
+    present: Collection[int]
+    """Who can be seated in the next round: those who have come and not withdrawn, and who are free."""
+    paired: int = 0
+    """Rounds paired so far."""
+    pairings: Sequence[Pairing] = ()
+    """The latest of these rounds, in order: as many as the format looks back on."""
+    owners: Mapping[int, int] = field(default_factory=dict)
+    """Entrant to owner."""
+    outcomes: Callable[[], Sequence[MatchOutcome]] = tuple
+    """Returns how the finished matches ended."""
+    ratings: Callable[[], Mapping[int, Rated]] = dict
+    """Returns the rating of each entrant."""
+
+    def history(self, setup: Setup, scores: Mapping[int, float] | None = None) -> History:
+        """Return what a new round looks back on."""
+        return History(
+            tables=[table for pairing in self.pairings for table in pairing.tables],
+            byes=[entrant for pairing in self.pairings for entrant in pairing.byes],
+            owners=self.owners,
+            scores=scores or {},
+            owners_apart=setup.owners_apart,
+        )
+
+
+class Option(NamedTuple):
+    """A whole number that can be set for a tournament of one format."""
+
+    name: str
+    default: Callable[[int], int]
+    """Returns the default for tables of a size."""
+    limits: Callable[[int, int], tuple[int, int]]
+    """Returns the least and the largest value for a number of entrants and a size of tables."""
+
+    def of(self, setup: Setup) -> int:
+        """Return what was given, or else the default."""
+        given = setup.options.get(self.name)
+        return given if isinstance(given, int) else self.default(setup.size)
+
+
+class Format(ABC):
+    """A way to run a tournament; what differs from format to format is asked of it."""
+
+    name: ClassVar[str]
+    """As specifications, exports and tables have it."""
+    criteria: ClassVar[Criteria]
+    """What decides its standings."""
+    schedule: ClassVar[str]
+    """Why its tables are as they are, for rounds without reasons of their own."""
+    options: ClassVar[Sequence[Option]] = ()
+    """What can be set for it alone."""
+    late_entry: ClassVar[bool] = False
+    """Whether bots can enter a tournament once it is created; otherwise it is planned as a whole."""
+    withdrawal: ClassVar[bool] = False
+    """Whether bots can leave a tournament once it is created."""
+    owners_part: ClassVar[bool] = False
+    """Whether it keeps an owner's bots apart however long it goes on; otherwise they may all come to meet."""
+    in_batches: ClassVar[bool] = False
+    """Whether tables are seated as bots become free, in overlapping batches, instead of round after round."""
+
+    @abstractmethod
+    def total(self, setup: Setup, entrants: int) -> int | None:
+        """Return the rounds of a whole tournament; None if it goes on until it is stopped."""
+
+    @abstractmethod
+    def next(self, setup: Setup, course: Course) -> list[Pairing]:
+        """Return the next round, or several that do not depend on results; none if nothing is left."""
+
+    def check(self, setup: Setup, entrants: int) -> None:
+        """Raise SpecError if options or rounds do not suit the format or so many entrants."""
+        if entrants > MOST_ENTRANTS:
+            raise SpecError("entrants", f"{entrants} are too many: at most {MOST_ENTRANTS}")
+        known = {option.name: option for option in self.options}
+        for name, value in setup.options.items():
+            if name not in known:
+                has = f"only {', '.join(known)}" if known else "no options"
+                raise SpecError(f"options.{name}", f"no such option; {self.name} has {has}")
+            least, most = known[name].limits(entrants, setup.size)
+            if type(value) is not int or not least <= value <= most:
+                raise SpecError(f"options.{name}", f"{value!r} is no whole number from {least} to {most}")
+        self.check_rounds(setup.rounds, entrants)
+
+    def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)
+        """Raise SpecError if the format cannot have so many rounds."""
+
+    def check_owners(self, setup: Setup, bots: Sequence[str]) -> None:
+        """Raise SpecError where bots of one owner would have to sit together, or would come to.
+
+        ``bots`` are the entrants' names in the order of seeding.
+        """
+        never_meet = self.never_meet(setup, bots)
+        for own in by_owner(bots):
+            if self.owners_part:
+                check_tables(own, len(bots), setup.size)
+            elif len(own) > 1 and not never_meet.issuperset(own):
+                raise would_meet(own, self.name)
+
+    def never_meet(self, setup: Setup, bots: Sequence[str]) -> set[str]:
+        """Return bots of which no two ever sit at one table."""
+        return set()
+
+    def looks_back(self, entrants: int) -> int | None:
+        """Return how many of the latest rounds the next one depends on; None: on all."""
+        return None
+
+    def least_free(self, setup: Setup, others_play: bool) -> int:
+        """Return how many bots have to be free for a batch; ``others_play``: tables are being played."""
+        return setup.size
+
+    def reasons(self, setup: Setup, course: Course, pairing: Pairing) -> list[TableReason]:
+        """Return why the tables of the round after ``course`` are as they are; none: ``schedule`` says it."""
+        return []

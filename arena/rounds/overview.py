@@ -1,0 +1,94 @@
+"""The pairings of a tournament as they are shown, with their reasons."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+from arena.errors import UnknownError
+from arena.formats import FORMATS, Course
+from arena.models import Round, RoundState, Tournament
+from arena.pairing import Balance, Pairing, TableReason, balance
+from arena.rounds.course import paired_rounds, setup_of
+from arena.standings.outcomes import outcomes
+from arena.standings.ranking import MatchOutcome
+from arena.storage import Storage, Transaction
+from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.overview import find_tournament
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShown:
+    """A round as it is shown; entrants stand as their places in ``names``."""
+
+    number: int
+    state: RoundState
+    pairing: Pairing
+    reasons: tuple[TableReason, ...]
+    """Why each of the tables; empty where there is nothing to choose, or it was not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingsShown:
+    """A tournament's pairings."""
+
+    format: str
+    names: Mapping[int, str]
+    """Entrant to ``owner/bot@version``."""
+    rounds: tuple[RoundShown, ...]
+    balance: Balance
+    """Of all rounds paired so far."""
+
+
+def pairings(
+    storage: Storage, name: str, round: int | None = None, *, explained: bool = False
+) -> PairingsShown:
+    """Return the pairings of one round or of all, with their reasons if ``explained``. UnknownError."""
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        entrants = list_entrants(tx, tournament)
+        rounds = paired_rounds(tx, tournament)
+        if round is not None and not 1 <= round <= len(rounds):
+            raise UnknownError(f"no round {round} in {name}: {len(rounds)} paired so far")
+        reasons = _reasons(tx, tournament, entrants, rounds, round) if explained else {}
+        shown = [
+            RoundShown(row.number, row.state, pairing, tuple(reasons.get(row.number, ())))
+            for row, pairing in rounds
+            if round in (None, row.number)
+        ]
+        numbers = [entrant.number for entrant in entrants]
+        return PairingsShown(
+            format=tournament.format,
+            names={entrant.number: entrant.name for entrant in entrants},
+            rounds=tuple(shown),
+            balance=balance(numbers, [pairing for _, pairing in rounds]),
+        )
+
+
+def _reasons(
+    tx: Transaction,
+    tournament: Tournament,
+    entrants: Sequence[EntrantInfo],
+    rounds: Sequence[tuple[Round, Pairing]],
+    wanted: int | None,
+) -> dict[int, list[TableReason]]:
+    """Return by round why each of its tables is as it is, of one round or of all."""
+    format, setup = FORMATS[tournament.format], setup_of(tournament)
+    played = cache(partial(outcomes, tx, tournament))
+    found = {}
+    for at, (row, pairing) in enumerate(rounds):
+        if wanted not in (None, row.number):
+            continue
+        course = Course(
+            entrants=[entrant.number for entrant in entrants],
+            present={*pairing.byes, *(entrant for table in pairing.tables for entrant in table)},
+            paired=at,
+            pairings=[earlier for _, earlier in rounds[:at]],
+            owners={entrant.number: entrant.owner_id for entrant in entrants},
+            outcomes=partial(_before, row.number, played),
+        )
+        found[row.number] = format.reasons(setup, course, pairing)
+    return found
+
+
+def _before(round: int, played: Callable[[], Sequence[MatchOutcome]]) -> list[MatchOutcome]:
+    return [outcome for outcome in played() if outcome.round < round]
