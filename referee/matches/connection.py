@@ -16,7 +16,11 @@ PING_SECONDS = 10.0
 STUCK_SECONDS = 1.0
 """How long a ping may go unanswered before the bot counts as stuck."""
 LOST_SECONDS = 60.0
-"""How long a ping may go unanswered, and nothing else be heard, before the stream is closed."""
+"""How long a ping may go unanswered, and nothing else be heard, or a message wait to be taken, before the
+stream is closed."""
+READY_SECONDS = 1.0
+"""For how long a stream must have been ready before it is the referee that did not hand out a turn: far
+longer than messages are held back, and half of the time that a turn has for it."""
 ROUND_TRIPS = 8
 """Of so many last round trips the shortest is the stream's: what made the others longer was the bot."""
 FIRST_PINGS = 3
@@ -65,14 +69,15 @@ class Connection:
         self.outbox = Outbox(wake)
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""
-        self.blocked = False
-        """Whether a message waits for the stream to take it."""
         self.ping_due = False
         self.heard_at = now
         self.seats: Mapping[int, Seat] = {}
         """The bot's seats at tables, by the handles of their sessions. Kept by ``Connections`` while this is
         the bot's live stream, and empty otherwise: another stream may have the seats."""
         self._wake = wake
+        self._ready = False
+        self._changed_at = now
+        """When the writer became ready, or ceased to be."""
         self._ping = 0
         self._pinged_at: float | None = None
         self._round_trips: deque[float] = deque(maxlen=ROUND_TRIPS)
@@ -84,6 +89,26 @@ class Connection:
         """Seconds; 0 while it is not known."""
         return min(self._round_trips, default=0.0)
 
+    # The writer
+
+    def writing(self, now: float) -> None:
+        """Note that a message waits for the stream to take it, as the first one does from the beginning."""
+        self._ready, self._changed_at = False, now
+
+    def written(self, now: float) -> None:
+        """Note that the stream has taken the message: the writer is ready for the next one."""
+        self._ready, self._changed_at = True, now
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a message waits for the stream to take it."""
+        return not self._ready
+
+    def was_ready(self, now: float) -> bool:
+        """Return whether the writer has been ready for so long that a message that was not handed to it was
+        held up by the referee, and not by the bot's stream."""
+        return self._ready and now - self._changed_at >= READY_SECONDS
+
     # Pings
 
     def probe(self) -> None:
@@ -93,7 +118,8 @@ class Connection:
             self._wake()
 
     def delay(self, seconds: float) -> None:
-        """Note that the referee was away for so long: no ping was open meanwhile."""
+        """Note that the referee was away for so long: no ping was open, and nothing written, meanwhile."""
+        self._changed_at += seconds
         if self._pinged_at is not None:
             self._pinged_at += seconds
 
@@ -120,10 +146,10 @@ class Connection:
         return self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= STUCK_SECONDS
 
     def is_lost(self, now: float) -> bool:
-        """Return whether the stream is to be given up."""
-        return (
-            self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= LOST_SECONDS
-        ) or len(self.outbox) > BACKLOG
+        """Return whether the stream is to be given up: it answers nothing, or takes nothing."""
+        silent = self._pinged_at is not None and now - max(self._pinged_at, self.heard_at) >= LOST_SECONDS
+        stopped = not self._ready and now - self._changed_at >= LOST_SECONDS
+        return silent or stopped or len(self.outbox) > BACKLOG
 
     # Floods
 

@@ -76,11 +76,16 @@ class Connections:
         self._seats[version].pop(handle).leave()
         self._forget_empty(version)
 
+    def takes_sessions(self, version: int) -> bool:
+        """Return whether a bot version is here and takes any session at all."""
+        connection = self._live.get(version)
+        return connection is not None and connection.max_sessions > 0
+
     def has_room(self, version: int) -> bool:
-        """Return whether a bot version can have one more session; an absent one can, and forfeits it."""
+        """Return whether a bot version can have one more session; who takes none can, and forfeits it."""
         connection = self._live.get(version)
         most = MAX_SESSIONS if connection is None else connection.max_sessions
-        return len(self.seats(version)) < most
+        return len(self.seats(version)) < (most or MAX_SESSIONS)
 
     def _forget_empty(self, version: int) -> None:
         if version not in self._live and not self._seats.get(version):

@@ -4,8 +4,10 @@ Sans-I/O; the clock is passed in.
 """
 
 import json
+import logging
 from collections.abc import Callable
 from itertools import count
+from typing import ParamSpec
 
 from referee.errors import Draining, MatchRefused
 from referee.matches.alarms import Alarms
@@ -32,13 +34,15 @@ from referee.ruleset import load_ruleset
 TAKEN_OVER = "another call took the match over"
 STOPPED_BY_WORKER = "the worker ended the call"
 
-BEAT_SECONDS = 0.1
+BEAT_SECONDS = 0.02
 """How often the lobby is to be told the time, so that it knows when the referee was away."""
-AWAY_SECONDS = 0.25
+AWAY_SECONDS = 0.03
 """How much later than expected the time may come before clocks are set back by it: a pause of the process or
-a busy machine is not the bots' fault."""
+a busy machine is not the bots' fault. What is shorter is charged to them."""
 MAX_VOIDED = 10
 """Sessions of a match that may be voided before the match is given back to the worker."""
+BUSY = "the referee is too busy to hand out turns"
+FAILING = "the referee fails at tables of this match; its log says how"
 
 _JOINING = 0
 """The handle under which matches that wait for absent bots are called; no session has it."""
@@ -46,6 +50,11 @@ _NOTED = frozenset((Fault, Notice))
 """Events that authors may read later."""
 _SETTLING = frozenset((Fault, SessionEnded))
 """Events after which a bot owes the session nothing."""
+
+
+P = ParamSpec("P")
+
+log = logging.getLogger("referee")
 
 
 class Lobby:
@@ -63,8 +72,13 @@ class Lobby:
         self._handles = count(_JOINING + 1)
         self._joining = INFINITY
         """The time of the next alarm of the matches that wait for absent bots."""
-        self._room_freed = False
+        self._unsettled = False
+        """Whether sessions that wait may begin, or must be waited for in another way."""
         self._draining = ""
+        self.spectators = 0
+        """How many spectators there are, also of matches that have ended: as long as they cost something."""
+        self.failures = 0
+        """Tables that were ended by an exception."""
         self._beaten: float | None = None
 
     # Bots
@@ -73,7 +87,7 @@ class Lobby:
         """Let a bot in, and tell it of its open sessions. Raise ConnectionRefused if it is here already."""
         self.connections.add(connection, now)
         for seat in list(connection.seats.values()):
-            seat.table.attach(seat.index, connection.outbox)
+            self._guarded(seat.table, seat.table.attach, seat.index, connection.outbox)
         self.start_sessions(now)
 
     def connection(self, version: int) -> Connection | None:
@@ -92,7 +106,13 @@ class Lobby:
         """Note that a bot's stream is gone: its clocks run on. A second call for a stream has no effect."""
         if self.connections.remove(connection):
             for seat in list(self.connections.seats(connection.identity.version_id).values()):
-                seat.table.detach(seat.index, now)
+                self._guarded(seat.table, seat.table.detach, seat.index, now)
+            self._unsettled = True
+
+    def resize(self, connection: Connection, max_sessions: int) -> None:
+        """Change how many sessions at once a bot takes here; those that are open go on."""
+        connection.max_sessions = max_sessions
+        self._unsettled = True
 
     def close(self, connection: Connection, code: CloseCode, reason: str, now: float) -> None:
         """End a bot's stream."""
@@ -106,7 +126,7 @@ class Lobby:
             self.connections.penalise(connection.identity.version_id, now)
             for handle, seat in list(connection.seats.items()):
                 if handle in connection.seats:  # it may have ended with another one
-                    seat.table.flood(seat.index, now)
+                    self._guarded(seat.table, seat.table.flood, seat.index, now)
             self.close(connection, CloseCode.FLOOD, reason, now)
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
@@ -138,7 +158,8 @@ class Lobby:
         running = self._matches.get(spec.match_id)
         if running is not None:
             self.close_match(running, TAKEN_OVER)
-        match = Match(spec, compile_ruleset(ruleset), json.dumps(ruleset.to_object()), wake, self._encode)
+        text = json.dumps(ruleset.to_object())
+        match = Match(spec, compile_ruleset(ruleset), text, wake, self._unsettle, self._encode)
         self._matches.add(match)
         self.start_sessions(now)
         return match
@@ -148,7 +169,7 @@ class Lobby:
         match.ended = match.ended or reason
         match.waiting.clear()
         for table in list(match.tables.values()):
-            table.void()
+            self._guarded(table, table.void)
         self._matches.remove(match)
         match.broadcast.over = True
         match.wake()
@@ -191,12 +212,14 @@ class Lobby:
     def watch(self, match: Match) -> Spectator:
         """Return a spectator who is shown the match from now on, beginning with how its tables stand."""
         spectator = match.broadcast.join()
+        self.spectators += 1
         match.watch(True)
         return spectator
 
     def unwatch(self, match: Match) -> None:
         """Note that a spectator is gone."""
         match.broadcast.leave()
+        self.spectators -= 1
         match.watch(match.broadcast.spectators > 0)
 
     # How busy the referee is
@@ -215,11 +238,6 @@ class Lobby:
     def sessions(self) -> int:
         """How many sessions are being played."""
         return len(self._tables)
-
-    @property
-    def spectators(self) -> int:
-        """How many spectators follow a match."""
-        return sum(match.broadcast.spectators for match in self._matches)
 
     def presence(self, version: int) -> Presence:
         """Return how a bot version stands here."""
@@ -260,12 +278,12 @@ class Lobby:
             if handle == _JOINING:
                 if self._joining == when:
                     self._joining = INFINITY
-                    self._room_freed = True
+                    self._unsettled = True
                 continue
             table = self._tables.get(handle)
             if table is not None and table.expected == when:
                 table.expected = INFINITY
-                table.expire(now)
+                self._guarded(table, table.expire, now)
         self.settle(now)
 
     def next_tick(self) -> float | None:
@@ -276,12 +294,12 @@ class Lobby:
 
     def start_sessions(self, now: float) -> None:
         """Start every session whose bots are here, or were waited for long enough, and have room."""
-        self._room_freed = False
+        self._unsettled = False
         if self._draining:
             return
         for match in self._matches:
             if match.waiting and match.may_start(now, absent=bool(self._absent(match))):
-                while match.waiting and self._has_room(match):
+                while match.waiting and not match.backlogged and self._has_room(match):
                     self._start_session(match, match.waiting.popleft(), now)
                 if not match.waiting:
                     match.deadline = None
@@ -289,8 +307,11 @@ class Lobby:
 
     def settle(self, now: float) -> None:
         """Start sessions if some that finished left room; to be called after a batch of answers."""
-        if self._room_freed:
+        if self._unsettled:
             self.start_sessions(now)
+
+    def _unsettle(self) -> None:
+        self._unsettled = True
 
     def _expect_joining(self, now: float) -> None:
         """Be called when the first match has waited for absent bots long enough."""
@@ -300,9 +321,9 @@ class Lobby:
             self._alarms.set(soonest, _JOINING)
 
     def _absent(self, match: Match) -> list[int]:
-        """Return which of the match's bots are not here, by their index in it."""
+        """Return which of the match's bots take no sessions here, by their index in it."""
         connections = self.connections
-        return [i for i, bot in enumerate(match.spec.bots) if connections.get(bot.version_id) is None]
+        return [i for i, bot in enumerate(match.spec.bots) if not connections.takes_sessions(bot.version_id)]
 
     def _has_room(self, match: Match) -> bool:
         return all(self.connections.has_room(bot.version_id) for bot in match.spec.bots)
@@ -317,16 +338,19 @@ class Lobby:
         for seat, version in zip(table.seats, versions, strict=True):
             self.connections.sit(version, handle, seat)
         streams = [self.connections.get(version) for version in versions]
-        table.start(now, [None if stream is None else stream.outbox for stream in streams])
-        if absent:
+        outboxes = [None if stream is None else stream.outbox for stream in streams]
+        self._guarded(table, table.start, now, outboxes)
+        if absent and not table.over:
             # Of several absent bots, the one to forfeit changes from session to session.
-            self._forfeit_absent(table, session, match, absent[session.number % len(absent)])
+            forfeiter = absent[session.number % len(absent)]
+            self._note_absent(match.spec.bots[forfeiter].version_id, table.info.session_id)
+            self._guarded(table, table.forfeit, session.seating.index(forfeiter))
 
-    def _forfeit_absent(self, table: Table, session: SessionSpec, match: Match, bot: int) -> None:
-        text = "the bot was not connected when its match began, and forfeits the session"
-        version, session_id = match.spec.bots[bot].version_id, table.info.session_id
+    def _note_absent(self, version: int, session_id: str) -> None:
+        away = self.connections.get(version) is None
+        why = "was not connected" if away else "took no sessions at this referee"
+        text = f"the bot {why} when its match began, and forfeits the session"
         self.journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
-        table.forfeit(session.seating.index(bot))
 
     def finish(self, match: Match, session: SessionSpec, handle: int) -> None:
         """Clear the table of a session that is over."""
@@ -334,7 +358,7 @@ class Lobby:
         del self._tables[handle]
         for bot in session.seating:
             self.connections.leave(match.spec.bots[bot].version_id, handle)
-        self._room_freed = True
+        self._unsettled = True
         if table.end is not SessionEnd.VOID:
             match.add_result(table)
         elif not match.ended:
@@ -346,11 +370,38 @@ class Lobby:
         """Have a session that came to nothing through the referee's fault played again, with its deals."""
         match.voided += 1
         if match.voided > MAX_VOIDED:
-            self.close_match(match, "the referee is too busy to hand out turns")
+            self.close_match(match, FAILING if match.failed else BUSY)
         elif self._draining:
             match.cut = True
         elif not match.held:
             match.waiting.append(session)
+
+    # Failures
+
+    def _guarded(self, table: Table, act: Callable[P, object], *given: P.args, **named: P.kwargs) -> None:
+        """Have a table do something; if it fails, only that table ends."""
+        try:
+            act(*given, **named)
+        except Exception:
+            self.fail(table)
+
+    def fail(self, table: Table) -> None:
+        """End a table at which an exception was raised, which is to be called while it is handled.
+
+        Its session is void; the exception is logged and counted.
+        """
+        log.exception("session %s failed, and is void", table.info.session_id)
+        self.failures += 1
+        handle = table.info.handle
+        for match in self._matches:
+            match.failed = match.failed or handle in match.tables
+        try:
+            table.void()
+        except Exception:
+            log.exception("session %s cannot be told of its end", table.info.session_id)
+        if handle in self._tables:
+            table.over, table.end = True, SessionEnd.VOID
+            table.events.finished()
 
     def expect(self, handle: int, when: float) -> None:
         """Have a table called at that time."""
@@ -392,7 +443,7 @@ class _Session:
         if connection is None:
             return FaultKind.DISCONNECT
         if handed_at is None:
-            return FaultKind.STALL if connection.blocked else None
+            return None if connection.was_ready(now) else FaultKind.STALL
         return FaultKind.STALL if connection.is_stuck(now) else FaultKind.TIMEOUT
 
     def expect(self, when: float) -> None:

@@ -10,13 +10,23 @@ from referee.matches.table import Table
 from referee.rules.plays import Rules
 from referee.ruleset.limits import most_deals
 
+MAX_UNFETCHED = 64
+"""Results that may wait for the worker before the sessions of a match that have not begun wait for it too."""
+
 
 class Match:
     """A running match."""
 
     def __init__(
-        self, spec: MatchSpec, rules: Rules, ruleset: str, wake: Callable[[], None], encode: Encoder
+        self,
+        spec: MatchSpec,
+        rules: Rules,
+        ruleset: str,
+        wake: Callable[[], None],
+        freed: Callable[[], None],
+        encode: Encoder,
     ) -> None:
+        """``wake`` is called when there is news for the worker, ``freed`` when it has made room for more."""
         self.spec = spec
         self.rules = rules
         self.ruleset = ruleset
@@ -37,9 +47,12 @@ class Match:
         self.held = False
         """Whether no further session begins, as the worker asked for."""
         self.voided = 0
-        """Sessions that were stopped because the referee could not hand out a turn."""
+        """Sessions that were stopped because the referee could not hand out a turn, or failed."""
+        self.failed = False
+        """Whether an exception ended a table."""
         self.broadcast = Broadcast(self._sights, encode)
         self.wake = wake
+        self._freed = freed
 
     def _sights(self) -> list[Sight]:
         return [sight for table in self.tables.values() for sight in table.sights()]
@@ -48,6 +61,11 @@ class Match:
     def done(self) -> bool:
         """Whether all sessions are finished."""
         return not self.waiting and not self.tables
+
+    @property
+    def backlogged(self) -> bool:
+        """Whether so many results wait to be fetched that no further session begins."""
+        return len(self.results) >= MAX_UNFETCHED
 
     def may_start(self, now: float, *, absent: bool) -> bool:
         """Return whether its sessions may begin: nobody is absent, or that was waited for long enough."""
@@ -75,7 +93,10 @@ class Match:
 
     def take_results(self) -> list[SessionResult]:
         """Take out the sessions that have finished since the last time."""
+        backlogged = self.backlogged
         results, self.results = self.results, []
+        if backlogged:
+            self._freed()
         return results
 
     def add_result(self, table: Table) -> None:

@@ -38,8 +38,8 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_events", "_has_bank", "_opening",
-        "_send", "_shown", "end", "expected", "info", "over", "records", "seats", "session", "watched",
+        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_opening", "_send", "_shown",
+        "end", "events", "expected", "info", "over", "records", "seats", "session", "watched",
     )
     # fmt: on
 
@@ -56,7 +56,7 @@ class Table:
         """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
         """Whether spectators are to be told."""
-        self._events = events
+        self.events = events
         self._send = events.send
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ class Table:
             seat.outbox = outbox
             self._send(seat.index, self._started(seat.index, resumed=False))
         if self.watched:
-            self._events.show(self._started(0, resumed=False))
+            self.events.show(self._started(0, resumed=False))
         self._open_deal()
         self._go_on(now)
 
@@ -114,7 +114,7 @@ class Table:
                 continue
             clock = seat.clock
             if now >= clock.deadline:
-                kind = self._events.blame(seat.index, clock.handed_at, now)
+                kind = self.events.blame(seat.index, clock.handed_at, now)
                 if kind is None:
                     self.void()
                     return
@@ -123,7 +123,7 @@ class Table:
                 self._go_on(now)
             elif not clock.probed and now >= clock.next_look:
                 clock.probed = True
-                self._events.probe(seat.index)
+                self.events.probe(seat.index)
         looks = [seat.clock.next_look for seat in self.seats if seat.turn is not None]
         if looks:
             self._expect(min(looks))
@@ -242,7 +242,7 @@ class Table:
             seat.told = 0
             self._send(seat.index, DealStarted(self.info, seat.index, deal, self._opening, encodings))
         if self.watched:
-            self._events.show(DealStarted(self.info, -1, deal, self._opening, encodings))
+            self.events.show(DealStarted(self.info, -1, deal, self._opening, encodings))
 
     def _go_on(self, now: float) -> None:
         """Act for seats without a choice, ask those with one, close what is over."""
@@ -286,7 +286,7 @@ class Table:
         """Have ``expire`` called no later than then."""
         if when < self.expected:
             self.expected = when
-            self._events.expect(when)
+            self.events.expect(when)
 
     def _why(self, seat: Seat, kind: FaultKind) -> str:
         clock = seat.clock
@@ -349,7 +349,7 @@ class Table:
         for seat in self.seats:
             self._send(seat.index, DealEnded(self.info, seat.index, deal, seat.told, scores, encodings))
         if self.watched:
-            self._events.show(DealEnded(self.info, -1, deal, log_length(deal), scores, encodings))
+            self.events.show(DealEnded(self.info, -1, deal, log_length(deal), scores, encodings))
         self._deal = None
         if self.session.over:
             forfeited_by = self.session.forfeited_by
@@ -362,7 +362,7 @@ class Table:
         deal = self._deal
         assert deal is not None
         while self._shown < len(deal.log):
-            self._events.show(Seen(self.info, deal, self._shown))
+            self.events.show(Seen(self.info, deal, self._shown))
             self._shown += 1
 
     def _end(self, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int) -> None:
@@ -372,5 +372,5 @@ class Table:
         for seat in range(len(self.info.seats)):
             self._send(seat, ended)
         if self.watched:
-            self._events.show(ended)
-        self._events.finished()
+            self.events.show(ended)
+        self.events.finished()

@@ -122,13 +122,16 @@ class RefereeServicer:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def beat(self) -> None:
-        """Tells the lobby the time, and closes the streams of revoked tokens, until cancelled."""
+        """Tell the lobby the time, and close the streams of revoked tokens, until cancelled."""
         asked_at = clock()
         asking: asyncio.Task[None] | None = None
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            self._lobby.beat(clock())
-            self._alarm.set()
+            try:
+                self._lobby.beat(clock())
+                self._alarm.set()
+            except Exception:  # without a beat, nothing would be known of pauses or lost streams
+                log.exception("the lobby's beat failed")
             if clock() - asked_at >= REVOKED_SECONDS and (asking is None or asking.done()):
                 asked_at = clock()
                 asking = asyncio.create_task(self._close_revoked())

@@ -24,17 +24,33 @@ clock = time.monotonic
 log = logging.getLogger("referee")
 
 
+READ_SECONDS = 0.005
+"""How long what has arrived is read, when time has run out, before the lobby is told so; longer by as much as
+that was noticed too late."""
+MOST_READ_SECONDS = 0.25
+"""How much longer at most."""
+
+
 class Alarm:
-    """Calls the lobby's ``tick`` when it is due: one timer for all tables."""
+    """Calls the lobby's ``tick`` when it is due: one timer for all tables.
+
+    First the answers that had arrived by then are read: an event loop that was busy or stopped may come to
+    its timers before it comes to its sockets. The lobby is told the time at which the timer rang, so that
+    nothing else runs out meanwhile.
+    """
 
     def __init__(self, lobby: Lobby) -> None:
         self._lobby = lobby
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         """When the timer rings; uvloop's own handles do not always know."""
+        self._reading = False
+        """Whether the timer has rung, and what had arrived is being read."""
 
     def set(self) -> None:
-        """To be called whenever the lobby was given something to do."""
+        """Note that the lobby was given something to do."""
+        if self._reading:
+            return
         when = self._lobby.next_tick()
         if when is None:
             return
@@ -46,8 +62,17 @@ class Alarm:
 
     def _ring(self) -> None:
         self._timer = None
-        self._lobby.tick(clock())
-        self.set()
+        self._reading = True
+        now = clock()
+        late = min(max(0.0, now - self._due), MOST_READ_SECONDS)
+        asyncio.get_running_loop().call_later(READ_SECONDS + late, self._tick, now)
+
+    def _tick(self, rung_at: float) -> None:
+        self._reading = False
+        try:
+            self._lobby.tick(rung_at)
+        finally:
+            self.set()
 
 
 async def read_message(context: PlayContext) -> Any:
@@ -109,9 +134,9 @@ class BotStream:
         message = play_pb2.PlayResponse(welcome=welcome).SerializeToString()
         while True:
             if message:
-                connection.blocked = True
+                connection.writing(clock())
                 await context.write(message)
-                connection.blocked = False
+                connection.written(clock())
             if connection.closing is not None and not connection.outbox:
                 self.over.set()
                 return
@@ -139,11 +164,17 @@ class BotStream:
             if type(event) is Turn:
                 handle = event.info.handle
                 seat = seats.get(handle)
-                if seat is None or not seat.table.hand_out(event, now, credit):
+                if seat is None:
+                    continue
+                try:
+                    if not seat.table.hand_out(event, now, credit):
+                        continue
+                    part = encode.turn_event(event, list_plays)
+                except Exception:
+                    self._lobby.fail(seat.table)
                     continue
                 turns += 1
                 owed.add(handle)
-                part = encode.turn_event(event, list_plays)
             else:
                 part = encode.other_event(event)
             parts.append(part)
@@ -197,8 +228,12 @@ class BotStream:
                 else:
                     table = seat.table
                     cards = wire.read_encoded_move(table.info.rules, move)
-                    if table.answer(seat.index, sequence, cards, now):
-                        owed.discard(handle)
+                    try:
+                        if table.answer(seat.index, sequence, cards, now):
+                            owed.discard(handle)
+                            continue
+                    except Exception:
+                        lobby.fail(table)
                         continue
                     lobby.useless(connection, now)
                 if connection.closing is not None:

@@ -60,6 +60,13 @@ class FakeBot:
         self.events += batch
         return batch
 
+    def block(self) -> None:
+        """Has a message wait for the stream to take it."""
+        self.connection.writing(self.harness.now)
+
+    def unblock(self) -> None:
+        self.connection.written(self.harness.now)
+
     def turn(self) -> Turn:
         """The one open turn, after reading."""
         self.read()
@@ -108,9 +115,12 @@ class Harness:
         self.lobby.beat(self.now)
         self.matches: list[Match] = []
 
-    def connect(self, number: int, max_sessions: int = 256) -> FakeBot:
+    def connect(self, number: int, max_sessions: int = 256, *, welcomed: bool = True) -> FakeBot:
+        """Connects a bot, whose stream takes the welcome or not."""
         bot = FakeBot(self, number, max_sessions)
         self.lobby.connect(bot.connection, self.now)
+        if welcomed:
+            bot.unblock()
         return bot
 
     def open(self, spec: MatchSpec) -> Match:

@@ -1,6 +1,7 @@
 """The one timer of a referee, on the loop that it runs on."""
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -23,6 +24,7 @@ class Waiting(Lobby):
         super().__init__(NoJournal(), lambda sight: b"")
         self.times = list(times)
         self.called_for: list[float] = []
+        self.told: Callable[[], None] = lambda: None
         self.done = asyncio.Event()
 
     def next_tick(self) -> float | None:
@@ -31,6 +33,7 @@ class Waiting(Lobby):
     def tick(self, now: float) -> None:
         self.called_for += sorted(when for when in self.times if when <= now)
         self.times = [when for when in self.times if when > now]
+        self.told()
         if not self.times:
             self.done.set()
 
@@ -66,5 +69,58 @@ def test_alarm_when_something_earlier_is_due_then_it_rings_for_that_first(
         lobby.times = [sooner := time.monotonic() + 0.05]
         alarm.set()
         assert await rings_for(lobby) == [sooner]
+
+    run(check())
+
+
+@pytest.mark.parametrize("run", LOOPS)
+def test_alarm_when_the_loop_stood_still_then_what_had_arrived_is_read_first(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def check() -> None:
+        lobby = Waiting(time.monotonic() + 0.02)
+        ours, theirs = socket.socketpair()
+        seen: list[str] = []
+
+        async def read() -> None:
+            if await asyncio.get_running_loop().sock_recv(ours, 1):
+                seen.append("an answer")
+
+        ours.setblocking(False)
+        reading = asyncio.create_task(read())
+        lobby.told = lambda: seen.append("time ran out")
+        Alarm(lobby).set()
+        await asyncio.sleep(0)
+        theirs.send(b"!")
+        while time.monotonic() <= lobby.times[0]:
+            pass  # the loop stands still until after the time
+        await rings_for(lobby)
+        await reading
+        ours.close()
+        theirs.close()
+        assert seen == ["an answer", "time ran out"]
+
+    run(check())
+
+
+@pytest.mark.parametrize("run", LOOPS)
+def test_alarm_when_the_lobby_fails_then_it_is_set_again(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def check() -> None:
+        loop = asyncio.get_running_loop()
+        errors: list[object] = []
+        loop.set_exception_handler(lambda _, context: errors.append(context["exception"]))
+        lobby = Waiting(time.monotonic(), time.monotonic() + 0.02)
+        error = RuntimeError("no good")
+
+        def fail() -> None:
+            lobby.told = lambda: None
+            raise error
+
+        lobby.told = fail
+        Alarm(lobby).set()
+        await rings_for(lobby)
+        assert errors == [error]
 
     run(check())

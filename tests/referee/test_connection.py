@@ -18,7 +18,9 @@ from referee.matches.events import Notice, NoticeCode
 
 
 def connection(now: float = 0.0) -> Connection:
-    return Connection(BotIdentity(1, "owner/bot1@1"), 4, False, lambda: None, now)
+    stream = Connection(BotIdentity(1, "owner/bot1@1"), 4, False, lambda: None, now)
+    stream.written(now)
+    return stream
 
 
 def round_trip(stream: Connection, now: float, seconds: float) -> None:

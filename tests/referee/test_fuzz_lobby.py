@@ -123,7 +123,7 @@ class AnyLobby(RuleBasedStateMachine):
     @rule(number=st.sampled_from(BOTS), blocked=st.booleans())
     def block(self, number: int, blocked: bool) -> None:
         if bot := self.bots.get(number):
-            bot.connection.blocked = blocked
+            bot.block() if blocked else bot.unblock()
 
     @rule(turns=st.integers(1, 8), rounds=st.integers(1, 20))
     def play(self, turns: int, rounds: int) -> None:
@@ -281,7 +281,7 @@ class AnyLobby(RuleBasedStateMachine):
             if not self.running:
                 break
             for bot in self.bots.values():
-                bot.connection.blocked = False
+                bot.unblock()
                 bot.read()
                 for turn in list(bot.turns.values()):
                     bot.play(turn, max)

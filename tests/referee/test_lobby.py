@@ -1,16 +1,20 @@
 """Connections, matches and sessions of a referee, with the clock passed in."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
+from referee.deals.deal import Deal
 from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetError
 from referee.matches.clock import UNSENT_GRACE
-from referee.matches.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, CloseCode
+from referee.matches.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, READY_SECONDS, CloseCode
 from referee.matches.events import Notice, NoticeCode, SessionEnd, SessionEnded, SessionStarted
 from referee.matches.journal import EntryKind
-from referee.matches.lobby import MAX_VOIDED, STOPPED_BY_WORKER, TAKEN_OVER
+from referee.matches.lobby import BEAT_SECONDS, FAILING, MAX_VOIDED, STOPPED_BY_WORKER, TAKEN_OVER
 from referee.matches.match import Limits, SessionSpec
+from referee.matches.running import MAX_UNFETCHED
+from referee.matches.table import Table
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
@@ -190,7 +194,7 @@ def test_turn_when_only_its_bot_takes_no_messages_then_the_others_are_not_harmed
     stuck = harness.open(match_spec(sessions=4, match_id="stuck", limits=LIMITS))
     spec = match_spec((5, 6, 7, 8), sessions=4, match_id="free", limits=LIMITS)
     free = harness.open(spec)
-    bots[0].connection.blocked = True
+    bots[0].block()
     results = harness.play_out(free, *others, *bots[1:])
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 4
     assert not stuck.done
@@ -198,6 +202,180 @@ def test_turn_when_only_its_bot_takes_no_messages_then_the_others_are_not_harmed
     assert harness.journal.of(1, EntryKind.FAULT, "stall")
     assert {entry.version_id for entry in harness.journal.entries} == {1}
     assert stuck.voided == 0
+
+
+def test_turn_when_a_stream_takes_not_even_the_welcome_then_its_bot_is_blamed_and_nothing_is_void() -> None:
+    harness = Harness()
+    bots = [harness.connect(number, welcomed=number != 1) for number in (1, 2, 3, 4)]
+    match = harness.open(match_spec(sessions=2, limits=LIMITS))
+    results = harness.play_out(match, *bots[1:])
+    assert len(results) == 2
+    assert match.voided == 0
+    assert {entry.version_id for entry in harness.journal.entries} == {1}
+    assert harness.journal.entries[0].code == "stall"
+
+
+def test_turn_when_its_stream_becomes_ready_at_the_last_moment_then_its_bot_is_blamed() -> None:
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(match_spec(limits=LIMITS))
+    for bot in bots:
+        bot.block()
+    harness.advance(UNSENT - READY_SECONDS)
+    for bot in bots:
+        bot.unblock()
+    harness.advance(READY_SECONDS)
+    assert match.voided == 0
+    assert [entry.code for entry in harness.journal.entries] == ["stall"]
+
+
+def test_stream_when_it_takes_nothing_for_long_then_it_is_given_up() -> None:
+    harness = Harness()
+    bot = harness.connect(1, welcomed=False)
+    harness.advance(LOST_SECONDS - 1)
+    assert bot.here
+    harness.advance(PING_SECONDS + 2)
+    assert not bot.here
+
+
+def test_room_when_a_bot_comes_back_and_takes_no_sessions_then_it_is_waited_for_as_if_absent() -> None:
+    harness = Harness()
+    bots = [*four(harness)[:3]]
+    harness.lobby.disconnect(harness.lobby.connection(4), harness.now)  # type: ignore[arg-type]
+    bots.append(harness.connect(4, 1))
+    match = harness.open(match_spec(sessions=4, deals=1, limits=LIMITS))
+    assert (len(match.tables), len(match.waiting)) == (1, 3)
+    harness.lobby.disconnect(bots[3].connection, harness.now)
+    bots[3] = harness.connect(4, 0)
+    assert harness.lobby.progress(match).waiting_for == ("owner/bot4@1",)
+    results = harness.play_out(match, *bots)
+    assert [result.number for result in results] == [1, 2, 3, 4]
+    assert [result.forfeit is None for result in results] == [True, False, False, False]
+    absent = harness.journal.of(4, EntryKind.FAULT, "absent")
+    assert {entry.text for entry in absent} == {
+        "the bot took no sessions at this referee when its match began, and forfeits the session"
+    }
+
+
+def test_room_when_a_bot_with_too_little_of_it_leaves_then_it_is_waited_for_as_if_absent() -> None:
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3)]
+    bots.append(harness.connect(4, 1))
+    harness.open(match_spec(match_id="first", limits=replace(LIMITS, decision_ms=60_000)))
+    second = harness.open(match_spec(match_id="second", limits=LIMITS))
+    assert not second.tables
+    harness.lobby.disconnect(bots[3].connection, harness.now)
+    harness.advance(BEAT_SECONDS)
+    assert harness.lobby.progress(second).waiting_for == ("owner/bot4@1",)
+    harness.advance(LIMITS.join_ms / 1000)
+    (result,) = second.take_results()
+    assert result.forfeit is not None
+
+
+def test_room_when_a_bot_asks_for_more_in_the_middle_of_a_match_then_it_gets_more() -> None:
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3)]
+    bots.append(harness.connect(4, 1))
+    match = harness.open(match_spec(sessions=4, limits=LIMITS))
+    assert len(match.tables) == 1
+    harness.lobby.resize(bots[3].connection, 3)
+    harness.advance(BEAT_SECONDS)
+    assert len(match.tables) == 3
+
+
+def test_results_when_the_worker_does_not_fetch_them_then_no_further_session_begins() -> None:
+    harness = Harness()
+    bots = four(harness, 8)
+    match = harness.open(match_spec(sessions=MAX_UNFETCHED + 30, deals=1, limits=LIMITS))
+    for _ in range(5_000):
+        for bot in bots:
+            bot.read()
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+        harness.advance(0.001)
+        if not match.tables:
+            break
+    assert MAX_UNFETCHED <= len(match.results) < MAX_UNFETCHED + 8
+    assert match.waiting
+    fetched = len(match.take_results())
+    assert fetched + len(harness.play_out(match, *bots)) == MAX_UNFETCHED + 30
+
+
+def test_spectators_when_their_match_has_ended_then_they_count_until_they_are_gone() -> None:
+    harness = Harness()
+    match = harness.open(match_spec(limits=LIMITS))
+    harness.lobby.watch(match)
+    harness.lobby.close_match(match, STOPPED_BY_WORKER)
+    assert harness.lobby.spectators == 1
+    harness.lobby.unwatch(match)
+    assert harness.lobby.spectators == 0
+
+
+# Failures at one table
+
+
+def break_deal(table: Table) -> None:
+    """Has the table fail at whatever is done next."""
+    table._deal = cast(Deal, object())
+
+
+@pytest.mark.parametrize("cause", ["time", "a lost stream", "a flood"])
+def test_table_when_it_fails_then_only_its_session_is_void_and_it_is_logged_and_counted(
+    cause: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(match_spec(sessions=3, limits=LIMITS))
+    for bot in bots:
+        bot.read()
+    broken = next(iter(match.tables.values()))
+    (seat,) = [seat for seat in broken.seats if seat.turn is not None]
+    bot = bots[match.spec.sessions[0].seating[seat.index]]
+    break_deal(broken)
+    if cause == "time":
+        harness.advance(1.1)
+    elif cause == "a flood":
+        while bot.here:
+            bot.send(77, 1, 0)
+    else:
+        seat.clock.deadline = cast(float, None)
+        seat.clock.handed_at = None
+        seat.clock.time = cast(float, None)
+        harness.lobby.disconnect(bot.connection, harness.now)
+        bots[bot.number - 1] = harness.connect(bot.number)
+    assert harness.lobby.failures == 1
+    assert match.voided == 1
+    assert broken.end is SessionEnd.VOID
+    assert [record.getMessage() for record in caplog.records] == ["session m/1 failed, and is void"]
+    while harness.lobby.penalty(bot.number, harness.now):
+        harness.advance(1)
+    if not bots[bot.number - 1].here:
+        bots[bot.number - 1] = harness.connect(bot.number)
+    assert [result.number for result in harness.play_out(match, *bots)] == [1, 2, 3]
+
+
+def test_table_when_it_cannot_even_be_ended_then_it_is_cleared_all_the_same() -> None:
+    harness = Harness()
+    four(harness)
+    match = harness.open(match_spec(limits=LIMITS))
+    (table,) = match.tables.values()
+    table.seats = cast(Any, None)
+    harness.advance(1.1)
+    assert harness.lobby.failures >= 1
+    assert table.info.handle not in match.tables
+    assert harness.lobby.sessions == len(match.tables)
+
+
+def test_match_when_its_tables_fail_again_and_again_then_it_is_given_back() -> None:
+    harness = Harness()
+    four(harness)
+    match = harness.open(match_spec(limits=LIMITS))
+    for _ in range(MAX_VOIDED + 1):
+        (table,) = match.tables.values()
+        harness.lobby.fail(table)
+        harness.advance(BEAT_SECONDS)
+    assert match.ended == FAILING
+    assert harness.lobby.failures == MAX_VOIDED + 1
 
 
 def test_pause_when_the_referee_was_away_then_waiting_matches_and_clocks_wait_as_long() -> None:

@@ -80,7 +80,7 @@ def test_clock_when_the_turn_waits_for_its_stream_then_it_does_not_run() -> None
 def test_clock_when_the_stream_takes_no_messages_then_it_is_a_stall_after_the_grace() -> None:
     harness, bots, first = begin()
     for bot in bots.values():
-        bot.connection.blocked = True
+        bot.block()
     first.play(first.turn())
     harness.advance(1 + UNSENT_GRACE - 0.01)
     assert not any(entry.code == "stall" for entry in harness.journal.entries)
@@ -188,10 +188,22 @@ def test_clock_when_the_referee_was_away_then_it_did_not_run() -> None:
 
 def test_clock_when_the_referee_is_late_by_little_then_it_runs_on() -> None:
     harness, _, bot = begin()
-    for _ in range(4):
-        harness.pause(BEAT_SECONDS + AWAY_SECONDS - 0.01)
+    little = BEAT_SECONDS + AWAY_SECONDS - 0.01
+    for _ in range(round(1.1 / little)):
+        harness.pause(little)
         harness.advance(0.001)
     assert fault(bot).kind is FaultKind.TIMEOUT
+
+
+def test_clock_when_the_referee_stands_still_again_and_again_then_no_bot_is_charged() -> None:
+    harness, _, bot = begin(replace(LIMITS, decision_ms=500, credit_ms=0))
+    for _ in range(20):
+        harness.pause(0.1)
+        harness.advance(0.001)
+    bot.read()
+    assert not bot.faults()
+    bot.play(bot.turn())
+    assert not harness.journal.entries
 
 
 def test_answer_when_the_turn_ran_out_then_a_notice_says_how_late_it_was() -> None:

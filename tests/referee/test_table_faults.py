@@ -42,7 +42,7 @@ def answer_no_ping(bot: FakeBot) -> None:
 
 
 def take_nothing(bot: FakeBot) -> None:
-    bot.connection.blocked = True
+    bot.block()
     bot.harness.advance(5.1)
 
 
@@ -116,7 +116,7 @@ def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_defa
     assert position == [1, at, seat, 1, 1000]
     assert entry.details["answered"] == (cards(hand) if kind is FaultKind.ILLEGAL else "")
 
-    bot.connection.blocked = False
+    bot.unblock()
     bot.read()
     if bot.here:
         fault = bot.faults()[0]
