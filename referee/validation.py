@@ -5,6 +5,7 @@ This module does not load pydantic: whoever only connects a bot has no need of i
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from reprlib import Repr
 from typing import TYPE_CHECKING
@@ -57,61 +58,66 @@ def path_text(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def problems(
-    error: "ValidationError",
-    schema: Node,
-    thing: str,
-    *,
-    told: Callable[[Path], str] = path_text,
-    keys_at_parent: bool = False,
-) -> tuple[Problem, ...]:
-    """Return what is wrong with a value, in the order of its fields.
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How problems of one kind of value are told."""
 
-    ``schema`` is the JSON Schema of what was to be read, ``thing`` what that is called, as ``a ruleset``;
-    ``told`` turns paths into text. With ``keys_at_parent`` an unknown or missing key of an inner object is a
-    problem of that object; else the key itself is the field.
+    thing: str
+    """What is read: ``a ruleset``."""
+    table: str = "an object"
+    """What its authors call a value with keys."""
+    keys_at_parent: bool = False
+    """Whether an unknown or missing key of an inner object is a problem of that object, not of the key."""
+    path: Callable[[Path], str] = path_text
+    """Turns paths into text."""
+
+
+def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[Problem, ...]:
+    """Return what is wrong with a value: first unknown keys, then its fields in order.
+
+    ``schema`` is the JSON Schema of what was to be read.
     """
     found: dict[Problem, None] = {}
-    for one in error.errors(include_url=False):
-        path, kind = one["loc"], one["type"]
-        if kind == "missing" or kind in _UNKNOWN:
-            parent = node_at(schema, path[:-1])
-            inner = keys_at_parent and len(path) > 1
-            reason = (_entry_reason if inner else _key_reason)(str(path[-1]), kind, parent, thing)
-            found[Problem(told(path[:-1] if inner else path), reason)] = None
+    for one in sorted(error.errors(include_url=False), key=lambda one: one["type"] not in _UNKNOWN):
+        if one["type"] == "missing" or one["type"] in _UNKNOWN:
+            found[_key_problem(one["loc"], one["type"], schema, wording)] = None
         else:
-            found |= dict.fromkeys(_value_problems(one, schema, told))
+            found |= dict.fromkeys(_value_problems(one, schema, wording))
     return tuple(found)
 
+
+def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Problem:
+    parent, key, unknown = path[:-1], str(path[-1]), kind in _UNKNOWN
+    known = [str(name) for name in _properties(node_at(schema, parent))]
+    if wording.keys_at_parent and parent:
+        reason = f"has the unknown entry {shown(key)}{suggestion(key, known)}"
+        return Problem(wording.path(parent), reason if unknown else f"lacks an entry for {key!r}")
+    if not unknown:
+        return Problem(wording.path(path), "is missing")
+    only = f"; there is only {', '.join(known)}" if len(known) <= FEW else ""
+    thing = f" of {wording.thing}" if not parent else ""
+    return Problem(wording.path(path), f"is no field{thing}{suggestion(key, known) or only}")
+
+
+FEW = 24
+"""So many fields at most are listed where none is like the one that was given."""
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def _key_reason(key: str, kind: str, parent: Node, thing: str) -> str:
-    if kind not in _UNKNOWN:
-        return "is missing"
-    known = _keys(parent)
-    return f"is no field of {thing}{suggestion(key, known) or f'; there is only {_listed(known)}'}"
-
-
-def _entry_reason(key: str, kind: str, parent: Node, _thing: str) -> str:
-    if kind not in _UNKNOWN:
-        return f"lacks an entry for {key!r}"
-    return f"has the unknown entry {shown(key)}{suggestion(key, _keys(parent))}"
-
-
-def _value_problems(error: "ErrorDetails", schema: Node, told: Callable[[Path], str]) -> Sequence[Problem]:
+def _value_problems(error: "ErrorDetails", schema: Node, wording: Wording) -> Sequence[Problem]:
     path, given = error["loc"], error["input"]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, Refused):
-        return [Problem(told(path) + one.field, one.reason) for one in cause.problems]
+        return [problem.within(wording.path(path)) for problem in cause.problems]
     if isinstance(cause, ValueError):
-        return [Problem(told(path), str(cause))]
+        return [Problem(wording.path(path), str(cause))]
     node = node_at(schema, path)
     if "enum" in node and isinstance(path[-1], int):
         path = path[:-1]  # the value says which of the list is meant
     hint = suggestion(given, _options(node)) if isinstance(given, str) else ""
-    return [Problem(told(path), f"must be {wanted(node)}, not {shown(given)}{hint}")]
+    asked = wording.table if node.get("type") == "object" else wanted(node)
+    return [Problem(wording.path(path), f"must be {asked}, not {shown(given)}{hint}")]
 
 
 def node_at(schema: Node, path: Path) -> Node:
@@ -144,14 +150,6 @@ def _properties(node: Node) -> Mapping[object, Node]:
     return properties
 
 
-def _keys(node: Node) -> list[str]:
-    return [str(key) for key in _properties(node)]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
-
-
 def _options(node: Node) -> list[str]:
     options = node.get("enum", [])
     assert isinstance(options, list)
@@ -165,10 +163,10 @@ def wanted(node: Node) -> str:
     kind = str(node.get("type"))
     if kind in ("integer", "number"):
         return f"a {'whole ' if kind == 'integer' else ''}number{_range(node)}"
-    return _KINDS.get(kind, "something else")
+    return _KINDS.get(kind, "an object")
 
 
-_KINDS = {"boolean": "true or false", "string": "a text", "array": "a list", "object": "an object"}
+_KINDS = {"boolean": "true or false", "string": "a text", "array": "a list"}
 
 
 def _range(node: Node) -> str:

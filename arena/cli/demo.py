@@ -67,7 +67,13 @@ def demo(ctx: typer.Context) -> None:
             _start(supervisor, settings, storage, sample_bots)
             for name, format, ruleset, rounds in TOURNAMENTS:
                 spec = TournamentSpec(
-                    name, format, ruleset, tuple(BOTS), rounds=rounds, sessions=SESSIONS, deals=DEALS
+                    name=name,
+                    format=format,
+                    ruleset=ruleset,
+                    entrants=tuple(BOTS),
+                    rounds=rounds,
+                    sessions=SESSIONS,
+                    deals=DEALS,
                 )
                 _play(supervisor, settings, storage, spec)
             say("")

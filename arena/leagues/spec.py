@@ -1,18 +1,31 @@
 """A league as an organiser asks for it: a validated, frozen value, from one TOML file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from arena.errors import SpecError
 from arena.formats import FORMATS, MOST_ENTRANTS, Setup
 from arena.leagues.divisions import Level
-from arena.specs import LONGEST_NAME, NAME, TournamentSpec, check_name, make_spec, read_ruleset
-from referee.errors import RulesetError, TomlError
+from arena.specs import LONGEST_NAME, NAME, Name, TournamentSpec, make_spec, read_ruleset
+from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset import load_ruleset
 from referee.toml import read_toml
+from referee.validation import Path as Steps
+from referee.validation import Refused, Wording, path_text, problems, shown
 
 QUALIFICATION = "qualification"
 """Name of the level below the divisions, where there is one."""
@@ -21,18 +34,72 @@ MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
 
+SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner")
+"""Fields of a tournament that its league sets."""
 
-@dataclass(frozen=True, slots=True)
-class Division:
+
+def _moment(given: object) -> datetime:
+    try:
+        found = datetime.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        found = None
+    if not isinstance(found, datetime):
+        raise ValueError(f"must be a time with its zone, as 2026-12-01T18:00:00Z, not {shown(given)}")
+    if found.tzinfo is None:
+        raise ValueError(f"{found.isoformat()} has no zone; for UTC write {found.isoformat()}Z")
+    try:
+        return found.astimezone(UTC)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{found.isoformat()} is out of range") from None
+
+
+def _hours(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0.01 <= given <= 100_000:
+        raise ValueError(f"must be a number of hours from 0.01 to 100000, not {shown(given)}")
+    return given
+
+
+def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    """Return fields of a tournament, which are checked as a whole later; a ruleset that is a file is read."""
+    set_here = [Problem(f".{key}", "the league sets it") for key in SET_BY_LEAGUE if key in given]
+    if set_here:
+        raise Refused(*set_here)
+    if "ruleset" not in given:
+        return given
+    try:
+        return {**given, "ruleset": read_ruleset(given["ruleset"], info.context or Path())}
+    except (RulesetError, ValueError) as error:
+        raise Refused(Problem(".ruleset", str(error))) from None
+
+
+Tournament = Annotated[dict[str, Any], AfterValidator(_tournament)]
+"""Some fields of a tournament."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Qualification(_Table):
+    """What is played below the divisions, by those who have no place in one."""
+
+    promoted: int = Field(ge=1, le=MOST_ENTRANTS)
+    """How many go up after each season, and as many come down for them."""
+    tournament: Tournament = Field(default_factory=dict)
+    """Fields of its tournaments that are other than the league's."""
+
+
+class Division(_Table):
     """A level of a league."""
 
-    name: str
-    """Unique in the league."""
-    size: int | None = None
-    """Places; None: it takes everyone who has no place above."""
-    promoted: int = 0
-    """How many go up after each season, and as many come down for them."""
-    tournament: Mapping[str, object] = field(default_factory=dict)
+    name: Name
+    """Unique in the league; places are kept by it."""
+    size: int | None = Field(default=None, ge=2, le=MOST_ENTRANTS)
+    """Places, at least a table's. Every division has it, but the lowest only above a qualification; otherwise
+    that takes everyone who has no place above."""
+    promoted: int = Field(default=0, ge=0, le=MOST_ENTRANTS)
+    """How many go up after each season, and as many come down for them; the highest division has none."""
+    tournament: Tournament = Field(default_factory=dict)
     """Fields of its tournaments that are other than the league's."""
 
     @property
@@ -41,33 +108,44 @@ class Division:
         return Level(self.size, self.promoted)
 
 
-@dataclass(frozen=True, slots=True)
-class LeagueSpec:
+class LeagueSpec(_Table):
     """A league as it is asked for."""
 
-    name: str
+    name: Name
     """Unique in the arena; the names of its tournaments begin with it."""
-    start: datetime
-    """When the first season starts."""
-    interval_hours: float
+    start: Annotated[
+        datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
+    ]
+    """When the first season starts: a time with its zone."""
+    interval_hours: Annotated[
+        float, PlainValidator(_hours), WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000})
+    ]
     """Hours from one start to the next."""
-    tournament: Mapping[str, object]
-    """Fields of the tournaments of all divisions: as in a tournament's file, but for what the league sets."""
-    divisions: tuple[Division, ...]
-    """From the highest to the lowest."""
-    qualification: Division | None = None
-    """What is played by those who have no place in a division; None: the lowest division takes them."""
-    seasons: int | None = None
-    """Seasons in all; None: no end."""
-    versions_per_owner: int | None = None
-    """How many bot versions of one owner can play; None: any number."""
+    seasons: int | None = Field(default=None, ge=1, le=MOST_SEASONS)
+    """Seasons in all; by default there is no end."""
+    versions_per_owner: int | None = Field(default=None, ge=1, le=MOST_ENTRANTS)
+    """How many bot versions of one owner can play; by default any number."""
     allow_same_owner: bool = False
-    """Whether two bots of an owner may sit at one table; so for the tournaments of all divisions."""
+    """Whether two bots of an owner may sit at one table, in the tournaments of all divisions."""
+    tournament: Tournament
+    """Fields of the tournaments of all divisions: those of a tournament's file but ``name``, ``entrants`` and
+    ``allow_same_owner``. A ruleset that is a file is copied into the league."""
+    divisions: Annotated[tuple[Division, ...], Field(strict=False, min_length=1, max_length=MOST_DIVISIONS)]
+    """From the highest to the lowest."""
+    qualification: Qualification | None = None
+    """What is played by those who have no place in a division; without it the lowest division takes them."""
 
     @property
     def levels(self) -> tuple[Division, ...]:
         """The divisions, and below them the qualification, if there is one."""
-        return (*self.divisions, self.qualification) if self.qualification else self.divisions
+        if self.qualification is None:
+            return self.divisions
+        lowest = Division(
+            name=QUALIFICATION,
+            promoted=self.qualification.promoted,
+            tournament=self.qualification.tournament,
+        )
+        return (*self.divisions, lowest)
 
     @property
     def interval(self) -> timedelta:
@@ -75,240 +153,147 @@ class LeagueSpec:
         return timedelta(hours=self.interval_hours)
 
     def tournament_of(self, level: Division, season: int, entrants: Sequence[str]) -> TournamentSpec:
-        """The tournament that a division plays in a season. SpecError for wrong fields."""
-        name = f"{self.name}-{season}-{level.name}"
-        set_here = {"name": name, "entrants": tuple(entrants), "allow_same_owner": self.allow_same_owner}
+        """Return the tournament that a division plays in a season. Raise SpecError for wrong fields."""
+        set_here = {
+            "name": f"{self.name}-{season}-{level.name}",
+            "entrants": list(entrants),
+            "allow_same_owner": self.allow_same_owner,
+        }
         return make_spec({**self.tournament, **level.tournament, **set_here})
 
     def to_object(self) -> dict[str, object]:
-        """The league as a JSON object, which ``make_league`` reads."""
-        lowest = {"divisions": [_division_object(one) for one in self.divisions]}
-        if self.qualification:
-            found = _division_object(self.qualification)
-            del found["name"]
-            lowest |= {QUALIFICATION: found}  # type: ignore[dict-item]
-        limits = {"seasons": self.seasons, "versions_per_owner": self.versions_per_owner}
-        return {
-            "name": self.name,
-            "start": self.start.isoformat(),
-            "interval_hours": self.interval_hours,
-            **{key: value for key, value in limits.items() if value is not None},
-            "allow_same_owner": self.allow_same_owner,
-            "tournament": dict(self.tournament),
-            **lowest,
-        }
-
-
-def _division_object(division: Division) -> dict[str, object]:
-    rest = {"size": division.size, "promoted": division.promoted, "tournament": dict(division.tournament)}
-    return {"name": division.name} | {key: value for key, value in rest.items() if value}
+        """Return the league as a JSON object, which ``make_league`` reads; what is absent has its default."""
+        given = self.model_dump(mode="json", exclude_defaults=True, exclude={"start"})
+        given["start"] = self.start.isoformat()
+        given["allow_same_owner"] = self.allow_same_owner
+        return {name: given[name] for name in LeagueSpec.model_fields if name in given}
 
 
 def load_league(path: Path) -> LeagueSpec:
-    """The league in a TOML file; SpecError names the file, the table and the field that is wrong."""
+    """Return the league in a TOML file; SpecError names the file, and each table and field that is wrong."""
     try:
         return make_league(read_toml(path), path.parent)
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
     except SpecError as error:
-        raise SpecError(f"{path}: {error.field}", error.reason) from None
+        raise SpecError.of([problem.within(f"{path}: ") for problem in error.problems]) from None
 
 
 def make_league(values: Mapping[str, object], folder: Path | None = None) -> LeagueSpec:
-    """The league that these values make; SpecError names the table and the field that is wrong.
+    """Return the league that these values make; SpecError names each table and field that is wrong.
 
     Rulesets that are files are looked for in ``folder`` and become part of it.
     """
-    _check_keys("", values, _FIELDS, needed=("name", "start", "interval_hours", "tournament", "divisions"))
-    name = check_name("name", values["name"])
-    folder = folder or Path()
-    common = _tournament_fields("tournament", values["tournament"], folder)
-    spec = LeagueSpec(
-        name=name,
-        start=_moment("start", values["start"]),
-        interval_hours=_hours("interval_hours", values["interval_hours"]),
-        tournament=common,
-        divisions=_divisions(values["divisions"], QUALIFICATION in values, folder),
-        qualification=_qualification(values.get(QUALIFICATION), folder),
-        seasons=_optional("seasons", values, 1, MOST_SEASONS),
-        versions_per_owner=_optional("versions_per_owner", values, 1, MOST_ENTRANTS),
-        allow_same_owner=_yes_or_no("allow_same_owner", values),
-    )
-    _check_promotions(spec)
-    for at, level in enumerate(spec.levels):
-        _check_tournament(spec, level, _table(spec, at))
-        _check_owners(spec, level)
+    try:
+        spec = LeagueSpec.model_validate(dict(values), context=folder)
+    except ValidationError as error:
+        wording = Wording("a league", table="a table", path=lambda path: path_text(_named(path, values)))
+        raise SpecError.of(problems(error, league_schema(), wording)) from None
+    for checks in (_divisions, _tournaments, _owners):
+        found = list(dict.fromkeys(checks(spec)))
+        if found:
+            raise SpecError.of(found)
     return spec
 
 
-_FIELDS = (
-    *("name", "start", "interval_hours", "seasons", "versions_per_owner", "allow_same_owner"),
-    *("tournament", "divisions", QUALIFICATION),
-)
-_SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner")
+@cache
+def league_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a league."""
+    return LeagueSpec.model_json_schema()
+
+
+def _named(path: Steps, values: Mapping[str, Any]) -> Steps:
+    """Return a path with a division's name, if it can be one, in place of its index."""
+    match path:
+        case ("divisions", int(index), *rest):
+            division = values["divisions"][index]
+            name = division.get("name") if isinstance(division, Mapping) else None
+            if isinstance(name, str) and NAME.fullmatch(name):
+                return ("divisions", name, *rest)
+    return path
 
 
 def _table(spec: LeagueSpec, at: int) -> str:
     return f"divisions.{spec.levels[at].name}" if at < len(spec.divisions) else QUALIFICATION
 
 
-def _divisions(given: object, qualified: bool, folder: Path) -> tuple[Division, ...]:
-    if not isinstance(given, list) or not 1 <= len(given) <= MOST_DIVISIONS:
-        raise SpecError("divisions", f"no list of 1 to {MOST_DIVISIONS} tables [[divisions]]")
-    found: list[Division] = []
-    for number, values in enumerate(given, start=1):
-        where = f"divisions.{number}"
-        if not isinstance(values, Mapping):
-            raise SpecError(where, "no table")
-        name = check_name(f"{where}.name", values.get("name"))
-        where = f"divisions.{name}"
-        _check_keys(where, values, ("name", "size", "promoted", "tournament"), needed=())
-        if name == QUALIFICATION or any(name == other.name for other in found):
-            taken = "is the name of what comes below" if name == QUALIFICATION else "stands there twice"
-            raise SpecError(f"{where}.name", f"{name!r} {taken}")
-        lowest = number == len(given)
-        if number == 1 and "promoted" in values:
-            raise SpecError(f"{where}.promoted", "there is nothing above the highest division")
-        if lowest and not qualified and "size" in values:
-            raise SpecError(
-                f"{where}.size", "the lowest division takes everyone, unless there is a [qualification]"
-            )
-        if (not lowest or qualified) and "size" not in values:
-            raise SpecError(f"{where}.size", "missing: how many places it has")
-        found.append(
-            Division(
-                name=name,
-                size=_optional("size", values, 2, MOST_ENTRANTS, where),
-                promoted=_optional("promoted", values, 0, MOST_ENTRANTS, where) or 0,
-                tournament=_tournament_fields(f"{where}.tournament", values.get("tournament", {}), folder),
-            )
-        )
-    return tuple(found)
-
-
-def _qualification(given: object, folder: Path) -> Division | None:
-    if given is None:
-        return None
-    if not isinstance(given, Mapping):
-        raise SpecError(QUALIFICATION, "no table")
-    _check_keys(QUALIFICATION, given, ("promoted", "tournament"), needed=("promoted",))
-    promoted = _optional("promoted", given, 1, MOST_ENTRANTS, QUALIFICATION) or 1
-    fields = _tournament_fields(f"{QUALIFICATION}.tournament", given.get("tournament", {}), folder)
-    return Division(QUALIFICATION, None, promoted, fields)
-
-
-def _check_promotions(spec: LeagueSpec) -> None:
+def _divisions(spec: LeagueSpec) -> Iterator[Problem]:
+    """Yield what is wrong with the divisions beside one another."""
+    yield from _names(spec)
+    yield from _places(spec)
     for at, level in enumerate(spec.levels[:-1]):
         up, down = level.promoted, spec.levels[at + 1].promoted
         if level.size is not None and up + down > level.size:
             reason = f"{down} come up and {up} go up, and {level.name} has {level.size} places"
-            raise SpecError(f"{_table(spec, at + 1)}.promoted", reason)
+            yield Problem(f"{_table(spec, at + 1)}.promoted", reason)
 
 
-def _check_tournament(spec: LeagueSpec, level: Division, where: str) -> None:
-    longest = f"{spec.name}-{MOST_SEASONS}-{level.name}"
-    if not NAME.fullmatch(longest):
+def _names(spec: LeagueSpec) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for division in spec.divisions:
+        if division.name == QUALIFICATION:
+            yield Problem(f"divisions.{division.name}.name", "is the name of what lies below the divisions")
+        elif division.name in seen:
+            yield Problem(f"divisions.{division.name}.name", "is the name of two divisions")
+        seen.add(division.name)
+    for at, level in enumerate(spec.levels):
+        longest = f"{spec.name}-{MOST_SEASONS}-{level.name}"
         over = len(longest) - LONGEST_NAME
-        raise SpecError(
-            f"{where}.name" if level is not spec.qualification else "name",
-            f"too long by {over}: {longest} would be a tournament, and names have {LONGEST_NAME} characters",
-        )
-    try:
-        tournament = spec.tournament_of(level, 1, ())
-        players = load_ruleset(tournament.ruleset).players
-        most = level.size or max(players, spec.divisions[0].size or 0)
-        format = FORMATS[tournament.format]
-        format.check(Setup(players, tournament.rounds, tournament.options), most)
-        if format.in_batches and tournament.rounds is None:
-            raise SpecError(
-                "rounds", f"missing: a {format.name} tournament has to end before the next season"
-            )
-    except SpecError as error:
-        first = error.field.partition(".")[0]
-        table = f"{where}.tournament" if first in level.tournament else "tournament"
-        raise SpecError(f"{table}.{error.field}", error.reason) from None
-    except RulesetError as error:
-        table = f"{where}.tournament" if "ruleset" in level.tournament else "tournament"
-        raise SpecError(f"{table}.ruleset", str(error)) from None
-    if level.size is not None and level.size < players:
-        raise SpecError(f"{where}.size", f"{level.size} are too few for a table of {players}")
+        if over > 0:
+            field = f"{_table(spec, at)}.name" if at < len(spec.divisions) else "name"
+            reason = f"{longest} would be a tournament, and names have {LONGEST_NAME} characters"
+            yield Problem(field, f"too long by {over}: {reason}")
 
 
-def _check_owners(spec: LeagueSpec, level: Division) -> None:
-    format = spec.tournament_of(level, 1, ()).format
-    if not FORMATS[format].owners_part and not spec.allow_same_owner and spec.versions_per_owner != 1:
-        raise SpecError(
-            "allow_same_owner",
-            f"it is false, and in a {format}, as {level.name} plays it, bots of one owner would meet; "
-            "set it to true, or versions_per_owner to 1",
-        )
+def _places(spec: LeagueSpec) -> Iterator[Problem]:
+    if "promoted" in spec.divisions[0].model_fields_set:
+        yield Problem(f"{_table(spec, 0)}.promoted", "there is nothing above the highest division")
+    for at, division in enumerate(spec.divisions):
+        open_below = at == len(spec.divisions) - 1 and spec.qualification is None
+        if open_below and division.size is not None:
+            reason = "the lowest division takes everyone, unless there is a [qualification]"
+            yield Problem(f"{_table(spec, at)}.size", reason)
+        elif not open_below and division.size is None:
+            yield Problem(f"{_table(spec, at)}.size", "is missing: how many places it has")
 
 
-def _tournament_fields(where: str, given: object, folder: Path) -> dict[str, object]:
-    """Fields of a tournament, checked later; a ruleset that is a file is read."""
-    if not isinstance(given, Mapping):
-        raise SpecError(where, "no table")
-    for key in _SET_BY_LEAGUE:
-        if key in given:
-            raise SpecError(f"{where}.{key}", "the league sets it")
-    fields = dict(given)
-    if "ruleset" in fields:
+def _tournaments(spec: LeagueSpec) -> Iterator[Problem]:
+    """Yield what is wrong with the tournaments of the divisions."""
+    for at, level in enumerate(spec.levels):
         try:
-            fields["ruleset"] = read_ruleset(fields["ruleset"], folder)
-        except RulesetError as error:
-            raise SpecError(f"{where}.ruleset", str(error)) from None
+            tournament = spec.tournament_of(level, 1, ())
+            yield from _season(spec, level, _table(spec, at), tournament)
         except SpecError as error:
-            raise SpecError(f"{where}.ruleset", error.reason) from None
-    return fields
+            yield from (_placed(problem, level, _table(spec, at)) for problem in error.problems)
 
 
-def _check_keys(
-    where: str, values: Mapping[str, object], known: Sequence[str], needed: Sequence[str]
-) -> None:
-    prefix = f"{where}." if where else ""
-    for key in values:
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there is only {', '.join(known)}"
-            raise SpecError(f"{prefix}{key}", f"no such field; {hint}")
-    for key in needed:
-        if key not in values:
-            raise SpecError(f"{prefix}{key}", "missing")
+def _placed(problem: Problem, level: Division, table: str) -> Problem:
+    """Return a tournament's problem as one of the table that gave the field."""
+    own = problem.field.partition(".")[0].partition("[")[0] in level.tournament
+    return problem.within(f"{table}.tournament." if own else "tournament.")
 
 
-def _moment(name: str, given: object) -> datetime:
-    try:
-        found = datetime.fromisoformat(given) if isinstance(given, str) else given
-    except ValueError:
-        found = None
-    if not isinstance(found, datetime):
-        raise SpecError(name, f"{given!r} is no time, as 2026-12-01T18:00:00Z")
-    if found.tzinfo is None:
-        raise SpecError(name, f"{found.isoformat()} has no zone; for UTC write {found.isoformat()}Z")
-    try:
-        return found.astimezone(UTC)
-    except (OverflowError, ValueError):
-        raise SpecError(name, f"{found.isoformat()} is out of range") from None
+def _season(spec: LeagueSpec, level: Division, table: str, tournament: TournamentSpec) -> Iterator[Problem]:
+    players = load_ruleset(tournament.ruleset).players
+    most = level.size or max(players, spec.divisions[0].size or 0)
+    format = FORMATS[tournament.format]
+    format.check(Setup(players, tournament.rounds, tournament.options), most)
+    if format.in_batches and tournament.rounds is None:
+        reason = f"is missing: a {format.name} tournament has to end before the next season"
+        raise SpecError("rounds", reason)
+    if level.size is not None and level.size < players:
+        yield Problem(f"{table}.size", f"{level.size} are too few for a table of {players}")
 
 
-def _hours(name: str, given: object) -> float:
-    if type(given) not in (int, float) or not 0.01 <= given <= 100_000:  # type: ignore[operator]
-        raise SpecError(name, f"{given!r} is no number of hours from 0.01 to 100000")
-    return given  # type: ignore[return-value]
-
-
-def _optional(name: str, values: Mapping[str, object], least: int, most: int, where: str = "") -> int | None:
-    given = values.get(name)
-    if given is None:
-        return None
-    if type(given) is not int or not least <= given <= most:
-        field = f"{where}.{name}" if where else name
-        raise SpecError(field, f"{given!r} is no whole number from {least} to {most}")
-    return given
-
-
-def _yes_or_no(name: str, values: Mapping[str, object]) -> bool:
-    given = values.get(name, False)
-    if type(given) is not bool:
-        raise SpecError(name, f"{given!r} is neither true nor false")
-    return given
+def _owners(spec: LeagueSpec) -> Iterator[Problem]:
+    """Yield what is wrong if bots of one owner would meet and may not."""
+    if spec.allow_same_owner or spec.versions_per_owner == 1:
+        return
+    for level in spec.levels:
+        format = FORMATS[spec.tournament_of(level, 1, ()).format]
+        if not format.owners_part:
+            reason = (
+                f"it is false, and in a {format.name}, as {level.name} plays it, bots of one owner would meet"
+            )
+            yield Problem("allow_same_owner", f"{reason}; set it to true, or versions_per_owner to 1")
+            return

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
@@ -45,7 +44,7 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
     """Create a tournament as part of a transaction; the same errors, and IntegrityError for a taken name."""
     ruleset = load_ruleset(spec.ruleset)
     if spec.duplicate:
-        spec = replace(spec, deals=session_deals(ruleset, spec.deals))
+        spec = spec.model_copy(update={"deals": session_deals(ruleset, spec.deals)})
     _check_points(spec, ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")

@@ -7,9 +7,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from referee.errors import RulesetError
 from referee.ruleset.model import Ruleset
-from referee.validation import problems
+from referee.validation import Wording, problems
 
 ADAPTER = TypeAdapter(Ruleset)
+
+_WORDING = Wording("a ruleset", keys_at_parent=True)
 
 
 def read_ruleset(given: Mapping[str, object]) -> Ruleset:
@@ -21,7 +23,7 @@ def read_ruleset(given: Mapping[str, object]) -> Ruleset:
     try:
         return ADAPTER.validate_python(given)
     except ValidationError as error:
-        raise RulesetError.of(problems(error, json_schema(), "a ruleset", keys_at_parent=True)) from None
+        raise RulesetError.of(problems(error, json_schema(), _WORDING)) from None
 
 
 def json_schema() -> dict[str, Any]:

@@ -100,7 +100,7 @@ def test_create_takes_a_ruleset_file(arena: Arena, world: World, tmp_path: Path)
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ("rounds = 2", "round = 2", ["round", "did you mean rounds"]),
+        ("rounds = 2", "round = 2", ["round", "did you mean 'rounds'"]),
         ('"swiss"', '"swis"', ["format", "swis"]),
         ('"chinese"', '"chines"', ["ruleset"]),
         ('"chinese"', '"none.toml"', ["none.toml"]),

@@ -86,15 +86,35 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
 @pytest.mark.parametrize(
     ("old", "new", "field", "reason"),
     [
-        ("interval_hours", "interval_hour", "interval_hour", "did you mean interval_hours?"),
-        ("interval_hours = 168", "interval_hours = 0", "interval_hours", "0 is no number of hours"),
-        ("interval_hours = 168", "interval_hours = nan", "interval_hours", "nan is no number of hours"),
+        ("interval_hours", "interval_hour", "interval_hour", "did you mean 'interval_hours'?"),
+        (
+            "interval_hours = 168",
+            "interval_hours = 0",
+            "interval_hours",
+            "must be a number of hours from 0.01 to 100000, not 0",
+        ),
+        (
+            "interval_hours = 168",
+            "interval_hours = nan",
+            "interval_hours",
+            "must be a number of hours from 0.01 to 100000, not nan",
+        ),
         ("interval_hours = 168", "", "interval_hours", "missing"),
         ("+02:00", "", "start", "2026-12-01T18:00:00 has no zone"),
-        ("T18:00:00+02:00", "", "start", "is no time"),
-        ("seasons = 10", "seasons = 0", "seasons", "0 is no whole number from 1"),
-        ("versions_per_owner = 2", "versions_per_owner = true", "versions_per_owner", "True is no whole"),
-        ("seasons = 10", "allow_same_owner = 1", "allow_same_owner", "1 is neither true nor false"),
+        (
+            "T18:00:00+02:00",
+            "",
+            "start",
+            "must be a time with its zone, as 2026-12-01T18:00:00Z, not 2026-12-01",
+        ),
+        ("seasons = 10", "seasons = 0", "seasons", "must be a whole number from 1 to 9999, not 0"),
+        (
+            "versions_per_owner = 2",
+            "versions_per_owner = true",
+            "versions_per_owner",
+            "must be a whole number from 1 to 10000, not True",
+        ),
+        ("seasons = 10", "allow_same_owner = 1", "allow_same_owner", "must be true or false, not 1"),
         ('"swiss"', '"knockout"', "tournament.rounds", "a knockout has the rounds that it takes"),
         ('"swiss"', '"round-robin"', "allow_same_owner", "in a round-robin, as first plays it, bots of one"),
         ("{ rounds = 5 }", '{ format = "gauntlet" }', "allow_same_owner", "as qualification plays it"),
@@ -106,25 +126,35 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ),
         ('name = "winter"', 'name = "Winter"', "name", "'Winter' is no name"),
         ('name = "winter"', f'name = "{"w" * 22}"', "name", "too long by"),
-        ('"second"', '"first"', "divisions.first.name", "stands there twice"),
-        ('"second"', '"qualification"', "divisions.qualification.name", "what comes below"),
+        ('"second"', '"first"', "divisions.first.name", "is the name of two divisions"),
+        ('"second"', '"qualification"', "divisions.qualification.name", "is the name of what lies below"),
         ('"second"', f'"{"s" * 30}"', f"divisions.{'s' * 30}.name", "too long by"),
         ('"first"\nsize = 8', '"first"', "divisions.first.size", "missing"),
         ('"first"\nsize = 8', '"first"\nsize = 3', "divisions.first.size", "3 are too few for a table of 4"),
         ('"first"\n', '"first"\npromoted = 1\n', "divisions.first.promoted", "nothing above"),
         ("promoted = 2", "promoted = 9", "divisions.second.promoted", "9 come up and 0 go up"),
         ("promoted = 2", "promoted = 8", "qualification.promoted", "1 come up and 8 go up"),
-        ("promoted = 2", "promote = 2", "divisions.second.promote", "did you mean promoted?"),
+        ("promoted = 2", "promote = 2", "divisions.second.promote", "did you mean 'promoted'?"),
         ("promoted = 1", "", "qualification.promoted", "missing"),
-        ('"swiss"', '"swis"', "tournament.format", "'swis' is none of"),
+        ('"swiss"', '"swis"', "tournament.format", "not 'swis'; did you mean 'swiss'?"),
         ('"chinese"', '"chines"', "tournament.ruleset", "chines"),
         ('"chinese"', '"none.toml"', "tournament.ruleset", "none.toml"),
         ('"chinese"', '"~nobody-here/x.toml"', "tournament.ruleset", "there is no such home folder"),
         ("rounds = 3", "", "tournament.rounds", "a Swiss tournament needs a number of rounds"),
         ("rounds = 3", 'rounds = 3\nname = "x"', "tournament.name", "the league sets it"),
-        ("rounds = 5", "rounds = 0", "qualification.tournament.rounds", "0 is no whole number"),
-        ("rounds = 5", "round = 5", "qualification.tournament.round", "did you mean rounds?"),
-        ("tournament = { rounds = 5 }", "tournament = 5", "qualification.tournament", "no table"),
+        (
+            "rounds = 5",
+            "rounds = 0",
+            "qualification.tournament.rounds",
+            "must be a whole number from 1 to 10000, not 0",
+        ),
+        ("rounds = 5", "round = 5", "qualification.tournament.round", "did you mean 'rounds'?"),
+        (
+            "tournament = { rounds = 5 }",
+            "tournament = 5",
+            "qualification.tournament",
+            "must be a table, not 5",
+        ),
         (
             "rounds = 3",
             "rounds = 3\noptions = { advance = 1 }",
@@ -175,4 +205,27 @@ def test_changes_when_tables_differ_then_each_field_has_its_path() -> None:
         Change("divisions.top.size", None, 4),
         Change("divisions.second.size", 4, 8),
         Change("divisions.first.size", 4, None),
+    ]
+
+
+def test_file_when_several_tables_are_wrong_then_each_problem_names_file_table_and_field(file: Path) -> None:
+    wrong = TOML.replace("2026-12-01T18:00:00+02:00", "2026-12-01").replace("promoted = 2", "promote = 2")
+    file.write_text(wrong.replace("seasons = 10", "seasons = 0"))
+    with pytest.raises(SpecError) as caught:
+        load_league(file)
+    assert list(map(str, caught.value.problems)) == [
+        f"{file}: divisions.second.promote: is no field; did you mean 'promoted'?",
+        f"{file}: start: must be a time with its zone, as 2026-12-01T18:00:00Z, not 2026-12-01",
+        f"{file}: seasons: must be a whole number from 1 to 9999, not 0",
+    ]
+
+
+def test_file_when_tournaments_of_several_divisions_are_wrong_then_each_is_told_once(file: Path) -> None:
+    wrong = TOML.replace("rounds = 3", "rounds = 3\ndeals = 0").replace("{ rounds = 5 }", "{ sesions = 5 }")
+    file.write_text(wrong)
+    with pytest.raises(SpecError) as caught:
+        load_league(file)
+    assert [problem.field for problem in caught.value.problems] == [
+        f"{file}: tournament.deals",
+        f"{file}: qualification.tournament.sesions",
     ]

@@ -31,7 +31,9 @@ cut = 1
 
 def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
     spec = make_spec(CUP)
-    assert spec == TournamentSpec("cup", "swiss", "chinese", tuple(BOTS), rounds=3)
+    assert spec == TournamentSpec(
+        name="cup", format="swiss", ruleset="chinese", entrants=tuple(BOTS), rounds=3
+    )
     assert (spec.sessions, spec.deals, spec.decision_ms, spec.join_seconds, spec.faults) == (
         4,
         None,
@@ -49,27 +51,33 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
     [
         ({"name": "The Cup"}, "name: 'The Cup' is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
         ({"name": 7}, "name: 7 is no name: 1 to 39 of a-z, 0-9 and -, not beginning with -"),
-        ({"format": "cup"}, "format: 'cup' is none of round-robin, swiss, gauntlet, knockout, continuous"),
-        ({"rounds": 0}, "rounds: 0 is no whole number from 1 to 10000"),
-        ({"sessions": True}, "sessions: True is no whole number from 1 to 10000"),
-        ({"deals": "ten"}, "deals: 'ten' is no whole number from 1 to 1000"),
-        ({"sessions": None}, "sessions: None is no whole number from 1 to 10000"),
-        ({"entrants": "ann/greedy"}, "entrants: not a list of names"),
-        ({"entrants": ["ann/greedy", 3]}, "entrants: not a list of names"),
-        ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy stands there 2 times"),
-        ({"ruleset": 5}, "ruleset: neither a preset's name, nor a file, nor a ruleset"),
-        ({"bank_ms": -1}, "bank_ms: -1 is no whole number from 0 to 86400000"),
-        ({"credit_ms": 60_001}, "credit_ms: 60001 is no whole number from 0 to 60000"),
-        ({"credit_ms": None}, "credit_ms: None is no whole number from 0 to 60000"),
+        (
+            {"format": "cup"},
+            "format: must be one of round-robin, swiss, gauntlet, knockout, continuous, not 'cup'",
+        ),
+        ({"rounds": 0}, "rounds: must be a whole number from 1 to 10000, not 0"),
+        ({"sessions": True}, "sessions: must be a whole number from 1 to 10000, not True"),
+        ({"deals": "ten"}, "deals: must be a whole number from 1 to 1000, not 'ten'"),
+        ({"sessions": None}, "sessions: must be a whole number from 1 to 10000, not None"),
+        ({"entrants": "ann/greedy"}, "entrants: must be a list, not 'ann/greedy'"),
+        ({"entrants": ["ann/greedy", 3]}, "entrants[1]: must be a text, not 3"),
+        ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy is listed 2 times"),
+        ({"ruleset": 5}, "ruleset: must be a preset's name, a TOML file or a table of fields, not 5"),
+        ({"bank_ms": -1}, "bank_ms: must be a whole number from 0 to 86400000, not -1"),
+        ({"credit_ms": 60_001}, "credit_ms: must be a whole number from 0 to 60000, not 60001"),
+        ({"credit_ms": None}, "credit_ms: must be a whole number from 0 to 60000, not None"),
         ({"increment_ms": 5}, "increment_ms: there is no bank to add it to: bank_ms is 0"),
-        ({"ask_forced": 1}, "ask_forced: 1 is neither true nor false"),
-        ({"allow_same_owner": "no"}, "allow_same_owner: 'no' is neither true nor false"),
-        ({"require_check": "yes"}, "require_check: 'yes' is neither true nor false"),
-        ({"duplicate": None}, "duplicate: None is neither true nor false"),
-        ({"options": "cut"}, "options: no table of names and values"),
-        ({"options": {"cut": {1}}}, "options: a value is no text, number, list or table"),
-        ({"options": {"cut": float("nan")}}, "options: a value is no text, number, list or table"),
-        ({"sesions": 5}, "sesions: no such field; did you mean sessions?"),
+        ({"ask_forced": 1}, "ask_forced: must be true or false, not 1"),
+        ({"allow_same_owner": "no"}, "allow_same_owner: must be true or false, not 'no'"),
+        ({"require_check": "yes"}, "require_check: must be true or false, not 'yes'"),
+        ({"duplicate": None}, "duplicate: must be true or false, not None"),
+        ({"options": "cut"}, "options: must be a table, not 'cut'"),
+        ({"options": {"cut": {1}}}, "options: must hold nothing but texts, numbers, lists and tables"),
+        (
+            {"options": {"cut": float("nan")}},
+            "options: must hold nothing but texts, numbers, lists and tables",
+        ),
+        ({"sesions": 5}, "sesions: is no field of a tournament; did you mean 'sessions'?"),
     ],
 )
 def test_field_when_it_is_wrong_then_one_line_names_it(change: dict[str, object], message: str) -> None:
@@ -79,13 +87,15 @@ def test_field_when_it_is_wrong_then_one_line_names_it(change: dict[str, object]
 
 
 def test_field_when_nothing_is_like_it_then_all_are_named() -> None:
-    with pytest.raises(SpecError, match="zzz: no such field; there is only name, format, ruleset, entrants"):
+    with pytest.raises(
+        SpecError, match="zzz: is no field of a tournament; there is only name, format, ruleset, entrants"
+    ):
         make_spec(CUP | {"zzz": 1})
 
 
 @pytest.mark.parametrize("field", ["name", "format", "ruleset", "entrants"])
 def test_field_when_it_is_missing_then_it_is_named(field: str) -> None:
-    with pytest.raises(SpecError, match=f"{field}: missing"):
+    with pytest.raises(SpecError, match=f"^{field}: is missing$"):
         make_spec({name: value for name, value in CUP.items() if name != field})
 
 
@@ -123,7 +133,7 @@ def test_file_when_its_ruleset_is_in_the_home_of_nobody_then_that_is_said(tmp_pa
         (b"name = ", "is no TOML"),
         (b"\xff", "is no TOML"),
         (b"name = " + 9999 * b"[", "is no TOML"),
-        (b'name = "cup"', "cup.toml: format: missing"),
+        (b'name = "cup"', "cup.toml: format: is missing"),
     ],
 )
 def test_file_when_it_is_wrong_then_one_line_names_it(tmp_path: Path, content: bytes, message: str) -> None:
@@ -136,3 +146,26 @@ def test_file_when_it_is_wrong_then_one_line_names_it(tmp_path: Path, content: b
 def test_file_when_it_is_not_there_then_one_line_names_it(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"cup.toml: cannot be read: No such file"):
         load_spec(tmp_path / "cup.toml")
+
+
+def test_file_when_several_fields_are_wrong_then_each_has_a_problem_that_names_the_file(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text(
+        'name = "cup"\nformat = "swis"\nentrants = ["a/b"]\nruleset = { players = 9, dealr = "winner" }\n'
+        "deals = 2026-12-01\nsesions = 3\n"
+    )
+    with pytest.raises(SpecError) as caught:
+        load_spec(file)
+    assert list(map(str, caught.value.problems)) == [
+        f"{file}: {told}"
+        for told in (
+            "sesions: is no field of a tournament; did you mean 'sessions'?",
+            "format: must be one of round-robin, swiss, gauntlet, knockout, continuous, not 'swis'; "
+            "did you mean 'swiss'?",
+            "ruleset.dealr: is no field of a ruleset; did you mean 'dealer'?",
+            "ruleset.players: must be a whole number from 2 to 8, not 9",
+            "deals: must be a whole number from 1 to 1000, not 2026-12-01",
+        )
+    ]

@@ -6,7 +6,6 @@ from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.tournaments import creation, lifecycle, overview
 from referee.deals.shuffle import commitment
-from referee.errors import RulesetError
 from tests.arena.world import World
 
 
@@ -63,7 +62,7 @@ def test_create_when_an_entrant_is_unknown_then_it_is_named(world: World) -> Non
 
 
 def test_create_when_the_ruleset_is_unknown_then_it_is_named(world: World) -> None:
-    with pytest.raises(RulesetError, match="chines"):
+    with pytest.raises(SpecError, match=r"^ruleset: must be one of .*, not 'chines'"):
         creation.create(world.storage, world.spec(world.register(4), ruleset="chines"), world.clock())
 
 

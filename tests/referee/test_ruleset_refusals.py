@@ -232,7 +232,7 @@ def test_any_json_value_is_a_ruleset_or_a_one_line_error(value: Any) -> None:
     assert error is None or len(str(error).splitlines()) == 1
 
 
-def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once_in_the_order_of_its_fields() -> None:
+def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once() -> None:
     error = refusal(
         {
             "playrs": 3,
@@ -244,13 +244,13 @@ def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once_in_the_order_of_it
     )
     assert error is not None
     assert [(problem.field, problem.reason.partition(", not ")[0]) for problem in error.problems] == [
+        ("session", "has the unknown entry 'chip'; did you mean 'chips'?"),
+        ("playrs", "is no field of a ruleset; did you mean 'players'?"),
         ("players", "must be a whole number from 2 to 8"),
         ("plays", f"must be one of {', '.join(KINDS)}"),
         ("plays", f"must be one of {', '.join(KINDS)}"),
         ("settle", f"must be one of {', '.join(get_args(get_type_hints(Ruleset)['settle']))}"),
         ("session.deals", "must be a whole number from 1 to 1000000"),
-        ("session", "has the unknown entry 'chip'; did you mean 'chips'?"),
-        ("playrs", "is no field of a ruleset; did you mean 'players'?"),
     ]
 
 
@@ -266,6 +266,6 @@ def test_ruleset_file_names_the_file_at_each_problem(tmp_path: Path) -> None:
     with pytest.raises(RulesetError) as caught:
         load_ruleset_file(file)
     assert list(map(str, caught.value.problems)) == [
-        f"{file}: players: must be a whole number from 2 to 8, not 2026-12-01",
         f"{file}: hand_sizes: is no field of a ruleset; did you mean 'hand_size'?",
+        f"{file}: players: must be a whole number from 2 to 8, not 2026-12-01",
     ]
