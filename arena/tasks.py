@@ -19,8 +19,7 @@ from arena import broker
 from arena.errors import BrokerError, StorageError
 from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
-from arena.matches.pausing import Hold, Pausing, never_held
-from arena.matches.playing import Run, play
+from arena.matches.playing import Hold, Run, never_held, play
 from arena.matches.referees import Answer, ask_referees
 from arena.models import Tournament, utc_now
 from arena.rounds.advance import Connected, advance, everyone, running_tournaments, tournament_of
@@ -88,20 +87,18 @@ class Tasks:
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and let its tournament go on."""
-        match = Pausing(self._storage, match_id, self._run, self._hold, self.stopping.is_set)
         try:
             played = play(
                 self._storage,
                 match_id,
-                match.run,
+                self._run,
                 clock=utc_now,
                 lease=self._lease,
-                stopping=match.stopping,
+                hold=self._hold,
+                stopping=self.stopping.is_set,
             )
-        except StorageError as error:
-            if not match.begun:  # else it was logged with the match's name
-                log.warning("match %d is not played now: %s", match_id, error)
-            return
+        except StorageError:
+            return  # it is logged
         if played:
             with _absence_logged(f"the tournament of match {match_id} does not go on now"):
                 self._advance(tournament_of(self._storage, match_id))

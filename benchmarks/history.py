@@ -26,7 +26,7 @@ from sqlalchemy import create_engine, insert, text
 from sqlmodel import SQLModel, col, select
 
 from arena.bots import versions
-from arena.matches import playing
+from arena.matches import leases
 from arena.models import (
     Entrant,
     Match,
@@ -123,11 +123,11 @@ class Season:
     def play(self) -> None:
         """Plays a match as a worker does, without a referee."""
         match_id = self.due.pop(0)
-        claimed = self._timed("claim", partial(playing.claim, self.storage, match_id, utc_now(), LEASE))
+        claimed = self._timed("claim", partial(leases.claim, self.storage, match_id, utc_now(), LEASE))
         assert claimed is not None
         for session in claimed.spec.sessions:
             result = session_result(session.number)
-            self._timed("store", partial(playing.store_session, self.storage, claimed, result, utc_now()))
+            self._timed("store", partial(leases.store_session, self.storage, claimed, result, utc_now()))
         before = len(self.due)
         self._timed("advance", self.advance)
         if len(self.due) > before:

@@ -1,79 +1,37 @@
-"""A match in the hands of a worker: claimed under a lease, played by a referee, stored session by session.
+"""A match is played by a referee and stored session by session; a pause takes effect between sessions."""
 
-The lease is a conditional update: at any time at most one attempt has a match, and only that attempt can
-store. What an attempt has stored stays, and the next attempt asks the referee for the other sessions only.
-"""
-
-import json
 import logging
-import secrets
-import zlib
 from collections.abc import Callable, Generator
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from contextlib import closing
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena import metrics
-from arena.errors import LeaseLost
+from arena.errors import LeaseLost, StorageError
 from arena.logs import about
-from arena.matches.seating import seatings
-from arena.models import (
-    BotVersion,
-    Entrant,
-    Match,
-    MatchState,
-    Round,
-    Seat,
-    Session,
-    StoredRuleset,
-    Tournament,
-    TournamentState,
-)
-from arena.storage import Storage, Transaction, changed
-from referee.deals.shuffle import session_seed
+from arena.matches.leases import Claim, claim, hand_back, refuse, renew, store_session
+from arena.models import Match, Tournament, TournamentState
+from arena.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
-
-RETRY_SECONDS = (1, 2, 4, 8, 15)
-"""Waits after failed attempts in a row; the last one stands for all further ones."""
+from referee.matches.match import MatchSpec, Progress, SessionResult
 
 RENEWALS = 10
 """A lease is renewed so often while it would last, as long as the referee shows signs of life."""
 
-ADD_TO_SEAT = (
-    update(Seat)
-    .where(col(Seat.match_id) == bindparam("match"), col(Seat.position) == bindparam("at"))
-    .values(
-        points=col(Seat.points) + bindparam("more_points"), faults=col(Seat.faults) + bindparam("more_faults")
-    )
-)
-"""Adds to a seat what it made of a session."""
-
 log = logging.getLogger("arena.matches")
 
 Clock = Callable[[], datetime]
+
 Run = Callable[[int, MatchSpec], Generator[SessionResult | Progress]]
 """Has a referee play a match; the number chooses the referee where there are several."""
 
+Hold = Callable[[str], None]
+"""Has the referee that plays the match of this name begin no further session of it. RefereeUnavailable."""
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A match that an attempt has."""
 
-    match_id: int
-    owner: str
-    """Names the attempt in the match's row."""
-    route: int
-    """Which referee to ask: another one after each failure."""
-    sessions: int
-    """Sessions of the whole match."""
-    lease: timedelta
-    """How long the attempt keeps it from each sign of life on."""
-    spec: MatchSpec
-    """The sessions that are still to be played."""
+def never_held(match_id: str) -> None:
+    """Stand in for referees that cannot be told: a pause begins when the match has ended."""
 
 
 def play(
@@ -83,14 +41,20 @@ def play(
     *,
     clock: Clock,
     lease: timedelta,
+    hold: Hold = never_held,
     stopping: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Claim a match and have it played; gives whether it was there to be claimed.
+    """Claim a match and have it played; return whether it was there to be claimed.
 
-    Ends when all sessions are stored, when the lease is lost, when the referee fails, or when ``stopping``
-    says so at a sign of life; whatever is missing then is handed out again.
+    Ends when all sessions are stored, when the lease is lost, when the referee fails, when the sessions that
+    were being played at a pause have ended (also if the tournament was resumed meanwhile), or when
+    ``stopping`` says so at a sign of life; whatever is missing then is handed out again.
     """
-    claimed = claim(storage, match_id, clock(), lease)
+    try:
+        claimed = claim(storage, match_id, clock(), lease)
+    except StorageError as error:
+        log.warning("match %d is not played now: %s", match_id, error)
+        raise
     if claimed is None:
         return False
     metrics.matches_claimed.inc()
@@ -98,7 +62,8 @@ def play(
     outcome = "error"
     with about(tournament=spec.tournament, match=spec.match_id), metrics.matches_in_hand.track_inprogress():
         try:
-            outcome = "done" if _play(storage, claimed, run, clock, stopping) else "handed_back"
+            played = _Attempt(storage, claimed, clock, hold).play(run, stopping)
+            outcome = "done" if played else "handed_back"
         except LeaseLost as lost:
             outcome = "lease_lost"
             log.info("%s: %s", spec.match_id, lost)
@@ -116,194 +81,73 @@ def play(
     return True
 
 
-def _play(storage: Storage, claimed: Claim, run: Run, clock: Clock, stopping: Callable[[], bool]) -> bool:
-    """Gives whether the match was played to its end; else it was given back."""
-    missing = {session.number for session in claimed.spec.sessions}
-    renewed = clock()
-    with closing(run(claimed.route, claimed.spec)) as updates:
-        for update_ in updates:
-            now = clock()
-            if isinstance(update_, SessionResult):
-                with metrics.store_seconds.time():
-                    store_session(storage, claimed, update_, now)
-                metrics.sessions_stored.inc()
-                session = f"{claimed.spec.match_id}/{update_.number}"
-                log.debug("%s: stored", session, extra={"session": session})
-                missing.discard(update_.number)
-                renewed = now
-            elif now - renewed >= claimed.lease / RENEWALS:
-                renew(storage, claimed, now)
-                metrics.lease_renewals.inc()
-                renewed = now
-            if missing and stopping():
-                hand_back(storage, claimed, now)
-                return False
-    if missing:
-        raise RefereeUnavailable("the referee ended the match before all its sessions")
-    log.info("%s: done, %d sessions played", claimed.spec.match_id, len(claimed.spec.sessions))
-    return True
+class _Attempt:
+    """A claimed match while a referee plays it."""
 
+    def __init__(self, storage: Storage, claimed: Claim, clock: Clock, hold: Hold) -> None:
+        self._storage = storage
+        self._claimed = claimed
+        self._clock = clock
+        self._hold = hold
+        self._missing = {session.number for session in claimed.spec.sessions}
+        self._renewed = clock()
+        self._held = False
+        """Whether there was a pause, and the referee has been told."""
 
-def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> Claim | None:
-    """Take a match that is due, if nobody else has it."""
-    owner = secrets.token_hex(8)
-    running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
-    free = (
-        col(Match.id) == match_id,
-        *due(now),
-        col(Match.tournament_id).in_(running),
-    )
-    values = {
-        "state": MatchState.RUNNING,
-        "lease_owner": owner,
-        "lease_until": now + lease,
-        "handed_out_at": None,
-        "not_before": None,
-    }
-    with storage.write() as tx:
-        if not changed(tx, update(Match).where(*free).values(values)):
-            return None
-        match = tx.get_one(Match, match_id)
-        match.started_at = match.started_at or now
-        tournament = tx.get_one(Tournament, match.tournament_id)
-        spec = _match_spec(tx, match, tournament)
-        return Claim(match_id, owner, match_id + match.failures, tournament.sessions, lease, spec)
+    def play(self, run: Run, stopping: Callable[[], bool]) -> bool:
+        """Return whether the match was played to its end; otherwise it was given back."""
+        claimed = self._claimed
+        with closing(run(claimed.route, claimed.spec)) as updates:
+            for update in updates:
+                if isinstance(update, SessionResult):
+                    self._store(update)
+                else:
+                    self._show_life()
+                if self._missing and stopping():
+                    hand_back(self._storage, claimed, self._clock())
+                    return False
+        if self._missing and self._held:
+            hand_back(self._storage, claimed, self._clock())
+            return False
+        if self._missing:
+            raise RefereeUnavailable("the referee ended the match before all its sessions")
+        log.info("%s: done, %d sessions played", claimed.spec.match_id, len(claimed.spec.sessions))
+        return True
 
+    def _store(self, result: SessionResult) -> None:
+        now = self._clock()
+        with metrics.store_seconds.time():
+            store_session(self._storage, self._claimed, result, now)
+        metrics.sessions_stored.inc()
+        session = f"{self._claimed.spec.match_id}/{result.number}"
+        log.debug("%s: stored", session, extra={"session": session})
+        self._missing.discard(result.number)
+        self._renewed = now
 
-def due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Conditions under which a match waits for a worker: nobody has it and it may be tried."""
-    return (
-        col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING]),
-        or_(col(Match.lease_until).is_(None), col(Match.lease_until) < now),
-        or_(col(Match.not_before).is_(None), col(Match.not_before) <= now),
-    )
+    def _show_life(self) -> None:
+        """Take a pause if there is one, and keep the lease."""
+        if not self._held and self._is_paused():
+            self._tell_referee()
+        now = self._clock()
+        if now - self._renewed >= self._claimed.lease / RENEWALS:
+            renew(self._storage, self._claimed, now)
+            metrics.lease_renewals.inc()
+            self._renewed = now
 
-
-def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchSpec:
-    number = tx.get_one(Round, match.round_id).number
-    bots = (
-        select(BotVersion.id, BotVersion.name)
-        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
-        .join(Seat, col(Seat.entrant_id) == Entrant.id)
-        .where(Seat.match_id == match.id)
-        .order_by(col(Seat.position))
-    )
-    other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
-    stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
-    seed = bytes.fromhex(tournament.seed)
-    table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
-    seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
-    return MatchSpec(
-        match_id=f"{tournament.name}/{number}/{match.table_number}",
-        tournament=tournament.name,
-        round=number,
-        table=match.table_number,
-        ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
-        bots=tuple(MatchBot(*row) for row in tx.exec(bots)),
-        sessions=tuple(
-            SessionSpec(session, seating, session_seed(seed, number, table, session))
-            for session, seating in enumerate(seats, start=1)
-            if session not in stored
-        ),
-        deals=tournament.deals or 0,
-        commitment=tournament.commitment,
-        limits=Limits(
-            decision_ms=tournament.decision_ms,
-            join_ms=tournament.join_ms,
-            faults=tournament.faults,
-            bank_ms=tournament.bank_ms,
-            increment_ms=tournament.increment_ms,
-            credit_ms=tournament.credit_ms,
-            ask_forced=tournament.ask_forced,
-        ),
-        shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
-    )
-
-
-def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: datetime) -> None:
-    """Store a finished session, whole and once; the last one of a match also ends the match.
-
-    Raises LeaseLost, and stores nothing, if the match is no longer this attempt's.
-    """
-    [seating] = [session.seating for session in claimed.spec.sessions if session.number == result.number]
-    row = _session_row(claimed, seating, result, now)  # before the transaction, which others wait for
-    seats = [
-        {"at": position, "more_points": points, "more_faults": faults}
-        for position, points, faults in zip(seating, result.points, result.faults, strict=True)
-    ]
-    with storage.write() as tx:
-        _update_claimed(
-            tx,
-            claimed,
-            sessions_done=Match.sessions_done + 1,
-            deals_done=Match.deals_done + len(result.records),
-            failures=0,
-            problem=None,
-            lease_until=now + claimed.lease,
+    def _is_paused(self) -> bool:
+        state = (
+            select(Tournament.state)
+            .join(Match, col(Match.tournament_id) == Tournament.id)
+            .where(Match.id == self._claimed.match_id)
         )
-        tx.connection().execute(insert(Session), row)
-        tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
-        all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
-        done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
-        changed(tx, update(Match).where(*all_stored).values(done))
+        with self._storage.read() as tx:
+            return tx.exec(state).first() == TournamentState.PAUSED
 
-
-def _session_row(
-    claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
-) -> dict[str, object]:
-    return {
-        "match_id": claimed.match_id,
-        "number": result.number,
-        "seating": list(seating),
-        "points": list(result.points),
-        "faults": list(result.faults),
-        "forfeit": result.forfeit,
-        "deal_points": [json.loads(record)["points"] for record in result.records],
-        "records": zlib.compress("\n".join(result.records).encode()),
-        "finished_at": now,
-    }
-
-
-def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
-    """Keep the lease; LeaseLost if it is gone."""
-    with storage.write() as tx:
-        _update_claimed(tx, claimed, lease_until=now + claimed.lease)
-
-
-def hand_back(storage: Storage, claimed: Claim, now: datetime, problem: str | None = None) -> None:
-    """Give the match back, to be tried at once, or after a wait if there was a ``problem``."""
-    if problem:
-        log.warning("%s: %s", claimed.spec.match_id, problem)
-    with suppress(LeaseLost), storage.write() as tx:
-        _update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
-        if problem:
-            match = tx.get_one(Match, claimed.match_id)
-            wait = RETRY_SECONDS[min(match.failures, len(RETRY_SECONDS) - 1)]
-            match.problem, match.not_before = problem, now + timedelta(seconds=wait)
-            match.failures += 1
-
-
-def refuse(storage: Storage, claimed: Claim, problem: str) -> None:
-    """Halt the tournament because a referee does not take the match; it can be started again."""
-    log.error("%s: refused: %s", claimed.spec.match_id, problem)
-    where = f"round {claimed.spec.round} table {claimed.spec.table}"
-    with suppress(LeaseLost), storage.write() as tx:
-        tournament_id = tx.get_one(Match, claimed.match_id).tournament_id
-        running = (col(Tournament.id) == tournament_id, col(Tournament.state) == TournamentState.RUNNING)
-        halt = {"state": TournamentState.FAILED, "problem": f"{where}: {problem}"}
-        # The tournament before the match, as in a cancellation: else the two could wait for each other.
-        changed(tx, update(Tournament).where(*running).values(halt))
-        _update_claimed(
-            tx, claimed, state=MatchState.FAILED, problem=problem, lease_owner=None, lease_until=None
-        )
-
-
-def _update_claimed(tx: Transaction, claimed: Claim, **values: object) -> None:
-    """Update the match's row if it is this attempt's, and so keep everyone else off it; else LeaseLost."""
-    mine = (
-        col(Match.id) == claimed.match_id,
-        col(Match.state) == MatchState.RUNNING,
-        col(Match.lease_owner) == claimed.owner,
-    )
-    if not changed(tx, update(Match).where(*mine).values(values or {"lease_owner": claimed.owner})):
-        raise LeaseLost("the match was cancelled, or its lease ran out and another worker has it")
+    def _tell_referee(self) -> None:
+        match_id = self._claimed.spec.match_id
+        try:
+            self._hold(match_id)
+        except RefereeUnavailable as error:  # it is told again at the next sign of life
+            log.debug("%s: the referee does not hear of the pause: %s", match_id, error)
+        else:
+            self._held = True

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, func, select
 
 from arena.formats import FORMATS
-from arena.matches.playing import due
+from arena.matches.leases import due
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
 from arena.pairing import Pairing
 from arena.ratings.apply import rate_round

@@ -54,7 +54,7 @@ def pause(storage: Storage, name: str, now: datetime) -> TournamentStatus:
         tournament = find_tournament(tx, name)
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
-        # Workers see it at the next sign of life: see arena.matches.pausing.
+        # Workers see it at the next sign of life: see arena.matches.playing.
         if not changed(tx, update(Tournament).where(*running).values(values)):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"
@@ -103,7 +103,7 @@ def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
             raise StateError(f"tournament {name} is {tournament.state.value} already")
         unfinished = [MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]
         matches = (col(Match.tournament_id) == tournament.id, col(Match.state).in_(unfinished))
-        # Without its lease a worker stops: see arena.matches.playing.
+        # Without its lease a worker stops: see arena.matches.leases.
         values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
         changed(tx, update(Match).where(*matches).values(values))
         rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)

@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from arena.bots import versions
 from arena.cli.watch import Pace, duration, follow
-from arena.matches.playing import Claim, claim, hand_back
+from arena.matches.leases import Claim, claim, hand_back
 from arena.matches.referees import Answer
 from arena.models import Tournament, TournamentState
 from arena.rounds.waiting import Ask, asker, nobody_asked

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from arena import migrations
 from arena.cli.local import only_arena
 from arena.leagues import applying
-from arena.matches import playing
+from arena.matches import leases
 from arena.models import utc_now
 from arena.operations.doctor import Finding, disk, examine
 from arena.processes import Supervisor
@@ -132,7 +132,7 @@ def test_findings_when_a_lease_ran_out_long_ago_then_the_beat_is_asked_for(
     world.clock.now = utc_now() - timedelta(hours=1)
     cup = world.tournament(8)
     world.advance(cup.id)
-    assert playing.claim(world.storage, world.messages[0], world.clock(), LEASE)
+    assert leases.claim(world.storage, world.messages[0], world.clock(), LEASE)
     found = looked(settings)
     assert (found["leases"].level, found["leases"].found) == ("warn", "1 matches have a lease that ran out")
     assert (found["matches"].level, found["matches"].advice) == ("warn", "is `arena worker` running?")
@@ -144,7 +144,7 @@ def test_findings_when_a_lease_lies_in_the_future_then_a_clock_is_wrong(
     world.clock.now = utc_now() + timedelta(minutes=10)
     cup = world.tournament(4)
     world.advance(cup.id)
-    assert playing.claim(world.storage, world.messages[0], world.clock(), LEASE)
+    assert leases.claim(world.storage, world.messages[0], world.clock(), LEASE)
     found = looked(settings)["clocks"]
     assert found.level == "fail"
     assert "a worker's is " in found.found

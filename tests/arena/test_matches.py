@@ -8,8 +8,9 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StateError
-from arena.matches import playing
-from arena.matches.playing import Claim, Run
+from arena.matches import leases, playing
+from arena.matches.leases import Claim
+from arena.matches.playing import Run
 from arena.models import Match, MatchState, Seat, Session
 from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
@@ -20,7 +21,7 @@ from tests.arena.world import LEASE, SEED, World
 
 
 def claim(world: World, match_id: int) -> Claim:
-    claimed = playing.claim(world.storage, match_id, world.clock(), LEASE)
+    claimed = leases.claim(world.storage, match_id, world.clock(), LEASE)
     assert claimed is not None
     return claimed
 
@@ -67,7 +68,7 @@ def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_tol
 
 def test_claim_when_somebody_has_the_match_then_there_is_none(world: World, match_id: int) -> None:
     claim(world, match_id)
-    assert playing.claim(world.storage, match_id, world.clock(), LEASE) is None
+    assert leases.claim(world.storage, match_id, world.clock(), LEASE) is None
 
 
 def test_claim_when_the_lease_ran_out_then_only_the_other_sessions_are_asked_for(
@@ -75,7 +76,7 @@ def test_claim_when_the_lease_ran_out_then_only_the_other_sessions_are_asked_for
 ) -> None:
     first = claim(world, match_id)
     done = session_result(first.spec, first.spec.sessions[1])
-    playing.store_session(world.storage, first, done, world.clock())
+    leases.store_session(world.storage, first, done, world.clock())
     world.clock.move(LEASE.total_seconds() + 1)
     second = claim(world, match_id)
     assert [session.number for session in second.spec.sessions] == [1, 3]
@@ -87,11 +88,11 @@ def test_store_when_the_lease_is_another_attempts_then_nothing_is_stored(world: 
     world.clock.move(LEASE.total_seconds() + 1)
     claim(world, match_id)
     with pytest.raises(LeaseLost):
-        playing.store_session(
+        leases.store_session(
             world.storage, first, session_result(first.spec, first.spec.sessions[0]), world.clock()
         )
     with pytest.raises(LeaseLost):
-        playing.renew(world.storage, first, world.clock())
+        leases.renew(world.storage, first, world.clock())
     assert world.status().sessions_done == 0
 
 
@@ -101,7 +102,7 @@ def test_store_when_the_lease_ran_out_but_nobody_came_then_it_still_counts(
     claimed = claim(world, match_id)
     world.clock.move(LEASE.total_seconds() + 1)
     result = session_result(claimed.spec, claimed.spec.sessions[0])
-    playing.store_session(world.storage, claimed, result, world.clock())
+    leases.store_session(world.storage, claimed, result, world.clock())
     assert world.status().sessions_done == 1
 
 
@@ -172,7 +173,7 @@ def test_play_when_something_breaks_then_the_match_is_given_back_and_says_why(
 
 def test_play_after_a_failure_then_another_referee_is_asked(world: World, match_id: int) -> None:
     first = claim(world, match_id)
-    playing.hand_back(world.storage, first, world.clock(), "gone")
+    leases.hand_back(world.storage, first, world.clock(), "gone")
     world.clock.move(1)
     assert claim(world, match_id).route == first.route + 1
 

@@ -14,7 +14,8 @@ from sqlmodel import select
 
 from arena.cli.local import metrics_addresses
 from arena.errors import SettingsError
-from arena.matches.playing import Run, claim
+from arena.matches.leases import claim
+from arena.matches.playing import Run
 from arena.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, RefereeCollector, published
 from arena.models import Session
 from arena.settings import Settings, load_settings

@@ -6,8 +6,7 @@ import pytest
 
 from arena.errors import StateError, UnknownError
 from arena.matches import playing
-from arena.matches.pausing import Pausing, never_held
-from arena.matches.playing import Run
+from arena.matches.playing import Run, never_held
 from arena.models import MatchState
 from arena.tournaments import creation, entry, lifecycle
 from referee.errors import MatchRefused, RefereeUnavailable
@@ -28,10 +27,8 @@ def resume(world: World) -> None:
 
 def play(world: World, match_id: int, run: Run) -> bool:
     """What a worker does with a message, pauses included."""
-    match = Pausing(world.storage, match_id, run, getattr(run, "hold", never_held))
-    return playing.play(
-        world.storage, match_id, match.run, clock=world.clock, lease=LEASE, stopping=match.stopping
-    )
+    hold = getattr(run, "hold", never_held)
+    return playing.play(world.storage, match_id, run, clock=world.clock, lease=LEASE, hold=hold)
 
 
 class Referee:
