@@ -151,22 +151,34 @@ def _properties(node: Node) -> Mapping[object, Node]:
 
 
 def _options(node: Node) -> list[str]:
-    options = node.get("enum", [])
+    options = node.get("enum", [node["const"]] if "const" in node else [])
     assert isinstance(options, list)
     return options
 
 
 def wanted(node: Node) -> str:
     """Return what a JSON Schema asks for, in words: ``a whole number from 1 to 8``."""
-    if "enum" in node:
-        return f"one of {', '.join(map(str, _options(node)))}"
-    kind = str(node.get("type"))
+    options, kind = [str(option) for option in _options(node)], str(node.get("type"))
+    if options:
+        return " or ".join(options) if len(options) <= 2 else f"one of {', '.join(options)}"
+    if kind == "array":
+        return f"a list{_items(node)}"
     if kind in ("integer", "number"):
         return f"a {'whole ' if kind == 'integer' else ''}number{_range(node)}"
     return _KINDS.get(kind, "an object")
 
 
-_KINDS = {"boolean": "true or false", "string": "a text", "array": "a list"}
+_KINDS = {"boolean": "true or false", "string": "a text"}
+
+
+def _items(node: Node) -> str:
+    items, least, most = node.get("items"), node.get("minItems"), node.get("maxItems")
+    kind = items.get("type") if isinstance(items, Mapping) and "enum" not in items else None
+    count = f"{least} " if least is not None and least == most else ""
+    return f" of {count}{_PLURALS[kind]}" if kind in _PLURALS else ""
+
+
+_PLURALS = {"string": "texts", "integer": "whole numbers"}
 
 
 def _range(node: Node) -> str:

@@ -1,20 +1,21 @@
 """Reading a deal record from any JSON value: its fields' presence, types and ranges, not yet their truth."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
 
 from referee.errors import RecordError, RulesetError
 from referee.records.record import DIRECTIONS, FORMAT
+from referee.records.schema import OPTIONAL, Reader, reader
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset.model import FIELD_NAMES
-from referee.validation import shown
-
-T = TypeVar("T")
+from referee.validation import node_at, path_text, shown, wanted
 
 _ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
-_SEED = re.compile(r"[0-9a-fA-F]{64}")
+_STEPS = {name: step for step, name in DIRECTIONS.items()}
 
 
 class ExchangeText(NamedTuple):
@@ -63,38 +64,45 @@ class Record(NamedTuple):
 
 
 def read_record(given: object) -> Record:
-    """Return a record read from a JSON value; RecordError names the field that is wrong."""
+    """Return a record read from a JSON value; RecordError names the first field that is wrong."""
     if not isinstance(given, Mapping):
         raise RecordError(None, f"a deal record must be an object, not {shown(given)}")
-    fields = _Fields(given)
-    if fields.text("format") != FORMAT:
-        raise RecordError(None, f"format: must be {FORMAT!r}, not {shown(fields.field('format'))}")
-    rules = _rules(fields.field("ruleset"))
-    players = rules.ruleset.players
-    record = Record(
+    if given.get("format") != FORMAT:
+        raise _wrong(
+            "format",
+            f"must be {FORMAT!r}, not {shown(given['format'])}" if "format" in given else "is missing",
+        )
+    if "ruleset" not in given:
+        raise _wrong("ruleset", "is missing")
+    rules = _rules(given["ruleset"])
+    reads = reader(rules.ruleset.players)
+    try:
+        found = reads.adapter.validate_python(given)
+    except ValidationError as error:
+        raise _first(error, reads, given) from None
+    _check_faults(found)
+    return Record(
         rules=rules,
-        tournament=fields.text("tournament"),
-        round=fields.number("round", 1),
-        table=fields.number("table", 1),
-        session=fields.number("session", 1),
-        deal=fields.number("deal", 1),
-        seats=fields.texts("seats", players),
-        seed=_seed(fields.text("seed")),
-        dealer=fields.number("dealer", 0, players - 1),
-        step=_step(fields.text("direction")),
-        hands=fields.texts("hands", players),
-        leftover=fields.text("leftover"),
-        exchange=_exchange(fields, players),
-        leader=None if fields.field("leader") is None else fields.number("leader", 0, players - 1),
-        actions=fields.texts("actions"),
-        out=fields.numbers("out"),
-        left=fields.texts("left", players),
-        points=fields.numbers("points", players),
-        end=fields.text("end"),
-        forfeit=fields.number("forfeit", 0, players - 1) if fields.optional("forfeit") is not None else None,
+        tournament=found["tournament"],
+        round=found["round"],
+        table=found["table"],
+        session=found["session"],
+        deal=found["deal"],
+        seats=found["seats"],
+        seed=bytes.fromhex(found["seed"]),
+        dealer=found["dealer"],
+        step=_STEPS[found["direction"]],
+        hands=found["hands"],
+        leftover=found["leftover"],
+        exchange=_exchange(found),
+        leader=found["leader"],
+        actions=found["actions"],
+        out=found["out"],
+        left=found["left"],
+        points=found["points"],
+        end=found["end"],
+        forfeit=found.get("forfeit"),
     )
-    _check_faults(fields.optional("faults"), record)
-    return record
 
 
 def parse_action(rules: Rules, text: str) -> ActionText:
@@ -109,71 +117,32 @@ def parse_action(rules: Rules, text: str) -> ActionText:
     return ActionText(int(seat), mask, mark == "!")
 
 
-class _Fields:
-    """A JSON object of which fields are asked for by type."""
-
-    def __init__(self, given: Mapping[str, object], where: str = "") -> None:
-        self._given = given
-        self._where = where
-
-    def field(self, name: str) -> object:
-        if name not in self._given:
-            raise RecordError(None, f"{self._where}{name}: is missing")
-        return self._given[name]
-
-    def optional(self, name: str) -> object:
-        """Return the field's value, None where it is absent; null is refused."""
-        if name in self._given and self._given[name] is None:
-            self._refuse(name, "absent where there is none")
-        return self._given.get(name)
-
-    def number(self, name: str, low: int | None = None, high: int | None = None) -> int:
-        value = _whole(self.field(name))
-        if value is None or (low is not None and value < low) or (high is not None and value > high):
-            return self._refuse(name, f"a whole number{_range(low, high)}")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.field(name)
-        return value if isinstance(value, str) else self._refuse(name, "a text")
-
-    def texts(self, name: str, count: int | None = None) -> Sequence[str]:
-        return self._all(name, "texts", count, lambda item: item if isinstance(item, str) else None)
-
-    def numbers(self, name: str, count: int | None = None) -> Sequence[int]:
-        return self._all(name, "whole numbers", count, _whole)
-
-    def _all(
-        self, name: str, what: str, count: int | None, read: Callable[[object], T | None]
-    ) -> Sequence[T]:
-        values = self.field(name)
-        items = [read(value) for value in values] if isinstance(values, list) else [None]
-        found = [item for item in items if item is not None]
-        if len(found) < len(items) or count not in (None, len(found)):
-            return self._refuse(name, f"a list of {what if count is None else f'{count} {what}'}")
-        return found
-
-    def _refuse(self, name: str, wanted: str) -> NoReturn:
-        raise RecordError(None, f"{self._where}{name}: must be {wanted}, not {shown(self._given[name])}")
+def _wrong(field: str, reason: str) -> RecordError:
+    return RecordError(None, f"{field}: {reason}")
 
 
-def _whole(value: object) -> int | None:
-    return value if type(value) is int else None
-
-
-def _range(low: int | None, high: int | None) -> str:
-    if high is not None:
-        return f" from {low} to {high}"
-    return "" if low is None else f" from {low} on"
+def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -> RecordError:
+    """Return the first thing that is wrong; a list of texts or numbers is told as a whole."""
+    first = error.errors(include_url=False)[0]
+    path, value = first["loc"], first["input"]
+    if first["type"] == "missing":
+        return _wrong(path_text(path), "is missing")
+    if first["type"] == "value_error":
+        return _wrong(path_text(path), str(first["ctx"]["error"]))
+    if len(path) == 2 and isinstance(path[1], int) and node_at(reads.schema, path).get("type") != "object":
+        path, value = path[:1], given[str(path[0])]
+    if value is None and path[0] in OPTIONAL and len(path) == 1:
+        return _wrong(path_text(path), "must be absent where there is none, not None")
+    return _wrong(path_text(path), f"must be {wanted(node_at(reads.schema, path))}, not {shown(value)}")
 
 
 def _rules(source: object) -> Rules:
     if not isinstance(source, Mapping):
-        raise RecordError(None, f"ruleset: must be a ruleset object, not {shown(source)}")
+        raise _wrong("ruleset", f"must be a ruleset object, not {shown(source)}")
     try:
         rules = rules_of(source)
     except RulesetError as error:
-        raise RecordError(None, f"ruleset: {error}") from error
+        raise _wrong("ruleset", str(error)) from error
     _check_resolved(source)
     return rules
 
@@ -189,42 +158,18 @@ def _check_resolved(ruleset: Mapping[str, object]) -> None:
         raise RecordError(None, "ruleset.straights: must be written out in a record")
 
 
-def _seed(text: str) -> bytes:
-    if not _SEED.fullmatch(text):
-        raise RecordError(None, f"seed: must be 64 hexadecimal digits, not {shown(text)}")
-    return bytes.fromhex(text)
-
-
-def _step(text: str) -> int:
-    for step, name in DIRECTIONS.items():
-        if name == text:
-            return step
-    raise RecordError(None, f"direction: must be clockwise or anticlockwise, not {shown(text)}")
-
-
-def _exchange(fields: _Fields, players: int) -> ExchangeText | None:
-    given = fields.optional("exchange")
+def _exchange(found: Mapping[str, Any]) -> ExchangeText | None:
+    given = found.get("exchange")
     if given is None:
         return None
-    if not isinstance(given, Mapping):
-        raise RecordError(None, f"exchange: must be an object, not {shown(given)}")
-    inner = _Fields(given, "exchange.")
-    loser, winner = inner.number("loser", 0, players - 1), inner.number("winner", 0, players - 1)
-    if loser == winner:
-        raise RecordError(None, f"exchange: loser and winner are both seat {loser}")
-    return ExchangeText(loser, winner, inner.text("given"), inner.text("returned"))
+    if given["loser"] == given["winner"]:
+        raise _wrong("exchange", f"loser and winner are both seat {given['loser']}")
+    return ExchangeText(**given)
 
 
-def _check_faults(given: object, record: Record) -> None:
-    if given is None:
-        return
-    if not isinstance(given, list):
-        raise RecordError(None, f"faults: must be a list, not {shown(given)}")
-    for index, fault in enumerate(given):
-        where = f"faults[{index}]"
-        if not isinstance(fault, Mapping):
-            raise RecordError(None, f"{where}: must be an object, not {shown(fault)}")
-        fields = _Fields(fault, f"{where}.")
-        fields.number("action", 0, len(record.actions))
-        fields.number("seat", 0, len(record.seats) - 1)
-        fields.text("kind")
+def _check_faults(found: Mapping[str, Any]) -> None:
+    last = len(found["actions"])
+    for index, fault in enumerate(found.get("faults", ())):
+        if fault["action"] > last:
+            reason = f"must be a whole number from 0 to {last}, not {fault['action']}"
+            raise _wrong(f"faults[{index}].action", reason)

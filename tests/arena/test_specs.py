@@ -59,7 +59,7 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
         ({"sessions": True}, "sessions: must be a whole number from 1 to 10000, not True"),
         ({"deals": "ten"}, "deals: must be a whole number from 1 to 1000, not 'ten'"),
         ({"sessions": None}, "sessions: must be a whole number from 1 to 10000, not None"),
-        ({"entrants": "ann/greedy"}, "entrants: must be a list, not 'ann/greedy'"),
+        ({"entrants": "ann/greedy"}, "entrants: must be a list of texts, not 'ann/greedy'"),
         ({"entrants": ["ann/greedy", 3]}, "entrants[1]: must be a text, not 3"),
         ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy is listed 2 times"),
         ({"ruleset": 5}, "ruleset: must be a preset's name, a TOML file or a table of fields, not 5"),

@@ -165,7 +165,11 @@ def test_record_that_lacks_a_field_is_wrong(name: str) -> None:
         ("forfeit", "0", "forfeit: must be a whole number from 0 to 3, not '0'"),
         ("exchange", 3, "exchange: must be an object, not 3"),
         ("exchange", {}, "exchange.loser: is missing"),
-        ("exchange", {"loser": 1, "winner": 1}, "exchange: loser and winner are both seat 1"),
+        (
+            "exchange",
+            {"loser": 1, "winner": 1, "given": "2S", "returned": "3D"},
+            "exchange: loser and winner are both seat 1",
+        ),
         ("faults", {}, "faults: must be a list, not {}"),
         ("faults", [3], "faults[0]: must be an object, not 3"),
         ("faults", [{"action": -1}], "faults[0].action: must be a whole number from 0"),

@@ -1,0 +1,132 @@
+"""The fields of a deal record (docs/formats.md): for reading it, and for its JSON Schema."""
+
+import re
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, with_config
+from typing_extensions import TypedDict
+
+from referee.validation import shown
+
+LEAST_PLAYERS, MOST_PLAYERS = 2, 8
+
+OPTIONAL = ("exchange", "forfeit", "faults")
+"""Fields that are absent, and not null, where there is nothing to say."""
+
+_CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
+_SEED = re.compile(r"[0-9a-fA-F]{64}")
+
+
+class Reader:
+    """Reads records of one number of players."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self.adapter: TypeAdapter[Any] = TypeAdapter(_record(least, most))
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of such a record."""
+        return self.adapter.json_schema()
+
+
+@lru_cache(maxsize=MOST_PLAYERS)
+def reader(players: int) -> Reader:
+    """Return what reads the records of so many players."""
+    return Reader(players, players)
+
+
+def record_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a record of any number of players."""
+    return Reader(LEAST_PLAYERS, MOST_PLAYERS).schema
+
+
+def _seed(text: str) -> str:
+    if not _SEED.fullmatch(text):
+        raise ValueError(f"must be 64 hexadecimal digits, not {shown(text)}")
+    return text
+
+
+def _record(least: int, most: int) -> type:
+    """Return the type of records of ``least`` to ``most`` players."""
+    Count = Annotated[int, Field(ge=1)]
+    Seat = Annotated[int, Field(ge=0, le=most - 1)]
+    Texts = Annotated[list[str], Field(min_length=least, max_length=most)]
+    Points = Annotated[list[int], Field(min_length=least, max_length=most)]
+    Seed = Annotated[str, AfterValidator(_seed), Field(json_schema_extra={"pattern": "^[0-9a-fA-F]{64}$"})]
+
+    @with_config(_CONFIG)
+    class Exchange(TypedDict):
+        """The exchange before the first trick."""
+
+        loser: Seat
+        """The seat that gave its highest card."""
+        winner: Seat
+        """The seat that received it, and gave back a card of its choice."""
+        given: str
+        """The loser's card."""
+        returned: str
+        """The winner's card."""
+
+    @with_config(_CONFIG)
+    class Fault(TypedDict):
+        """A decision that the referee made for a seat."""
+
+        action: Annotated[int, Field(ge=0)]
+        """The index in ``actions``."""
+        seat: Seat
+        """Whose decision it was."""
+        kind: str
+        """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect`` or ``flood``."""
+
+    @with_config(_CONFIG)
+    class DealRecord(TypedDict):
+        """A finished deal, from which everything about it can be worked out again."""
+
+        format: Literal["bigtwo-deal/1"]
+        """The version of this format."""
+        ruleset: dict[str, Any]
+        """All fields of the ruleset; it extends nothing."""
+        tournament: str
+        """The tournament's name."""
+        round: Count
+        """The round, from 1."""
+        table: Count
+        """The table in the round, from 1."""
+        session: Count
+        """The session of the match, from 1."""
+        deal: Count
+        """The deal of the session, from 1."""
+        seats: Texts
+        """The bots by seat, as ``owner/bot@version``."""
+        seed: Seed
+        """The deal's seed: 32 bytes in hexadecimal digits."""
+        dealer: Seat
+        """The seat that deals."""
+        direction: Literal["clockwise", "anticlockwise"]
+        """The order of play."""
+        hands: Texts
+        """The hands by seat as dealt: before leftover cards are taken and before an exchange."""
+        leftover: str
+        """The cards not dealt, in the order of the stock."""
+        exchange: NotRequired[Exchange]
+        """The exchange; absent where there was none."""
+        leader: Seat | None
+        """The seat that leads; null if a forfeit came before."""
+        actions: list[str]
+        """In order: ``seat:cards``, ``seat:-`` for a pass, ``seat:- +cards`` for a pass and the cards drawn,
+        ``seat!cards`` for a bomb out of turn."""
+        out: list[int]
+        """Seats without cards, in the order of going out."""
+        left: Texts
+        """The hands by seat at the end."""
+        points: Points
+        """The result by seat; higher is better."""
+        end: str
+        """How the deal ended: ``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
+        forfeit: NotRequired[Seat]
+        """The seat that forfeited; absent where none did."""
+        faults: NotRequired[list[Fault]]
+        """Where the referee acted for a seat; absent where it never did."""
+
+    return DealRecord
