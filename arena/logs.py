@@ -14,8 +14,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from types import TracebackType
 
-from celery import signals
-
 from arena.settings import Settings
 from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
 
@@ -79,7 +77,6 @@ def set_up(settings: Settings, process: str) -> None:
     for name in OURS:
         logging.getLogger(name).setLevel(settings.log_level.upper())
     logging.captureWarnings(True)
-    signals.setup_logging.connect(_leave_it, weak=False)
     if as_json:
         sys.excepthook = _log_crash
         threading.excepthook = _log_thread_crash
@@ -96,10 +93,6 @@ def in_one_line(record: logging.LogRecord) -> bool:
         record.exc_info = None
     record.msg, record.args = " ".join(message.split()), ()
     return True
-
-
-def _leave_it(**_: object) -> None:
-    """With a receiver of this signal, Celery leaves logging as it is."""
 
 
 def _log_crash(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import quote, unquote, urlsplit
 
-from kombu.transport import TRANSPORT_ALIASES
-from kombu.utils.url import parse_url
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
@@ -180,6 +178,15 @@ class Settings(BaseSettings):
     @field_validator("broker_url")
     @classmethod
     def _is_broker(cls, url: str) -> str:
+        if url.startswith("filesystem://"):
+            if not _is_folder(url):
+                raise ValueError(
+                    f"{without_secrets(url)} is not filesystem:///folder (with %23 for #, %3F for ?)"
+                )
+            return url
+        from kombu.transport import TRANSPORT_ALIASES  # not needed where the broker is a folder
+        from kombu.utils.url import parse_url
+
         scheme, mark, _ = url.partition("://")
         if url and (not mark or scheme not in TRANSPORT_ALIASES):
             raise ValueError(NO_BROKER)
@@ -189,10 +196,6 @@ class Settings(BaseSettings):
                     parse_url(one)
             except (ValueError, TypeError, KeyError):  # whose texts may hold a password
                 raise ValueError(f"{NO_BROKER}; a password has %2F for /, %3F for ? and %23 for #") from None
-        elif scheme == "filesystem" and not _is_folder(url):
-            raise ValueError(
-                f"{without_secrets(url)} is not filesystem:///folder (with %23 for #, %3F for ?)"
-            )
         return url
 
     @model_validator(mode="before")

@@ -6,21 +6,18 @@ A message may be lost, late or doubled. Nothing is kept in the broker: every tas
 import logging
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 
-from amqp.exceptions import AMQPError  # type: ignore[import-untyped]
 from celery import Celery, signals
-from celery.beat import ScheduleEntry, Scheduler, SchedulingError
-from kombu.exceptions import KombuError
 from sqlmodel import select
 
-from arena import broker
 from arena.errors import BrokerError, StorageError
 from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
 from arena.matches.playing import Hold, Run, never_held, play
 from arena.matches.referees import Answer, ask_referees
+from arena.messages import ADVANCE, ADVANCE_ALL, RUN_MATCH, broker_errors, log_in, make_app
 from arena.models import Tournament, utc_now
 from arena.rounds.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.settings import Settings
@@ -29,10 +26,6 @@ from referee.channel import ClientTls
 from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
-
-ADVANCE = "arena.advance"
-ADVANCE_ALL = "arena.advance_all"
-RUN_MATCH = "arena.run_match"
 
 STATUS_SECONDS = 2.0
 """How long a referee may take to say how busy it is, before a match goes to another one."""
@@ -213,13 +206,6 @@ def preference(status: RefereeStatus) -> tuple[bool, int, int]:
     return not all_there, -sum(bot.connected for bot in status.bots), status.sessions
 
 
-def make_app(settings: Settings) -> Celery:
-    """The Celery app of these settings, without tasks: enough to send messages."""
-    app = Celery("arena", set_as_current=False)
-    app.conf.update(_config(settings))
-    return app
-
-
 def make_worker_app(
     settings: Settings,
     storage: Storage,
@@ -231,7 +217,7 @@ def make_worker_app(
     app = make_app(settings)
 
     def send(task: str, number: int) -> None:
-        with _broker_errors():
+        with broker_errors():
             app.send_task(task, [number])
 
     tasks = Tasks(settings, storage, run, send, connected, hold)
@@ -243,34 +229,6 @@ def make_worker_app(
     return app
 
 
-def wake(settings: Settings, tournament_id: int) -> None:
-    """Ask a worker to let a tournament go on; without it the next beat does. BrokerError."""
-    with _broker_errors(), make_app(settings) as app:
-        app.send_task(ADVANCE, [tournament_id])
-
-
-@contextmanager
-def _broker_errors() -> Iterator[None]:
-    """Tells the broker's troubles in one line."""
-    try:
-        yield
-    except (KombuError, AMQPError, OSError, ImportError) as error:  # RabbitMQ's refusals are AMQP's own
-        raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _log_in(app: Celery) -> None:
-    """Raises BrokerError if the broker refuses these settings; one that is away is waited for later."""
-    with suppress(KombuError, OSError), app.connection_for_write() as connection:
-        try:
-            connection.ensure_connection(max_retries=1, interval_start=0)
-        except AMQPError as error:  # Celery would log a traceback
-            raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
-
-
 def run_worker(settings: Settings, run: Run | None = None) -> None:
     """Run a worker in this process until it is told to stop; ``run`` stands in for the referees.
 
@@ -280,69 +238,10 @@ def run_worker(settings: Settings, run: Run | None = None) -> None:
         referees = Referees(settings)
         connected = everyone if run else connected_bots(settings)
         hold = never_held if run else referees.hold
-        with _broker_errors():
+        with broker_errors():
             app = make_worker_app(settings, storage, run or referees.run, connected, hold)
-        _log_in(app)
+        log_in(app)
         logging.getLogger(CONSUMER).addFilter(in_one_line)  # which tells that it lost the broker, and waits
         threads = str(settings.worker_threads)
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         app.worker_main(["--quiet", "worker", "--pool", "threads", "--concurrency", threads, *quiet])
-
-
-class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for it
-    """Celery's scheduler, which keeps no file: a beat more or less does not matter.
-
-    It says in one line that the broker is away.
-    """
-
-    def apply_entry(self, entry: ScheduleEntry, producer: object = None) -> None:
-        """Send the message of an entry that is due."""
-        try:
-            self.apply_async(entry, producer=producer, advance=False)
-        except SchedulingError as error:
-            log.warning("the beat finds no broker now: %s", _first_line(error))
-
-
-def run_beat(settings: Settings) -> None:
-    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then.
-
-    Raises BrokerError if the broker refuses it, and SettingsError.
-    """
-    settings.prepare()
-    with _broker_errors():
-        app = make_app(settings)
-    _log_in(app)
-    app.Beat(loglevel="WARNING", quiet=True).run()
-
-
-def _config(settings: Settings) -> dict[str, object]:
-    beat = {
-        "task": ADVANCE_ALL,
-        "schedule": settings.beat_seconds,
-        "options": {"expires": settings.beat_seconds},  # a late one is of no use: the next one is there
-    }
-    return _broker(settings) | {
-        "task_ignore_result": True,
-        "task_serializer": "json",
-        "accept_content": ["json"],
-        "task_default_queue": "arena",
-        "worker_prefetch_multiplier": 1,
-        "worker_enable_remote_control": False,
-        # Else task threads set RabbitMQ's prefetch count, and read what is for the worker.
-        "worker_enable_prefetch_count_reduction": False,
-        "broker_connection_retry_on_startup": True,
-        "broker_connection_max_retries": None,
-        # It cancels no task, as all are acknowledged at once; without it Celery warns in many lines.
-        "worker_cancel_long_running_tasks_on_connection_loss": True,
-        "beat_schedule": {"advance": beat},
-        "beat_scheduler": BeatScheduler,
-    }
-
-
-def _broker(settings: Settings) -> dict[str, object]:
-    if settings.broker_folder is None:
-        return {"broker_url": settings.broker_url}
-    return {
-        "broker_transport": f"{broker.__name__}:{broker.Transport.__name__}",
-        "broker_transport_options": broker.options(settings.broker_folder),
-    }

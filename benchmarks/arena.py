@@ -19,12 +19,13 @@ from pathlib import Path
 from sqlmodel import func, select
 
 from arena.bots import versions
+from arena.messages import run_beat, wake
 from arena.models import Tournament, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
-from arena.tasks import run_beat, run_worker, wake
+from arena.tasks import run_worker
 from arena.tournaments import creation, lifecycle, overview
 from benchmarks.history import DEALS, ENTRANTS, session_result
 from benchmarks.memory import spec

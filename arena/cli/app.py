@@ -23,21 +23,21 @@ COMMANDS = (
     ),
     Later(
         "up",
-        "arena.cli.system:up",
+        "arena.cli.up:up",
         "Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it.",
     ),
-    Later("referee", "arena.cli.system:referee", "Run a referee: bots and workers connect to it."),
+    Later("referee", "arena.cli.referee:referee", "Run a referee: bots and workers connect to it."),
     Later(
         "worker",
-        "arena.cli.system:worker",
+        "arena.cli.worker:worker",
         "Run a worker: it has matches played and keeps what comes of them.",
     ),
     Later(
         "beat",
-        "arena.cli.system:beat",
+        "arena.cli.beat:beat",
         "Run the beat: it looks at every tournament now and then. One is enough.",
     ),
-    Later("config", "arena.cli.system:config", "Show the settings; secrets are hidden."),
+    Later("config", "arena.cli.config:config", "Show the settings; secrets are hidden."),
     Later(
         "demo",
         "arena.cli.demo:demo",

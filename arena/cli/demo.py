@@ -19,6 +19,7 @@ from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
+from arena.messages import wake
 from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.ratings import leaderboards
@@ -26,7 +27,6 @@ from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard
 from arena.storage import Storage, open_storage
-from arena.tasks import wake
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from arena.cli.tables import table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -18,8 +18,10 @@ WIDE = 1_000_000
 """Width where no terminal limits it: what goes into a file or a pipe is neither cut nor folded."""
 
 
-def console() -> Console:
-    """Standard output as it is now; text is shown as it is, brackets too."""
+def console() -> "Console":
+    """Return standard output as it is now; text is shown as it is, brackets too."""
+    from rich.console import Console  # takes as long to load as all else together, and JSON needs none
+
     width = None if sys.stdout.isatty() else WIDE
     return Console(width=width, markup=False, highlight=False, emoji=False)
 
@@ -38,6 +40,8 @@ def headline(text: str) -> None:
 def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -> None:
     """Print a table, or the line ``empty`` if there are no rows."""
     if rows:
+        from arena.cli.tables import table
+
         console().print(table(columns, rows))
     else:
         say(empty)

@@ -14,12 +14,12 @@ from arena.cli.tables import table
 from arena.cli.watch import follow
 from arena.errors import StateError
 from arena.formats import FORMATS
+from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
 from arena.standings.scoreboard import CROSSED, StandingLine
-from arena.tasks import wake
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 

@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Generator
 
+from arena import logs
+from arena.messages import run_beat
 from arena.settings import load_settings
-from arena.tasks import run_beat, run_worker
+from arena.tasks import run_worker
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 
@@ -26,6 +28,7 @@ def play_slowly(route: int, spec: MatchSpec) -> Generator[SessionResult | Progre
 if __name__ == "__main__":
     kind = sys.argv[1]
     settings = load_settings()
+    logs.set_up(settings, kind)
     if kind == "beat":
         run_beat(settings)
     else:

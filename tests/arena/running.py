@@ -10,11 +10,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from arena.bots import versions
+from arena.messages import wake
 from arena.models import utc_now
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, open_storage
-from arena.tasks import wake
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.ports import free_address

@@ -19,13 +19,14 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.cli.local import arena_command
+from arena.messages import ADVANCE, RUN_MATCH, make_app, wake
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.standings.scoreboard import StandingLine, standings
 from arena.storage import Storage, open_storage
-from arena.tasks import ADVANCE, BROKEN, RUN_MATCH, make_app, wake
+from arena.tasks import BROKEN
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from referee.matches.journal import EntryKind

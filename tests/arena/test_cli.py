@@ -12,7 +12,7 @@ from arena.cli.app import run
 from arena.cli.bots import load_bot
 from arena.cli.local import arena_command, local_referees, only_arena
 from arena.cli.output import number
-from arena.cli.system import place_of
+from arena.cli.referee import place_of
 from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
 from tests.arena.cli import Arena, Result, assert_one_line, make_arena

@@ -12,11 +12,11 @@ from arena import migrations
 from arena.cli.local import only_arena
 from arena.leagues import applying
 from arena.matches import leases
+from arena.messages import wake
 from arena.models import utc_now
 from arena.operations.doctor import Finding, disk, examine
 from arena.processes import Supervisor
 from arena.settings import Settings
-from arena.tasks import wake
 from tests.arena.cli import Arena, Result, make_arena
 from tests.arena.leagues import winter
 from tests.arena.ports import free_address, taken_address

@@ -13,10 +13,10 @@ from redis import Redis
 from sqlalchemy.engine import make_url
 
 from arena.cli.local import arena_command
+from arena.messages import wake
 from arena.migrations import HEAD
 from arena.settings import Settings
 from arena.storage import Storage
-from arena.tasks import wake
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
 from tests.arena.servers import Postgres, Server

@@ -10,11 +10,12 @@ import pytest
 
 from arena.cli.local import arena_command
 from arena.errors import BrokerError
+from arena.messages import BeatScheduler, make_app, run_beat, wake
 from arena.models import utc_now
 from arena.rounds.advance import everyone
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
-from arena.tasks import BeatScheduler, Tasks, make_app, make_worker_app, run_beat, run_worker, wake
+from arena.tasks import Tasks, make_worker_app, run_worker
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once

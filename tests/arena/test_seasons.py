@@ -10,10 +10,11 @@ from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
+from arena.messages import RUN_MATCH
 from arena.models import Season, Tournament, TournamentState
 from arena.rounds.advance import everyone
 from arena.settings import Settings
-from arena.tasks import RUN_MATCH, Tasks
+from arena.tasks import Tasks
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.overview import list_tournaments
 from tests.arena.fakes import play_at_once

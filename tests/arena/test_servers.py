@@ -19,12 +19,12 @@ from sqlalchemy import event
 from sqlmodel import SQLModel, col, select
 
 from arena.cli.local import arena_command
+from arena.messages import make_app
 from arena.models import Round
 from arena.processes import Supervisor
 from arena.rounds import advance
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
-from arena.tasks import make_app
 from tests.arena import servers
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK

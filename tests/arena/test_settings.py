@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SettingsError
+from arena.messages import wake
 from arena.settings import Settings, load_settings
 from arena.storage import open_storage
-from arena.tasks import wake
 from referee.channel import ClientTls, ServerTls
 
 

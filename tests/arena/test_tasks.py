@@ -8,11 +8,12 @@ from sqlalchemy import text, update
 from sqlmodel import col, select
 
 from arena.leagues import applying
+from arena.messages import RUN_MATCH
 from arena.models import League, Tournament, utc_now
 from arena.rounds.advance import everyone
 from arena.settings import Settings
 from arena.storage import changed
-from arena.tasks import RUN_MATCH, Tasks
+from arena.tasks import Tasks
 from tests.arena.fakes import play_at_once
 from tests.arena.leagues import winter
 from tests.arena.world import World

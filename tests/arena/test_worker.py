@@ -10,11 +10,11 @@ import pytest
 from sqlmodel import col, select
 
 from arena.errors import BrokerError
+from arena.messages import make_app, wake
 from arena.models import Match, MatchState
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.storage import open_storage
-from arena.tasks import make_app, wake
 from arena.tournaments import lifecycle
 from tests.arena.fakes import Clock
 from tests.arena.waiting import wait_for

@@ -1,0 +1,24 @@
+"""``arena beat``: the process that looks at every tournament now and then."""
+
+from contextlib import ExitStack
+
+import typer
+
+from arena import logs
+from arena.cli.context import settings_of
+from arena.messages import run_beat
+
+
+def beat(ctx: typer.Context) -> None:
+    """Run the beat: it looks at every tournament now and then. One is enough."""
+    settings = settings_of(ctx)
+    logs.set_up(settings, "beat")
+    with ExitStack() as stack:
+        if settings.metrics_listen:
+            from arena.metrics import DatabaseCollector, published  # the beat itself needs no database
+            from arena.storage import Storage
+
+            # Not migrated here: the beat has to run even while the database is away.
+            storage = stack.enter_context(Storage(settings.database_url))
+            stack.enter_context(published(settings, "beat", DatabaseCollector(storage)))
+        run_beat(settings)

@@ -1,0 +1,18 @@
+"""``arena config``: the settings."""
+
+import typer
+
+from arena.cli.context import settings_of
+from arena.cli.output import AsJson, console, print_json
+from arena.cli.tables import table
+from arena.settings import PREFIX
+
+
+def config(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Show the settings; secrets are hidden."""
+    shown = settings_of(ctx).shown()
+    if as_json:
+        print_json(shown)
+    else:
+        rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
+        console().print(table(["setting", "value", "variable"], rows))

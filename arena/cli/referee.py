@@ -1,0 +1,73 @@
+"""``arena referee``: the process that bots and workers connect to."""
+
+import logging
+from typing import Annotated
+
+import typer
+
+from arena import logs
+from arena.bots.journal import DatabaseJournal
+from arena.cli.context import settings_of
+from arena.errors import SettingsError
+from arena.metrics import RefereeCollector, published
+from arena.settings import Settings
+from arena.storage import open_storage
+from arena.tokens import DatabaseAuthenticator
+from referee.service import server
+from referee.service.metrics import Meter
+from referee.service.server import ServerOptions
+
+
+def referee(
+    ctx: typer.Context,
+    listen: Annotated[str | None, typer.Option(help="host:port to listen on; before ARENA_LISTEN.")] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Which of ARENA_REFEREES it is, where that differs from what it listens on."),
+    ] = None,
+) -> None:
+    """Run a referee: bots and workers connect to it.
+
+    SIGTERM lets it finish what is being played, SIGINT (Ctrl-C) ends it at once.
+    """
+    settings = settings_of(ctx, **({"listen": listen} if listen else {}))
+    logs.set_up(settings, "referee")
+    place = place_of(settings, address)
+    tls = settings.server_tls()
+    meter = Meter() if settings.metrics_listen else None
+    with (
+        open_storage(settings) as storage,
+        DatabaseJournal(storage, settings.referees[place]) as journal,
+        published(settings, "referee", *([RefereeCollector(meter)] if meter else ())),
+    ):
+        server.run(
+            settings.listen,
+            DatabaseAuthenticator(storage, settings.worker_secret()),
+            options=ServerOptions(
+                addresses=settings.referees,
+                share=(place, len(settings.referees)),
+                tls=tls,
+                drain_seconds=settings.drain_seconds,
+                open_to_spectators=settings.spectators == "anyone",
+                journal=logs.LoggingJournal(journal) if settings.log_level == "debug" else journal,
+                meter=meter,
+            ),
+            on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
+        )
+
+
+def place_of(settings: Settings, address: str | None) -> int:
+    """Which of the settings' referees the one at ``address`` is; by default the one that listens there.
+
+    A lone referee is that one, whatever it listens on. SettingsError.
+    """
+    known = settings.referees
+    if address is None and len(known) == 1:
+        return 0
+    if (address or settings.listen) in known:
+        return known.index(address or settings.listen)
+    if address is not None:
+        raise SettingsError("referees", f"--address {address} is none of {', '.join(known)}")
+    raise SettingsError(
+        "referees", f"{settings.listen} is none of {', '.join(known)}; say which it is with --address"
+    )

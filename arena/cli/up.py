@@ -1,0 +1,49 @@
+"""``arena up``: a whole arena in one terminal."""
+
+import signal
+import threading
+
+import typer
+
+from arena.cli.context import settings_of
+from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
+from arena.cli.output import say
+from arena.processes import Supervisor
+from arena.storage import open_storage
+
+
+def up(ctx: typer.Context) -> None:
+    """Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it."""
+    settings = settings_of(ctx)
+    for read in (settings.server_tls, settings.client_tls):
+        read()  # a wrong file is told here, not in a child's log
+    open_storage(settings).close()  # so that the children find the database ready
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    with (
+        only_arena(settings.data),
+        Supervisor(settings.logs, settings.environment(), told=say) as supervisor,
+    ):
+        start_arena(supervisor, settings)
+        shown = settings.shown()
+        say(
+            *(
+                f"{name:<9} {address}{' with TLS' if settings.tls_certificate else ''}  "
+                f"(process {supervisor.pid(name)})"
+                for name, _, address in local_referees(settings)
+            ),
+            f"worker    {settings.worker_threads} matches at once  (process {supervisor.pid('worker')})",
+            f"beat      every {settings.beat_seconds:g} s  (process {supervisor.pid('beat')})",
+            f"database  {shown['database_url']}",
+            f"broker    {shown['broker_url']}",
+            f"logs      {settings.logs}",
+            *(
+                f"metrics   http://{address}/metrics  ({name})"
+                for name, address in metrics_addresses(settings).items()
+            ),
+            "Ctrl-C stops it all; what is being played goes on with the next `arena up`.",
+        )
+        watch_over(supervisor, stop.is_set)
+        say("stopping …")
+    say("stopped")

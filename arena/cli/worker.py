@@ -1,0 +1,16 @@
+"""``arena worker``: the process that has matches played."""
+
+import typer
+
+from arena import logs
+from arena.cli.context import settings_of
+from arena.metrics import WORKER, published
+from arena.tasks import run_worker
+
+
+def worker(ctx: typer.Context) -> None:
+    """Run a worker: it has matches played and keeps what comes of them."""
+    settings = settings_of(ctx)
+    logs.set_up(settings, "worker")
+    with published(settings, "worker", WORKER):
+        run_worker(settings)

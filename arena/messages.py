@@ -1,0 +1,122 @@
+"""Messages between the arena's processes: the Celery app, waking a worker, and the beat, which keeps at it.
+
+What a worker does with them is in ``tasks``.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from amqp.exceptions import AMQPError  # type: ignore[import-untyped]
+from celery import Celery, signals
+from celery.beat import ScheduleEntry, Scheduler, SchedulingError
+from kombu.exceptions import KombuError
+
+from arena import broker
+from arena.errors import BrokerError
+from arena.settings import Settings
+
+ADVANCE = "arena.advance"
+ADVANCE_ALL = "arena.advance_all"
+RUN_MATCH = "arena.run_match"
+
+log = logging.getLogger("arena.messages")
+
+
+def make_app(settings: Settings) -> Celery:
+    """The Celery app of these settings, without tasks: enough to send messages."""
+    signals.setup_logging.connect(_leave_logging, weak=False)
+    app = Celery("arena", set_as_current=False)
+    app.conf.update(_config(settings))
+    return app
+
+
+def _leave_logging(**_: object) -> None:
+    """With a receiver of this signal, Celery leaves logging as it is."""
+
+
+def wake(settings: Settings, tournament_id: int) -> None:
+    """Ask a worker to let a tournament go on; without it the next beat does. BrokerError."""
+    with broker_errors(), make_app(settings) as app:
+        app.send_task(ADVANCE, [tournament_id])
+
+
+@contextmanager
+def broker_errors() -> Iterator[None]:
+    """Tell the broker's troubles in one line."""
+    try:
+        yield
+    except (KombuError, AMQPError, OSError, ImportError) as error:  # RabbitMQ's refusals are AMQP's own
+        raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def log_in(app: Celery) -> None:
+    """Raise BrokerError if the broker refuses these settings; one that is away is waited for later."""
+    with suppress(KombuError, OSError), app.connection_for_write() as connection:
+        try:
+            connection.ensure_connection(max_retries=1, interval_start=0)
+        except AMQPError as error:  # Celery would log a traceback
+            raise BrokerError(f"setting broker_url: {_first_line(error)}") from error
+
+
+class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for it
+    """Celery's scheduler, which keeps no file: a beat more or less does not matter.
+
+    It says in one line that the broker is away.
+    """
+
+    def apply_entry(self, entry: ScheduleEntry, producer: object = None) -> None:
+        """Send the message of an entry that is due."""
+        try:
+            self.apply_async(entry, producer=producer, advance=False)
+        except SchedulingError as error:
+            log.warning("the beat finds no broker now: %s", _first_line(error))
+
+
+def run_beat(settings: Settings) -> None:
+    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then.
+
+    Raises BrokerError if the broker refuses it, and SettingsError.
+    """
+    settings.prepare()
+    with broker_errors():
+        app = make_app(settings)
+    log_in(app)
+    app.Beat(loglevel="WARNING", quiet=True).run()
+
+
+def _config(settings: Settings) -> dict[str, object]:
+    beat = {
+        "task": ADVANCE_ALL,
+        "schedule": settings.beat_seconds,
+        "options": {"expires": settings.beat_seconds},  # a late one is of no use: the next one is there
+    }
+    return _broker(settings) | {
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_default_queue": "arena",
+        "worker_prefetch_multiplier": 1,
+        "worker_enable_remote_control": False,
+        # Else task threads set RabbitMQ's prefetch count, and read what is for the worker.
+        "worker_enable_prefetch_count_reduction": False,
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        # It cancels no task, as all are acknowledged at once; without it Celery warns in many lines.
+        "worker_cancel_long_running_tasks_on_connection_loss": True,
+        "beat_schedule": {"advance": beat},
+        "beat_scheduler": BeatScheduler,
+    }
+
+
+def _broker(settings: Settings) -> dict[str, object]:
+    if settings.broker_folder is None:
+        return {"broker_url": settings.broker_url}
+    return {
+        "broker_transport": f"{broker.__name__}:{broker.Transport.__name__}",
+        "broker_transport_options": broker.options(settings.broker_folder),
+    }
