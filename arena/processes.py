@@ -1,10 +1,8 @@
 """Child processes: started, started again when they die, and never outliving their parent.
 
-There is no thread in it: whoever has a supervisor calls ``check`` now and then. Run as a program, this module
-is the child's first moment: it ties the process to the life of its parent and then becomes the command.
+There is no thread in it: whoever has a supervisor calls ``check`` now and then.
 """
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -29,8 +27,8 @@ GRACE_SECONDS = 10.0
 
 POLL_SECONDS = 0.05
 
-PR_SET_PDEATHSIG = 1
-"""Of Linux' prctl: which signal a process gets when its parent ends."""
+CHILD = Path(__file__).with_name("child.py")
+"""The program that every child is for a moment."""
 
 
 @dataclass
@@ -134,11 +132,10 @@ class Supervisor:
 
     def _spawn(self, child: Child) -> int:
         child.log.parent.mkdir(parents=True, exist_ok=True)
-        tied = [sys.executable, "-m", __name__, str(os.getpid()), *child.command]
         with child.log.open("ab") as log:
             child.log_size = log.tell()
             child.process = subprocess.Popen(
-                tied,
+                tied(*child.command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -155,6 +152,12 @@ class Supervisor:
         child.settled = True
         child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
         child.deaths += 1
+
+
+def tied(*command: str) -> list[str]:
+    """Return the command line of a process that ends when the thread that starts it does, however it ends."""
+    # Without site-packages and what the environment asks for: this interpreter is there for a moment only.
+    return [sys.executable, "-I", "-S", str(CHILD), str(os.getpid()), *command]
 
 
 def _stop(children: Sequence[Child], grace: float) -> None:
@@ -191,19 +194,3 @@ def _last_line(child: Child) -> str:
         log.seek(child.log_size)
         lines = log.read().decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else ""
-
-
-def become(parent: int, command: list[str]) -> None:
-    """Become ``command``, which ends when the process ``parent`` does; only Linux knows how."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before it was tied to
-        sys.exit(1)
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        sys.exit(f"cannot run {command[0]}: {error.strerror}")
-
-
-if __name__ == "__main__":
-    become(int(sys.argv[1]), sys.argv[2:])

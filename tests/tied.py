@@ -1,8 +1,8 @@
 """Processes that tests start, tied to the life of the tests."""
 
-import os
-import sys
 from pathlib import Path
+
+from arena import processes
 
 
 def tied(*command: str | Path) -> list[str]:
@@ -10,4 +10,4 @@ def tied(*command: str | Path) -> list[str]:
 
     A test that takes too long ends its whole process at once, with no time to stop what it has started.
     """
-    return [sys.executable, "-m", "arena.processes", str(os.getpid()), *map(str, command)]
+    return processes.tied(*map(str, command))

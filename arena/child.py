@@ -1,0 +1,28 @@
+"""The first moment of a child process: it ties itself to the life of its parent and then becomes its command.
+
+It is run as a program, ``child.py PARENT COMMAND…``, for each child anew: it loads next to nothing.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+"""Of Linux' prctl: which signal a process gets when its parent ends."""
+
+
+def become(parent: int, command: list[str]) -> None:
+    """Become ``command``, which ends when the process ``parent`` does; only Linux knows how."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before it was tied to
+        sys.exit(1)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        sys.exit(f"cannot run {command[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    become(int(sys.argv[1]), sys.argv[2:])
