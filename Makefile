@@ -2,7 +2,7 @@
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format proto golden sweep bench clean
+.PHONY: help setup demo test check format proto schemas golden sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
@@ -34,6 +34,9 @@ format: setup ## format the code and mend what the linter can
 
 proto: setup ## generate referee/v1 from proto/
 	@.ci/proto
+
+schemas: setup ## generate docs/schemas from the fields that the code reads
+	@$(BIN)/python -m arena.schemas
 
 golden: setup ## make the golden deals, the counts and docs/rules.md anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate

@@ -110,6 +110,8 @@ Name = Annotated[
 class Asked(BaseModel):
     """Who plays what, and in which format."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     name: Name
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
     format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})]
@@ -125,7 +127,7 @@ class Asked(BaseModel):
 class TournamentSpec(Terms, Asked):
     """A tournament as it is asked for."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     options: Annotated[dict[str, object], AfterValidator(_plain)] = Field(default_factory=dict)
     """Options of the format alone."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from arena.standings.ranking import Standing
+from referee.validation import Wording, problems
 
 FORMAT = "bigtwo-export/1"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
@@ -26,19 +27,26 @@ Count = Field(ge=1)
 class Value(BaseModel):
     """An object in an export: no field is missing but a newer one, none is unknown, none of another type."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Limits(Value):
     """What bots were held to."""
 
     decision_ms: int
+    """Milliseconds that a decision may take."""
     join_ms: int
+    """Milliseconds that absent bots are waited for when a match starts."""
     faults: int
+    """Number of faults at which a session is forfeit."""
     bank_ms: int
+    """Milliseconds of thinking time that each seat has for all decisions of a session; 0: no bank."""
     increment_ms: int
+    """Milliseconds that each decision adds to the bank."""
     credit_ms: int
+    """Milliseconds that are credited to a decision for the network at most."""
     ask_forced: bool
+    """Whether bots are asked even where they have no choice."""
 
 
 class EntrantLine(Value):
@@ -49,6 +57,7 @@ class EntrantLine(Value):
     bot: str
     """``owner/bot@version``."""
     owner: str
+    """The account behind the bot."""
     entered_at_round: int = Count
     """The first round that it plays."""
     withdrawn_after: int | None
@@ -59,15 +68,20 @@ class Place(Value):
     """A table in a round of a tournament."""
 
     tournament: str
+    """The tournament's name."""
     round: int = Count
+    """The round, from 1."""
     table: int = Count
+    """The table in the round, from 1."""
 
 
 class PoolLine(Value):
     """A rating that a bot brought to a round."""
 
     bot: str
+    """``owner/bot@version``."""
     rating: float
+    """The rating."""
     since: Place | None
     """The table of another tournament where it last changed; None: the bot is new in the pool."""
 
@@ -76,6 +90,7 @@ class SessionLine(Value):
     """A finished session."""
 
     session: int = Count
+    """The session of the match, from 1."""
     seating: tuple[int, ...]
     """For each seat the place in the table's list of entrants."""
     points: tuple[int, ...]
@@ -94,7 +109,9 @@ class Change(Value):
     """What a match did to a rating."""
 
     before: float
+    """The rating that the bot brought."""
     after: float
+    """The rating that it left with."""
 
 
 class Part(Value):
@@ -103,6 +120,7 @@ class Part(Value):
     PART: ClassVar[str]
 
     format: Literal["bigtwo-export/1"]
+    """The version of this format."""
     digest: str
     """SHA-256 of the part without this field, as ``digest`` makes it."""
 
@@ -113,8 +131,11 @@ class TournamentPart(Part):
     PART: ClassVar[str] = "tournament"
 
     part: Literal["tournament"]
+    """Which part this is."""
     tournament: str
+    """The tournament's name."""
     state: Literal["created", "running", "paused", "failed", "finished", "cancelled"]
+    """Where the tournament stands."""
     pairing: str
     """The format by which rounds are paired."""
     options: dict[str, Any]
@@ -122,7 +143,9 @@ class TournamentPart(Part):
     ruleset: dict[str, Any]
     """Resolved."""
     ruleset_hash: str
+    """SHA-256, as hex, of the ruleset as JSON with sorted keys and no blanks."""
     table_size: int = Count
+    """Bots at a table."""
     rounds: int | None
     """Rounds in all; None: not known yet."""
     sessions: int = Count
@@ -134,13 +157,19 @@ class TournamentPart(Part):
     allow_same_owner: bool = True
     """Whether two bots of an owner may sit at one table; older exports do not say, and there they may."""
     limits: Limits
+    """What bots are held to."""
     entrants: tuple[EntrantLine, ...]
+    """In the order of seeding."""
     commitment: str
+    """SHA-256 of the seed, as hex, published when the tournament was created."""
     seed: str | None
     """None before the tournament has ended."""
     created_at: str
+    """When it was created, in ISO 8601 with its zone; so are the other times."""
     started_at: str | None
+    """When it was started; None: not yet."""
     finished_at: str | None
+    """When it finished or was cancelled; None: not yet."""
 
 
 class RoundPart(Part):
@@ -149,8 +178,11 @@ class RoundPart(Part):
     PART: ClassVar[str] = "round"
 
     part: Literal["round"]
+    """Which part this is."""
     round: int = Count
+    """The round, from 1."""
     state: Literal["open", "closed", "cancelled"]
+    """Where it stands; a closed round is rated."""
     tables: tuple[tuple[int, ...], ...]
     """Numbers of the entrants at each table."""
     byes: tuple[int, ...]
@@ -165,14 +197,21 @@ class MatchPart(Part):
     PART: ClassVar[str] = "match"
 
     part: Literal["match"]
+    """Which part this is."""
     round: int = Count
+    """The round, from 1."""
     table: int = Count
+    """The table in the round, from 1."""
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    """Where the match stands."""
     bots: tuple[str, ...]
     """By place at the table, as all that follows."""
     points: tuple[int, ...]
+    """Of all its sessions, by place."""
     faults: tuple[int, ...]
+    """Of all its sessions, by place."""
     sessions: tuple[SessionLine, ...]
+    """Those that are finished, by number."""
 
 
 class RoundEndPart(Part):
@@ -181,7 +220,9 @@ class RoundEndPart(Part):
     PART: ClassVar[str] = "round_end"
 
     part: Literal["round_end"]
+    """Which part this is."""
     round: int = Count
+    """The round, from 1."""
     scores: tuple[tuple[float, ...], ...] | None
     """In a duplicate tournament by table and place: points beside the same seat elsewhere. Else None."""
     ratings: tuple[tuple[Change, ...], ...]
@@ -194,11 +235,14 @@ class EndPart(Part):
     PART: ClassVar[str] = "end"
 
     part: Literal["end"]
+    """Which part this is."""
     standings: tuple[dict[str, Any], ...]
     """Best first: ``bot``, ``rank``, and what decides."""
     parts: str
     """SHA-256 of the digests of all parts before, one after the other."""
 
+
+_WORDING = Wording("this part")
 
 PARTS: tuple[type[Part], ...] = (TournamentPart, RoundPart, MatchPart, RoundEndPart, EndPart)
 
@@ -263,9 +307,7 @@ def read_part(kind: type[P], text: bytes) -> P:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise PartError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
+        raise PartError(str(problems(error, kind.model_json_schema(), _WORDING)[0])) from None
 
 
 def check_digest(part: Part, given: Mapping[str, object]) -> None:

@@ -164,6 +164,13 @@ _levels = {"type": "array", "items": {"type": "array", "minItems": 1, "items": {
 _points = {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}
 
 Whole = Annotated[int, Exactly()]
+_points_by_rank = {
+    "type": "object",
+    "additionalProperties": _points,
+    "propertyNames": {"enum": sorted({rank for ranks in RANK_SETS for rank in ranks})},
+    "minProperties": len(STANDARD_RANKS),
+}
+
 Positive = Annotated[Whole, Interval(ge=1, le=LARGEST)]
 Points = Annotated[Whole, Interval(ge=-LARGEST, le=LARGEST)]
 Flag = Annotated[bool, Exactly()]
@@ -188,5 +195,5 @@ Straights = Annotated[
 ]
 CardPoints = Annotated[
     tuple[int, ...],
-    Step(_card_points, "instead", {"type": "object", "additionalProperties": _points}),
+    Step(_card_points, "instead", _points_by_rank),
 ]

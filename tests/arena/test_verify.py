@@ -138,7 +138,7 @@ def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list
         ("[" * 100_000, "is no JSON"),
         ('{"format": "bigtwo-export/2", "part": "tournament"}', "format: is 'bigtwo-export/2'"),
         ('{"format": "bigtwo-export/1", "part": "league"}', "part: 'league' is none of tournament"),
-        ('{"format": "bigtwo-export/1", "part": "tournament"}', "digest: field required"),
+        ('{"format": "bigtwo-export/1", "part": "tournament"}', "digest: is missing"),
         ('{"format": "bigtwo-deal/1"}', "a deal record stands where the part 'tournament' should stand"),
     ],
 )

@@ -1,0 +1,209 @@
+"""The JSON Schemas of the public formats: ``python -m arena.schemas [FOLDER]`` writes ``docs/schemas``."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from arena.exports.parts import PARTS, RoundPart, make_part
+from arena.leagues.spec import SET_BY_LEAGUE, league_schema
+from arena.specs import tournament_schema
+from referee.records.random_play import random_records
+from referee.records.schema import record_schema
+from referee.rules.rulebook import rules_of
+from referee.ruleset import DEFAULT, preset_names
+from referee.ruleset.reading import json_schema
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+FOLDER = Path("docs/schemas")
+
+
+def ruleset_file() -> Schema:
+    """Return what a ruleset's TOML file and the rules tools take: any of the fields, and what they extend."""
+    schema = _ruleset()
+    del schema["required"]
+    extends = {
+        "enum": preset_names(),
+        "default": DEFAULT,
+        "description": "The preset that supplies the fields that are not given.",
+    }
+    schema["properties"] = {"extends": extends, **schema["properties"]}
+    schema["properties"]["bonuses"]["anyOf"].append({"const": "none"})
+    return schema
+
+
+def resolved_ruleset() -> Schema:
+    """Return what records and exports hold: all of the fields, with the straights written out."""
+    schema = _ruleset()
+    levels, _names = schema["properties"]["straights"].pop("anyOf")
+    schema["properties"]["straights"] |= levels
+    return schema
+
+
+def _ruleset() -> Schema:
+    schema = json_schema()
+    schema["$defs"]["Bracket"]["oneOf"] = [{"required": ["times"]}, {"required": ["points"]}]
+    schema["$defs"]["SessionEnd"]["minProperties"] = 1
+    return schema
+
+
+def tournament_file() -> Schema:
+    """Return what ``arena tournament create`` takes."""
+    schema = _copy(tournament_schema())
+    schema["properties"]["ruleset"] |= _preset_file_or("RulesetFile")
+    return _with(schema, RulesetFile=ruleset_file())
+
+
+def league_file() -> Schema:
+    """Return what ``arena league apply`` takes."""
+    schema, tournament = _copy(league_schema()), tournament_file()
+    del tournament["required"]
+    for name in SET_BY_LEAGUE:
+        del tournament["properties"][name]
+    tournament["description"] = "Some fields of a tournament."
+    for table in (schema, schema["$defs"]["Division"], schema["$defs"]["Qualification"]):
+        described = table["properties"]["tournament"]["description"]
+        table["properties"]["tournament"] = {"$ref": "#/$defs/TournamentFields", "description": described}
+    return _with(schema, TournamentFields=tournament)
+
+
+def deal_record() -> Schema:
+    """Return what a deal record is."""
+    schema = _copy(record_schema())
+    schema["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
+    return _with(schema, Ruleset=resolved_ruleset())
+
+
+def export_line() -> Schema:
+    """Return what each line of an export is: a part of it, or a deal record."""
+    definitions = {kind.__name__: kind.model_json_schema() for kind in PARTS}
+    definitions["TournamentPart"]["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
+    lines = {"DealRecord": deal_record(), **definitions}
+    schema = {
+        "type": "object",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in (*definitions, "DealRecord")],
+    }
+    return _with(schema, Ruleset=resolved_ruleset(), **lines)
+
+
+def _preset_file_or(definition: str) -> Schema:
+    named = {"type": "string", "description": "A preset's name, or a TOML file beside this one."}
+    return {"anyOf": [named, {"$ref": f"#/$defs/{definition}"}], "type": ["string", "object"]}
+
+
+def _with(schema: Schema, **definitions: Schema) -> Schema:
+    """Return a schema with more definitions; those that they bring themselves become its own."""
+    own = dict(schema.pop("$defs", {}))
+    for name, definition in definitions.items():
+        own |= definition.pop("$defs", {})
+        own[name] = definition
+    return {**schema, "$defs": dict(sorted(own.items()))}
+
+
+def _copy(schema: Schema) -> Schema:
+    copied: Schema = json.loads(json.dumps(schema))
+    return copied
+
+
+def _plain(value: Any) -> Any:
+    """Return a schema as people want to read it: no generated titles, descriptions in one line."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {key: _plain(one) for key, one in value.items() if key != "title" or not isinstance(one, str)}
+    if isinstance(found.get("description"), str):
+        found["description"] = " ".join(
+            found["description"].replace("``", "`").replace("None", "null").split()
+        )
+    return found
+
+
+HOUSE = {
+    "extends": "hong-kong",
+    "name": "our-house",
+    "last_top_card": "allowed",
+    "multipliers": [{"from": 8, "times": 2}, {"from": 10, "times": 3}, {"from": 13, "times": 4}],
+}
+CUP = {
+    "name": "autumn",
+    "format": "swiss",
+    "ruleset": "hong-kong",
+    "entrants": ["ann/greedy@2", "bob/pass", "cy/pass", "dee/x@4"],
+    "rounds": 7,
+    "sessions": 4,
+}
+WINTER = {
+    "name": "winter",
+    "start": "2026-12-01T18:00:00Z",
+    "interval_hours": 168,
+    "versions_per_owner": 2,
+    "tournament": {"format": "swiss", "ruleset": "hong-kong", "rounds": 7},
+    "divisions": [{"name": "first", "size": 16}, {"name": "second", "size": 16, "promoted": 3}],
+    "qualification": {"promoted": 2, "tournament": {"rounds": 5}},
+}
+
+
+def _record() -> object:
+    (record,) = random_records(rules_of(DEFAULT), bytes(32), 1)
+    return record
+
+
+def _round() -> object:
+    tables = [[1, 4, 3, 2]]
+    return make_part(RoundPart, round=1, state="open", tables=tables, byes=[], pool=[])
+
+
+DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], object]]] = {
+    "ruleset": (
+        "A ruleset",
+        "A variant of Big Two, as a TOML file or the rules tools have it. What fields forbid each other "
+        "is told in docs/rulesets.md.",
+        ruleset_file,
+        lambda: HOUSE,
+    ),
+    "tournament": (
+        "A tournament's file",
+        "What `arena tournament create` reads.",
+        tournament_file,
+        lambda: CUP,
+    ),
+    "league": ("A league's file", "What `arena league apply` reads.", league_file, lambda: WINTER),
+    "deal-record": (
+        "A deal record",
+        "A finished deal: bigtwo-deal/1. See docs/formats.md.",
+        deal_record,
+        _record,
+    ),
+    "export-line": (
+        "A line of an export",
+        "One of the JSON lines of `arena export`: bigtwo-export/1. See docs/formats.md for their order.",
+        export_line,
+        _round,
+    ),
+}
+"""Each schema by its name: its title, its description, what it is and an example."""
+
+
+def document(name: str) -> Schema:
+    """Return a published schema."""
+    title, description, make, example = DOCUMENTS[name]
+    schema = _plain(make())
+    schema.pop("description", None)
+    head = {"$schema": DIALECT, "$id": f"urn:bigtwo-arena:schema:{name}", "title": title}
+    return {**head, "description": description, "examples": [example()], **schema}
+
+
+def write(folder: Path) -> None:
+    """Write all schemas into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in DOCUMENTS:
+        text = json.dumps(document(name), indent=2, ensure_ascii=False)
+        (folder / f"{name}.schema.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
