@@ -134,7 +134,8 @@ class Connection:
         """Take the answer to a ping; return whether it is the one that was open."""
         if self._pinged_at is None or number != self._ping:
             return False
-        self._round_trips.append(now - self._pinged_at)
+        # A ping that was sent while the referee lagged may have been delayed to a time that has not come yet.
+        self._round_trips.append(max(0.0, now - self._pinged_at))
         self._pinged_at = None
         self.heard_at = now
         if len(self._round_trips) < FIRST_PINGS:

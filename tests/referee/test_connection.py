@@ -42,6 +42,15 @@ def test_round_trip_when_pings_differ_then_it_is_the_shortest_of_the_last() -> N
     assert stream.round_trip == pytest.approx(0.3)
 
 
+def test_round_trip_when_its_ping_was_sent_while_the_referee_lagged_then_it_is_not_negative() -> None:
+    stream = connection()
+    stream.probe()
+    number = stream.take_ping(5)
+    stream.delay(0.4)
+    assert stream.pong(number, 5.1)
+    assert stream.round_trip == 0
+
+
 @pytest.mark.parametrize("number", [0, 2, 99])
 def test_pong_when_its_number_is_wrong_then_it_counts_for_nothing(number: int) -> None:
     stream = connection()
