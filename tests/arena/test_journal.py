@@ -42,7 +42,7 @@ from tests.arena.waiting import wait_for
 from tests.tied import tied
 
 NOW = Clock()()
-DEADLINE = 30.0
+DEADLINE = 120.0
 ALL = {1: "ann/a@1", 2: "ann/a@2", 3: "bob/b@1"}
 
 FAULT = Entry(

@@ -26,7 +26,7 @@ WORKER_TOKEN = "worker-token"
 SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
-DEADLINE = 20.0
+DEADLINE = 60.0
 """Seconds after which a test gives up on an event."""
 
 

@@ -14,14 +14,17 @@ from referee.errors import ListenError
 from referee.v1 import play_pb2
 from tests.referee.check_bots import Absentee, Mute, OneShot
 from tests.referee.good_bots import GoodBot, RulesBot
+from tests.referee.support import DEADLINE
 
-PATIENCE = 2.0
+PATIENCE = 10.0
 """Seconds that bots have for an answer in tests."""
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted((ROOT / "sample_bots" / "python").glob("*.py"))
 
 
-async def check_bot(bot: GoodBot, *codes: str, timeout: float = 10.0, patience: float = PATIENCE) -> Report:
+async def check_bot(
+    bot: GoodBot, *codes: str, timeout: float = DEADLINE, patience: float = PATIENCE
+) -> Report:
     """Checks a bot that runs in this event loop."""
     tasks: list[asyncio.Task[None]] = []
 
@@ -103,7 +106,7 @@ async def test_check_when_no_bot_connects_then_nothing_is_run() -> None:
     ],
 )
 async def test_check_when_the_command_is_no_bot_then_it_says_so(command: Sequence[str], reason: str) -> None:
-    report = await check(command=command, timeout=20)
+    report = await check(command=command, timeout=DEADLINE)
     assert reason in report.results[0].reason
     assert not report.passed
 
@@ -114,7 +117,7 @@ async def test_check_when_it_ends_then_all_that_the_command_started_has_ended(tm
     report = await check(command=command, timeout=1, scenarios=["HELLO-01"])
     assert not report.passed
     state = Path(f"/proc/{child.read_text().strip()}/stat")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(DEADLINE):
         while state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
             await asyncio.sleep(0.02)
 
@@ -135,14 +138,14 @@ async def test_check_when_a_bot_answers_nothing_then_the_rest_is_left_out() -> N
 
 
 async def test_check_when_a_bot_dies_then_its_command_is_started_again() -> None:
-    report = await check(command=program("NoTiles"), scenarios=["RULES-03", "TURN-01"], timeout=20)
+    report = await check(command=program("NoTiles"), scenarios=["RULES-03", "TURN-01"], timeout=DEADLINE)
     outcomes = {result.code: result.outcome for result in report.results}
     assert outcomes == {"TURN-01": "passed", "RULES-03": "failed"}
     assert "process ended with status 1" in report.results[-1].reason
 
 
 async def test_check_when_a_bot_does_not_come_back_then_no_more_is_tried() -> None:
-    report = await check(command=program("OneShot"), scenarios=["CONN"], timeout=20)
+    report = await check(command=program("OneShot"), scenarios=["CONN"], timeout=DEADLINE)
     outcomes = {result.code: result.outcome for result in report.results}
     assert outcomes.pop("CONN-01") == "failed"
     assert outcomes.pop("CONN-15") == "passed"
@@ -164,7 +167,7 @@ async def test_check_when_a_scenario_is_unknown_then_it_is_named() -> None:
 
 async def test_check_when_the_address_is_taken_then_it_says_so() -> None:
     taken: list[str] = []
-    bot = asyncio.create_task(check(on_ready=lambda address, _: taken.append(address), timeout=20))
+    bot = asyncio.create_task(check(on_ready=lambda address, _: taken.append(address), timeout=DEADLINE))
     while not taken:
         await asyncio.sleep(0.01)
     with pytest.raises(ListenError, match="cannot listen on"):

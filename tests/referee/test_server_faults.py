@@ -55,7 +55,7 @@ async def until_open(started: asyncio.Event, journal: ListJournal, number: int) 
 
 @pytest.mark.parametrize(
     ("number", "kind", "decision_ms"),
-    [(signal.SIGSTOP, "stall", 2300), (signal.SIGKILL, "disconnect", 500)],
+    [(signal.SIGSTOP, "stall", 2300), (signal.SIGKILL, "disconnect", 1000)],
     ids=["stopped", "killed"],
 )
 async def test_bot_process_when_it_is_stopped_or_killed_then_its_faults_say_so(
@@ -78,8 +78,8 @@ async def test_bot_process_when_it_is_stopped_or_killed_then_its_faults_say_so(
 
 
 async def test_bot_process_when_it_thinks_too_long_then_its_faults_are_timeouts() -> None:
-    limits = Limits(decision_ms=300, join_ms=20_000, faults=4)
-    async with three_bots() as (address, journal), bot_process(address, 4, 0.8):
+    limits = Limits(decision_ms=1000, join_ms=20_000, faults=4)
+    async with three_bots() as (address, journal), bot_process(address, 4, 1.6):
         spec = match_spec(limits=limits, deals=2)
         (result,) = await play_match(address, spec)
     assert kinds(result) == ["timeout"] * 4
@@ -99,7 +99,7 @@ async def test_client_when_it_answers_no_ping_then_its_faults_are_stalls() -> No
 
 async def test_client_when_it_answers_pings_but_no_turn_then_its_faults_are_timeouts() -> None:
     async with three_bots() as (address, journal), WireBot(address, 4) as bot:
-        limits = replace(LIMITS, decision_ms=300)
+        limits = replace(LIMITS, decision_ms=1000)
         running = asyncio.create_task(play_match(address, match_spec(limits=limits)))
         fault = await bot.next("fault")
         (result,) = await running

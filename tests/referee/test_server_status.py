@@ -11,6 +11,7 @@ from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, Presence
 from referee.service.server import ServerOptions
 from tests.referee.support import (
+    DEADLINE,
     ORGANISER_TOKEN,
     SPECTATOR_TOKEN,
     WORKER_TOKEN,
@@ -37,7 +38,7 @@ async def test_status_when_a_match_runs_then_it_tells_of_it_and_of_the_bots_aske
         running = asyncio.create_task(play_match(address, match_spec(sessions=3, limits=LIMITS)))
         await bot.next("turn")
         status = await asyncio.to_thread(referee_status, address, token, (4, 99, 1))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DEADLINE):
             await bot.close()
             async with sdk_bots(address, {4: lowest}):
                 await running
@@ -97,7 +98,7 @@ async def test_revoked_tokens_when_the_arena_cannot_tell_then_streams_live_on(
         referee(tokens=Failing()) as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)),
     ):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(DEADLINE):
             await asked.wait()
         assert len(await play_match(address, match_spec(limits=LIMITS))) == 1
     assert "cannot ask for revoked tokens: the database is away" in caplog.text
