@@ -242,6 +242,11 @@ class Settings(BaseSettings):
         url = urlsplit(self.broker_url)
         return Path(unquote(url.path)) if url.scheme == "filesystem" else None
 
+    @property
+    def embedded_database(self) -> bool:
+        """Whether the database is a file of this host."""
+        return make_url(self.database_url).get_backend_name() == "sqlite"
+
     def prepare(self) -> Self:
         """Make the data folder; SettingsError if it cannot be written."""
         try:

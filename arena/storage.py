@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,18 @@ from arena.errors import SchemaError, SettingsError, StorageError
 from arena.migrations import HEAD
 from arena.settings import Settings
 
-__all__ = ["Storage", "Transaction", "changed", "migrate", "open_storage"]
+__all__ = [
+    "Storage",
+    "Transaction",
+    "changed",
+    "check_schema",
+    "find_revision",
+    "migrate",
+    "migrate_storage",
+    "open_storage",
+]
+
+NEWER = "database: it is from a newer version of the arena; update the arena"
 
 BUSY_SECONDS = 30
 """How long SQLite waits for another writer."""
@@ -147,22 +158,49 @@ def _first_line(error: SQLAlchemyError) -> str:
 
 
 def open_storage(settings: Settings) -> Storage:
-    """The database of these settings, brought to the present schema.
+    """Open the database of these settings.
 
-    Raises SettingsError (a folder that cannot be written, a wrong URL), StorageError or SchemaError.
+    Raises SettingsError (a folder that cannot be written, a wrong URL), StorageError, or SchemaError if its
+    schema is not that of this version.
     """
-    settings.prepare()
-    storage = Storage(settings.database_url)
-    try:
+    with ExitStack() as stack, _naming_the_database(settings):
+        storage = stack.enter_context(Storage(settings.prepare().database_url))
+        check_schema(storage)
+        stack.pop_all()
+        return storage
+
+
+def migrate_storage(settings: Settings) -> str | None:
+    """Bring the database of these settings to the present schema; return the revision that it had.
+
+    The same errors, SchemaError only if the database is from a newer version of the arena.
+    """
+    with _naming_the_database(settings), Storage(settings.prepare().database_url) as storage:
+        before = find_revision(storage)
         migrate(storage)
+        return before
+
+
+@contextmanager
+def _naming_the_database(settings: Settings) -> Iterator[None]:
+    try:
+        yield
     except StorageError as error:
-        storage.close()
         raise type(error)(f"{error} ({settings.shown()['database_url']})") from error
     except ProgrammingError as error:
         # The driver cannot use the URL, or the server forbids what it asks for.
-        storage.close()
         raise SettingsError("database_url", _first_line(error)) from error
-    return storage
+
+
+def check_schema(storage: Storage) -> None:
+    """Raise SchemaError, which says what to do, if the schema is not that of this version."""
+    revision = find_revision(storage)
+    if revision is None:
+        raise SchemaError("database: it has no tables yet; make them with: arena migrate")
+    if revision > HEAD:
+        raise SchemaError(NEWER)
+    if revision < HEAD:
+        raise SchemaError(f"database: its schema is {revision}, and {HEAD} is needed; run: arena migrate")
 
 
 def migrate(storage: Storage) -> None:
@@ -170,16 +208,17 @@ def migrate(storage: Storage) -> None:
 
     Raises SchemaError if the database is from a newer version of the arena.
     """
-    if _revision(storage) == HEAD:
+    if find_revision(storage) == HEAD:
         return
     try:
         _upgrade(storage)
     except DBAPIError as error:
-        if _revision(storage) != HEAD:  # else another process was faster
+        if find_revision(storage) != HEAD:  # otherwise another process was faster
             raise StorageError(f"database: cannot be migrated: {_first_line(error)}") from error
 
 
-def _revision(storage: Storage) -> str | None:
+def find_revision(storage: Storage) -> str | None:
+    """Return the revision of the schema; None for a database without one."""
     with storage.read() as tx:
         if not inspect(tx.connection()).has_table("alembic_version"):
             return None
@@ -201,4 +240,4 @@ def _upgrade(storage: Storage) -> None:
             config.attributes["connection"] = tx.connection()
             command.upgrade(config, "head")
     except CommandError:
-        raise SchemaError("database: it is from a newer version of the arena; update the arena") from None
+        raise SchemaError(NEWER) from None

@@ -24,7 +24,7 @@ from arena.models import Tournament, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
-from arena.storage import Storage, open_storage
+from arena.storage import Storage, migrate_storage, open_storage
 from arena.tasks import run_worker
 from arena.tournaments import creation, lifecycle, overview
 from benchmarks.history import DEALS, ENTRANTS, session_result
@@ -72,6 +72,7 @@ def rate(place: Place, workers: int, sessions: int, rounds: int) -> float:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = stack.enter_context(place(folder))
+        migrate_storage(settings)
         storage = stack.enter_context(open_storage(settings))
         supervisor = stack.enter_context(Supervisor(settings.logs, settings.environment()))
         for number in range(workers):

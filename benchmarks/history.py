@@ -43,7 +43,7 @@ from arena.models import (
 from arena.rounds import advance
 from arena.settings import load_settings
 from arena.specs import make_spec
-from arena.storage import Storage, Transaction, open_storage
+from arena.storage import Storage, Transaction, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle
 from referee.matches.match import SessionResult
 from tests.arena import servers
@@ -241,6 +241,7 @@ def measure(place: Place, format: str, pasts: Sequence[int], plays: int) -> list
         for past in pasts:
             url = new()
             settings = load_settings({"data": folder, "database_url": url})
+            migrate_storage(settings)
             storage = stack.enter_context(open_storage(settings))
             seasons.append(begin(storage, url, format, past, ahead=1 + plays))
         for number in range(plays):

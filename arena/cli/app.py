@@ -26,6 +26,11 @@ COMMANDS = (
         "arena.cli.up:up",
         "Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it.",
     ),
+    Later(
+        "migrate",
+        "arena.cli.migrate:migrate",
+        "Bring the database to the schema of this version, or make its tables.",
+    ),
     Later("referee", "arena.cli.referee:referee", "Run a referee: bots and workers connect to it."),
     Later(
         "worker",

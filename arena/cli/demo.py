@@ -26,7 +26,7 @@ from arena.ratings import leaderboards
 from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard
-from arena.storage import Storage, open_storage
+from arena.storage import Storage, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 
@@ -60,6 +60,7 @@ def demo(ctx: typer.Context) -> None:
     sample_bots = find_sample_bots()
     with demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder)
+        migrate_storage(settings)
         with (
             open_storage(settings) as storage,
             Supervisor(settings.logs, settings.environment()) as supervisor,

@@ -9,7 +9,7 @@ from arena.cli.context import settings_of
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import say
 from arena.processes import Supervisor
-from arena.storage import open_storage
+from arena.storage import migrate_storage, open_storage
 
 
 def up(ctx: typer.Context) -> None:
@@ -17,7 +17,9 @@ def up(ctx: typer.Context) -> None:
     settings = settings_of(ctx)
     for read in (settings.server_tls, settings.client_tls):
         read()  # a wrong file is told here, not in a child's log
-    open_storage(settings).close()  # so that the children find the database ready
+    if settings.embedded_database:  # one on a server belongs to other hosts, too
+        migrate_storage(settings)
+    open_storage(settings).close()  # what is wrong with it is said here, not in a child's log
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

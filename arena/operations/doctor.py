@@ -20,14 +20,14 @@ from pathlib import Path
 from kombu.connection import Connection
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from sqlalchemy import inspect, make_url, text
+from sqlalchemy import make_url
 from sqlmodel import col, func, select
 
 from arena.errors import ArenaError
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
 from arena.settings import PREFIX, Settings, load_settings
-from arena.storage import Storage
+from arena.storage import Storage, find_revision
 from referee.client import referee_status
 from referee.errors import RefereeError
 from referee.protocol.version import PROTOCOL_VERSION
@@ -42,6 +42,9 @@ CLOCK_SECONDS = 2.0
 
 DISK_LOW, DISK_FULL = 2 << 30, 200 << 20
 """Free bytes below which the disk of the data folder is low, and full."""
+
+MIGRATE = "run: arena migrate"
+"""What to do about a database without the present schema."""
 
 LATEST = 200
 """Lines of the bots' log, the latest, that are looked at for clocks."""
@@ -236,16 +239,11 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
     url = make_url(settings.database_url)
     shown = settings.shown()["database_url"]
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        return [warn("database", f"{shown} is not there yet", "the first command makes it")]
+        return [warn("database", f"{shown} is not there yet", MIGRATE)]
     with Storage(settings.database_url) as storage:
         begun = time.monotonic()
-        with storage.read() as tx:
-            tables = inspect(tx.connection()).get_table_names()
+        revision = find_revision(storage)
         found = [ok("database", f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms")]
-        revision = None
-        if "alembic_version" in tables:
-            with storage.read() as tx:
-                revision = tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar()
         found.append(_migrations(revision))
         if revision != HEAD:
             return found
@@ -256,9 +254,9 @@ def _migrations(revision: str | None) -> Finding:
     if revision == HEAD:
         return ok("migrations", f"the schema is {HEAD}, that of this version")
     if revision is None:
-        return warn("migrations", "the database is empty", "the first command makes its tables")
+        return warn("migrations", "the database is empty", MIGRATE)
     if revision < HEAD:
-        return warn("migrations", f"the schema is {revision}, not {HEAD}", "the next command migrates it")
+        return warn("migrations", f"the schema is {revision}, not {HEAD}", MIGRATE)
     return fail("migrations", f"the schema is {revision}, newer than {HEAD}", "update the arena on this host")
 
 

@@ -29,16 +29,17 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def storage(settings: Settings, empty_database: bytes) -> Iterator[Storage]:
+def migrated(settings: Settings, empty_database: bytes) -> Settings:
+    """The settings of an arena whose database has its tables."""
+    (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    return settings
+
+
+@pytest.fixture
+def storage(migrated: Settings) -> Iterator[Storage]:
     """An empty database of the present schema."""
-    with open_copy(settings, empty_database) as storage:
+    with open_storage(migrated) as storage:
         yield storage
-
-
-def open_copy(settings: Settings, database: bytes) -> Storage:
-    """Open a database of these settings that is a copy of this one."""
-    (settings.prepare().data / "arena.db").write_bytes(database)
-    return open_storage(settings)
 
 
 @pytest.fixture
@@ -54,7 +55,8 @@ def make_world(tmp_path: Path, empty_database: bytes) -> Iterator[Callable[[], W
 
         def make() -> World:
             folder = tmp_path / f"arena-{len(list(tmp_path.iterdir()))}"
-            storage = open_copy(load_settings({"data": folder}), empty_database)
-            return World(stack.enter_context(storage), Clock())
+            settings = load_settings({"data": folder})
+            (settings.prepare().data / "arena.db").write_bytes(empty_database)
+            return World(stack.enter_context(open_storage(settings)), Clock())
 
         yield make

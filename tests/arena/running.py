@@ -14,9 +14,10 @@ from arena.messages import wake
 from arena.models import utc_now
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
-from arena.storage import Storage, open_storage
+from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
+from tests.arena.databases import open_new
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -79,7 +80,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
     quick = {"data": folder, "listen": address, "referees": address, "beat_seconds": 1, "lease_seconds": 3}
     settings = load_settings(quick | settings_)
     with ExitStack() as stack:
-        storage = stack.enter_context(open_storage(settings))
+        storage = stack.enter_context(open_new(settings))
         environment = os.environ | settings.environment()
         up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
         arena = RunningArena(settings, storage, up)

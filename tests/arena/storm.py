@@ -25,11 +25,12 @@ from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.standings.scoreboard import StandingLine, standings
-from arena.storage import Storage, open_storage
+from arena.storage import Storage
 from arena.tasks import BROKEN
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from referee.matches.journal import EntryKind
+from tests.arena.databases import open_new
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
@@ -192,7 +193,7 @@ def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: 
     settings = load_settings({"data": folder} | quick | settings_)
     own = settings.model_copy(update={"database_url": database or settings.database_url})
     with ExitStack() as stack:
-        storage = stack.enter_context(open_storage(own))
+        storage = stack.enter_context(open_new(own))
         app = stack.enter_context(make_app(settings))
         supervisor = stack.enter_context(Supervisor(settings.logs, settings.environment()))
         running = Cluster(settings, storage, supervisor, app)

@@ -21,8 +21,8 @@ from tests.tied import tied
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 def test_register_of_a_new_bot_prints_its_version_and_its_token(arena: Arena) -> None:
@@ -145,11 +145,11 @@ def test_a_database_from_a_newer_version_is_left_alone(arena: Arena, settings: S
 
 
 def test_referee_on_a_port_that_is_taken_says_so(
-    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arena: Arena, migrated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with taken_address() as address:
         # Not in this process, which it would make a referee's.
-        command = arena_command("--data", str(tmp_path), "referee", "--listen", address)
+        command = arena_command("--data", str(migrated.data), "referee", "--listen", address)
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert_one_line(Result(done.returncode, done.stdout, done.stderr), 1, address)
         monkeypatch.setenv("ARENA_LISTEN", address)

@@ -18,8 +18,8 @@ GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    arena = make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    arena = make_arena(migrated.data, capsys)
     arena("bot", "register", "ann/greedy")
     return arena
 

@@ -35,8 +35,8 @@ promoted = 1
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 @pytest.fixture

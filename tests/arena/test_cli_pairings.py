@@ -8,8 +8,8 @@ from tests.arena.world import World
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 def test_pairings_explained_name_places_scores_and_what_was_avoided(arena: Arena, world: World) -> None:

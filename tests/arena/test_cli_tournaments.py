@@ -23,8 +23,8 @@ entrants = ["owner-0/bot-0", "owner-1/bot-1", "owner-2/bot-2", "owner-3/bot-3"]
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 @pytest.fixture

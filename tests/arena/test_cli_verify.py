@@ -13,8 +13,8 @@ from tests.arena.world import World
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from arena.leagues import seasons
 from arena.models import utc_now
 from arena.rounds import advance
 from arena.settings import load_settings
-from arena.storage import Storage, open_storage
+from arena.storage import Storage
 from benchmarks.history import ENTRANTS, TABLES, Season, begin
+from tests.arena.databases import open_new
 
 SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
 """Matches played before; a continuous tournament looks back as many batches as it has entrants."""
@@ -64,7 +65,7 @@ def work() -> Iterator[Work]:
 def season(folder: Path, format: str, past: int) -> Iterator[Season]:
     """A tournament with so many matches behind it."""
     url = f"sqlite:///{folder}/{format}-{past}.db"
-    with open_storage(load_settings({"data": folder, "database_url": url})) as storage:
+    with open_new(load_settings({"data": folder, "database_url": url})) as storage:
         yield begin(storage, url, format, past, ahead=10)
 
 

@@ -70,9 +70,9 @@ FAULT = Entry(
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Arena:
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Arena:
     monkeypatch.delenv("ARENA_TOKEN", raising=False)
-    return make_arena(settings.data, capsys)
+    return make_arena(migrated.data, capsys)
 
 
 @pytest.fixture

@@ -21,8 +21,8 @@ def rated(world: World) -> World:
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 def test_rebuild_of_what_was_played_gives_the_same_ratings(rated: World) -> None:

@@ -26,6 +26,7 @@ from arena.rounds import advance
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, Transaction, open_storage
 from tests.arena import servers
+from tests.arena.databases import open_new
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Proxy
@@ -66,7 +67,7 @@ class Playing:
 def playing(settings: Settings, database: str = "") -> Iterator[Playing]:
     """The arena of these settings at work; ``database`` is the test's own way to its database, if another."""
     own = settings.model_copy(update={"database_url": database or settings.database_url})
-    with open_storage(own) as storage, Supervisor(settings.logs, settings.environment()) as supervisor:
+    with open_new(own) as storage, Supervisor(settings.logs, settings.environment()) as supervisor:
         yield Playing(settings, World(storage, Clock()), supervisor)
 
 
@@ -199,7 +200,7 @@ def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other
     with servers.postgres() as postgres:
         for statement in (1, 2, 3, 4):
             settings = settings_of(tmp_path, database_url=postgres.create(f"arena{statement}"))
-            with open_storage(settings) as storage:
+            with open_new(settings) as storage:
                 world = World(storage, Clock())
                 cup = world.tournament(8, format="swiss", rounds=3).id
                 world.advance(cup)
@@ -218,7 +219,7 @@ def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other
 def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(tmp_path: Path) -> None:
     with servers.postgres() as postgres:
         settings = settings_of(tmp_path, database_url=postgres.url())
-        command = tied(*arena_command("tournament", "list"))
+        command = tied(*arena_command("migrate"))
         processes = [
             subprocess.Popen(
                 command,

@@ -15,9 +15,9 @@ from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.settings import PREFIX, load_settings
 from arena.specs import make_spec
-from arena.storage import open_storage
 from arena.tournaments import creation, lifecycle, overview
 from tests.arena import servers
+from tests.arena.databases import open_new
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE, wait_for
@@ -81,7 +81,7 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
         settings = load_settings(
             {name.removeprefix(PREFIX).lower(): text for name, text in environment.items()}
         )
-        with open_storage(settings) as storage, Supervisor(settings.logs, environment) as supervisor:
+        with open_new(settings) as storage, Supervisor(settings.logs, environment) as supervisor:
             for name, (unit, instance) in places.items():
                 stop = signal.Signals[parsed(unit)["Service"]["KillSignal"]]
                 supervisor.start(name, command(unit, instance), stop_with=stop)

@@ -16,7 +16,7 @@ from arena import migrations
 from arena.errors import SchemaError, SettingsError, StorageError
 from arena.models import Owner
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, migrate, open_storage
+from arena.storage import Storage, find_revision, migrate, migrate_storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK, deaf_address
 
@@ -32,14 +32,44 @@ def test_head_when_compared_with_the_migrations_then_it_is_the_latest() -> None:
     assert ScriptDirectory.from_config(config).get_current_head() == migrations.HEAD
 
 
-def test_open_when_several_do_so_at_once_then_all_have_the_schema(settings: Settings) -> None:
+def test_migrate_when_several_do_so_at_once_then_all_have_the_schema(settings: Settings) -> None:
     def tables(_: int) -> set[str]:
+        migrate_storage(settings)
         with open_storage(settings) as storage, storage.read() as tx:
             return set(inspect(tx.connection()).get_table_names())
 
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(tables, range(6)))
     assert all(names == {*SQLModel.metadata.tables, "alembic_version"} for names in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            "UPDATE alembic_version SET version_num = '0004'",
+            r"its schema is 0004, and \d{4} is needed; run: arena migrate",
+        ),
+        ("DROP TABLE alembic_version", "it has no tables yet; make them with: arena migrate"),
+    ],
+)
+def test_open_when_the_schema_is_older_then_one_line_says_what_to_run_and_it_is_left_alone(
+    migrated: Settings, change: str, message: str
+) -> None:
+    with Storage(migrated.database_url) as storage:
+        with storage.write() as tx:
+            tx.connection().execute(text(change))
+        before = find_revision(storage)
+        with pytest.raises(SchemaError, match=rf"^database: {message} \(sqlite:.*db\)$"):
+            open_storage(migrated)
+        assert find_revision(storage) == before
+
+
+def test_migrate_when_the_database_is_newer_then_one_line_says_so(migrated: Settings) -> None:
+    with Storage(migrated.database_url) as storage, storage.write() as tx:
+        tx.connection().execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaError, match=r"from a newer version of the arena; update the arena \(sqlite:"):
+        migrate_storage(migrated)
 
 
 def test_open_when_the_database_is_newer_then_one_line_says_so_and_it_is_left_alone(

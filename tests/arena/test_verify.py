@@ -13,9 +13,9 @@ import pytest
 
 from arena.models import Session, Tournament
 from arena.settings import load_settings
-from arena.storage import open_storage
 from arena.tournaments import lifecycle
 from arena.verify import check_export, check_links
+from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
 from tests.arena.fakes import Clock
 from tests.arena.tampering import leaves, tampered_lines
@@ -39,7 +39,7 @@ FOLLOWS = {
 def cup(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """A finished tournament's export: nine bots, two rounds of two tables, three sessions of two deals."""
     folder = tmp_path_factory.mktemp("arena")
-    with open_storage(load_settings({"data": folder})) as storage:
+    with open_new(load_settings({"data": folder})) as storage:
         world = World(storage, Clock())
         world.finish(world.tournament(9, format="swiss", rounds=2).id, play_by_table)
         return lines_of(world)

@@ -14,8 +14,8 @@ from arena.messages import make_app, wake
 from arena.models import Match, MatchState
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
-from arena.storage import open_storage
 from arena.tournaments import lifecycle
+from tests.arena.databases import open_new
 from tests.arena.fakes import Clock
 from tests.arena.waiting import wait_for
 from tests.arena.world import World, results
@@ -133,7 +133,7 @@ def test_app_when_the_broker_is_a_server_then_only_the_setting_differs(tmp_path:
 def test_storage_when_opened_by_processes_at_once_then_it_is_made_once(settings: Settings) -> None:
     with Supervisor(settings.logs, settings.environment()) as supervisor:
         run(supervisor, "worker", "beat")
-        with open_storage(settings) as storage:
+        with open_new(settings) as storage:
             world = World(storage, Clock())
             world.tournament(4)
             wait(supervisor, lambda: world.status().ended)

@@ -1,0 +1,22 @@
+"""``arena migrate``: the schema of the database."""
+
+import typer
+
+from arena.cli.context import settings_of
+from arena.cli.output import AsJson, print_json, say
+from arena.migrations import HEAD
+from arena.storage import migrate_storage
+
+
+def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """Bring the database to the schema of this version, or make its tables.
+
+    In one transaction: it happens as a whole or not at all. Make a backup before.
+    """
+    before = migrate_storage(settings_of(ctx))
+    if as_json:
+        print_json({"before": before, "schema": HEAD})
+    elif before == HEAD:
+        say(f"the database is up to date: schema {HEAD}")
+    else:
+        say(f"the database has schema {HEAD} now" + (f"; it had {before}" if before else ""))
