@@ -1,14 +1,22 @@
-"""The JSON Schemas of the public formats: ``python -m arena.schemas [FOLDER]`` writes ``docs/schemas``."""
+"""The JSON Schemas of the public formats, and the tables of keys in the documentation.
+
+``python -m arena.schemas`` writes both; with a folder it writes the schemas there, and nothing else.
+"""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
 from arena.exports.parts import PARTS, RoundPart, make_part
-from arena.leagues.spec import SET_BY_LEAGUE, league_schema
-from arena.specs import tournament_schema
+from arena.leagues.spec import SET_BY_LEAGUE, Division, LeagueSpec, Qualification, league_schema
+from arena.specs import TournamentSpec, tournament_schema
+from arena.terms import described
 from referee.records.random_play import random_records
 from referee.records.schema import record_schema
 from referee.rules.rulebook import rules_of
@@ -205,5 +213,45 @@ def write(folder: Path) -> None:
         (folder / f"{name}.schema.json").write_text(text + "\n", encoding="utf-8")
 
 
+def tournament_keys() -> str:
+    """Return the table of keys in docs/tournaments.md."""
+    rows = _rows("", TournamentSpec)
+    return "\n".join(["| key | default | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def league_keys() -> str:
+    """Return the table of keys in docs/leagues.md."""
+    models = (("", LeagueSpec), ("divisions.", Division), ("qualification.", Qualification))
+    rows = [row for prefix, model in models for row in _rows(prefix, model)]
+    return "\n".join(["| key | default | |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _rows(prefix: str, model: type[BaseModel]) -> list[tuple[str, str, str]]:
+    return [
+        (f"`{prefix}{name}`", _default(field), described(field)) for name, field in model.model_fields.items()
+    ]
+
+
+def _default(field: FieldInfo) -> str:
+    return json.dumps(field.default) if type(field.default) in (int, bool) else ""
+
+
+PAGES = {"tournaments.md": tournament_keys, "leagues.md": league_keys}
+"""Pages of the documentation with a table of keys."""
+
+KEYS = re.compile(r"\| key \|.*?\n\n", re.S)
+"""Such a table in a page."""
+
+
+def write_tables(docs: Path) -> None:
+    """Write the tables of keys into the pages in a folder."""
+    for name, table in PAGES.items():
+        page = docs / name
+        before, after = KEYS.split(page.read_text(encoding="utf-8"), maxsplit=1)
+        page.write_text(f"{before}{table()}\n\n{after}", encoding="utf-8")
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        write_tables(FOLDER.parent)
     write(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)

@@ -114,14 +114,15 @@ class Asked(BaseModel):
 
     name: Name
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
-    format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})]
-    """How its rounds are paired."""
+    format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})] = Field(
+        description=f"How its rounds are paired: {', '.join(f'``{name}``' for name in FORMATS)}."
+    )
     ruleset: Annotated[
         str | dict[str, Any], PlainValidator(_ruleset), WithJsonSchema({"type": ["string", "object"]})
     ]
     """What is played: a preset, a TOML file, or a ruleset's fields; it says how many sit at a table."""
     entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)]
-    """Who plays, in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for its newest version."""
+    """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest."""
 
 
 class TournamentSpec(Terms, Asked):

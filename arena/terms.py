@@ -1,6 +1,7 @@
 """What a tournament is played under: each field once, for files, options, the database and exports."""
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
@@ -52,3 +53,8 @@ class Terms(Limits, Plan):
 
     require_check: bool = False
     """Whether every entrant must have passed ``arena bot check``."""
+
+
+def described(field: FieldInfo) -> str:
+    """Return a field's description as a paragraph."""
+    return " ".join((field.description or "").replace("``", "`").split())

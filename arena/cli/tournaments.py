@@ -8,6 +8,7 @@ import typer
 
 from arena.cli import pairings
 from arena.cli.context import settings_of, storage_of
+from arena.cli.fields import given_fields, with_fields
 from arena.cli.output import AsJson, console, moment, number, print_json, say, show
 from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.tables import table
@@ -29,82 +30,20 @@ Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament'
 
 
 @app.command()
+@with_fields
 def create(
     ctx: typer.Context,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE.toml", help="What is asked for, as TOML.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Its name.")] = None,
-    format: Annotated[str | None, typer.Option(help=f"{', '.join(FORMATS)}.")] = None,
-    ruleset: Annotated[str | None, typer.Option(help="A preset, or a TOML file.")] = None,
-    entrant: Annotated[
-        list[str] | None, typer.Option(help="A bot, as OWNER/BOT or OWNER/BOT@VERSION; once for each.")
-    ] = None,
-    rounds: Annotated[int | None, typer.Option(help="Rounds; only Swiss has to be told.")] = None,
-    sessions: Annotated[int | None, typer.Option(help="Sessions in a match.")] = None,
-    deals: Annotated[int | None, typer.Option(help="Deals in a session.")] = None,
-    decision_ms: Annotated[int | None, typer.Option(help="How long a decision may take.")] = None,
-    join_seconds: Annotated[int | None, typer.Option(help="How long absent bots are waited for.")] = None,
-    faults: Annotated[int | None, typer.Option(help="Faults at which a session is forfeit.")] = None,
-    bank_ms: Annotated[
-        int | None, typer.Option(help="Thinking time of each seat for a whole session; 0: none.")
-    ] = None,
-    increment_ms: Annotated[int | None, typer.Option(help="What each decision adds to the bank.")] = None,
-    credit_ms: Annotated[
-        int | None, typer.Option(help="The most that is credited to a decision for the network.")
-    ] = None,
-    ask_forced: Annotated[
-        bool | None, typer.Option("--ask-forced", help="Ask bots even where they have no choice.")
-    ] = None,
-    require_check: Annotated[
-        bool | None, typer.Option("--require-check", help="Take only bots that passed `arena bot check`.")
-    ] = None,
-    duplicate: Annotated[
-        bool | None, typer.Option("--duplicate", help="All tables of a round play the same deals.")
-    ] = None,
-    allow_same_owner: Annotated[
-        bool | None, typer.Option("--allow-same-owner", help="Two bots of an owner may sit at one table.")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="An option of the format, as advance=2; once for each."),
-    ] = None,
     as_json: AsJson = False,
+    **fields: object,
 ) -> None:
     """Create a tournament from a file or from options."""
-    options = {
-        "name": name,
-        "format": format,
-        "ruleset": ruleset,
-        "entrants": entrant,
-        "rounds": rounds,
-        "sessions": sessions,
-        "deals": deals,
-        "decision_ms": decision_ms,
-        "join_seconds": join_seconds,
-        "faults": faults,
-        "bank_ms": bank_ms,
-        "increment_ms": increment_ms,
-        "credit_ms": credit_ms,
-        "ask_forced": ask_forced,
-        "require_check": require_check,
-        "duplicate": duplicate,
-        "allow_same_owner": allow_same_owner,
-        "options": _format_options(option),
-    }
-    spec = _spec(file, {key: value for key, value in options.items() if value is not None})
+    spec = _spec(file, given_fields(fields))
     with storage_of(ctx) as storage:
         status = creation.create(storage, spec, utc_now())
     _tell(status, as_json, f"start it with: arena tournament start {status.name}")
-
-
-def _format_options(given: list[str] | None) -> dict[str, int] | None:
-    if not given:
-        return None
-    try:
-        return {name: int(value) for name, value in (one.split("=") for one in given)}
-    except ValueError:
-        raise typer.BadParameter("it is NAME=NUMBER, as advance=2", param_hint="'--option'") from None
 
 
 def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:

@@ -120,7 +120,7 @@ class LeagueSpec(_Table):
     interval_hours: Annotated[
         float, PlainValidator(_hours), WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000})
     ]
-    """Hours from one start to the next."""
+    """Hours from one start to the next, 0.01 to 100000."""
     seasons: int | None = Field(default=None, ge=1, le=MOST_SEASONS)
     """Seasons in all; by default there is no end."""
     versions_per_owner: int | None = Field(default=None, ge=1, le=MOST_ENTRANTS)

@@ -56,14 +56,14 @@ for command in sys.stdin.read().split("\\n\\n"):
 @pytest.fixture
 def environment(world: World, settings: Settings) -> dict[str, str]:
     """Of commands that have long names to show."""
-    versions = [versions.register_version(world.storage, name, world.clock()) for name in NAMES]
+    registered = [versions.register_version(world.storage, name, world.clock()) for name in NAMES]
     world.finish(world.tournament_of(NAMES, name=CUP).id, play_randomly)
     details = {"deal": 2, "action": 17, "hand": "3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD 2D", "faults": 3}
     with DatabaseJournal(world.storage, HOST) as journal:
         journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
         journal.add(Entry(1, EntryKind.FAULT, "timeout", "late " * 40, f"{CUP}/1/1/1", details))
     clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    return clean | {"ARENA_TOKEN": versions[0].token, "ARENA_LISTEN": HOST, "ARENA_REFEREES": HOST}
+    return clean | {"ARENA_TOKEN": registered[0].token, "ARENA_LISTEN": HOST, "ARENA_REFEREES": HOST}
 
 
 def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> list[str]:

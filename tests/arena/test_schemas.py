@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from typer.main import get_command
 
 from arena import schemas
+from arena.cli.fields import REPEATED
+from arena.cli.tournaments import app
 from arena.errors import SpecError
 from arena.leagues.spec import make_league
-from arena.specs import make_spec
+from arena.specs import TournamentSpec, make_spec
+from arena.terms import described
 from referee.errors import RulesetError
 from referee.records.random_play import random_records
 from referee.rules.rulebook import rules_of
@@ -48,6 +52,25 @@ def blocks(page: str) -> list[dict[str, Any]]:
 def test_schema_when_generated_anew_then_it_is_the_one_published(name: str) -> None:
     content = json.loads((ROOT / schemas.FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
     assert content == json.loads(json.dumps(schemas.document(name)))
+
+
+@pytest.mark.parametrize("page", schemas.PAGES)
+def test_table_of_keys_in_the_documentation_is_that_of_the_code(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert f"{schemas.PAGES[page]()}\n\n" in text
+
+
+def test_options_of_the_command_are_the_fields_of_a_tournament() -> None:
+    given = {option.name: option for option in get_command(app).commands["create"].params}  # type: ignore[attr-defined]
+    own = [one for one in given if one not in ("file", "as_json", "help")]
+    assert own == list(TournamentSpec.model_fields)
+    assert [given[name].help for name in own] == [
+        described(one) for one in TournamentSpec.model_fields.values()
+    ]
+    assert {flag for name in own for flag in given[name].opts} == {
+        f"--{REPEATED[name][0].removeprefix('--') if name in REPEATED else name.replace('_', '-')}"
+        for name in own
+    }
 
 
 @pytest.mark.parametrize("name", schemas.DOCUMENTS)

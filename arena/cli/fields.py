@@ -1,0 +1,56 @@
+"""Options of a command that are the fields of a tournament's file: one description for both."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+
+from arena.specs import TournamentSpec
+from arena.terms import described
+
+REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=NUMBER")}
+"""Fields of several values, which are options that can be given more than once, and what they take."""
+
+
+def with_fields(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of a tournament, in place of its ``**fields``."""
+    own = inspect.signature(command)
+    before = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    added = [_parameter(name, field) for name, field in TournamentSpec.model_fields.items()]
+    command.__signature__ = own.replace(parameters=[*before, *added])  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in (*before, *added)} | {"return": None}
+    return command
+
+
+def given_fields(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return what was given of these options, as a tournament's file has it."""
+    given = {name: value for name, value in fields.items() if value is not None and value != []}
+    if "options" in given:
+        given["options"] = _numbers(given["options"])
+    return given
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    flag, takes = REPEATED.get(name, (f"--{name.replace('_', '-')}", None))
+    default = str(field.default) if not field.is_required() and type(field.default) is int else False
+    option = typer.Option(flag, help=described(field), metavar=takes, show_default=default)
+    kind: Any = _kind(name, field) | None
+    annotation: Any = Annotated[kind, option]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _kind(name: str, field: FieldInfo) -> Any:
+    if name in REPEATED:
+        return list[str]
+    if field.annotation is bool:
+        return bool
+    return int if field.annotation in (int, int | None) else str
+
+
+def _numbers(given: Any) -> dict[str, int]:
+    try:
+        return {name: int(value) for name, value in (one.split("=") for one in given)}
+    except ValueError:
+        raise typer.BadParameter("it is NAME=NUMBER, as advance=2", param_hint="'--option'") from None
