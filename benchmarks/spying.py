@@ -25,11 +25,16 @@ STEPS = 4
 CLASSES = 64
 
 
+def _span(rules: Rules, code: int) -> tuple[int, int]:
+    """Return the least code that beats the play in its group, and the end of that group."""
+    return (code | rules.full) + 1, (code | rules.group_full) + 1
+
+
 @lru_cache(maxsize=100_000)
 def _beating(rules: Rules, code: int, unseen: int) -> int:
     """How many plays of as many cards (1 to 3) among the unseen beat the play."""
     size = rules.count(code & rules.full)
-    least, end = rules.span(code)
+    least, end = _span(rules, code)
     if size == 1:
         singles = (rules.code(mask) for mask in rules.choose(unseen, 1))
         return sum(least <= single < end for single in singles)
@@ -81,7 +86,7 @@ class Counting:
             return 1.0
         if size == 5:
             best = self._best[cards]
-            return bisect_left(best, rules.span(code)[0]) / len(best)
+            return bisect_left(best, _span(rules, code)[0]) / len(best)
         beating = _beating(rules, code, unseen)
         if size == 1:
             return math.comb(hidden - beating, cards) / math.comb(hidden, cards)
@@ -153,8 +158,8 @@ class Seen:
 
     def _unable(self, seat: int, cards: int, code: int, noted: bool) -> float:
         unable = self.counting.unable(code, cards, self.unseen)
-        group = self.rules.span(code)[1]
-        notes = [note for note in self.notes[seat] if self.rules.span(note.to_beat)[1] == group]
+        group = _span(self.rules, code)[1]
+        notes = [note for note in self.notes[seat] if _span(self.rules, note.to_beat)[1] == group]
         if not notes or not noted:
             return unable
         bounds = [

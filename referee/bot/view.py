@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
 from referee.deals.dealing import landmarks
-from referee.deals.options import Position, allowed
+from referee.deals.options import Constraints, allowed
 from referee.memo import Memo
 from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
@@ -436,7 +436,7 @@ def legal_codes(view: SessionView, message: Any) -> list[int]:
         return [code for code in plays if rules.count(code & rules.full) == 1]
     include = view.mask([include]) if include else 0
     banned = landmarks(rules).top if top_card_banned else 0
-    legal = allowed(rules, plays, Position(to_beat, include, banned, guarded)).plays
+    legal = allowed(rules, plays, Constraints(to_beat, include, banned, guarded)).plays
     if kind == play_pb2.TURN_KIND_BOMB:
         return [code for code in legal if rules.is_bomb(code)]
     return legal

@@ -1,7 +1,7 @@
-"""What a seat may do in its own turn, every rule considered: the one source of legality.
+"""What a seat may do, every rule considered: the one source of legality.
 
-``referee.deals.deal`` answers an ordinary turn from the sorted plays alone; whenever a rule of this module
-bears on a turn it asks here, and so does the tool that lists legal plays for bot authors.
+``referee.deals.deal`` answers an ordinary turn, in which only the play to beat matters, from the sorted plays
+alone; it asks here whenever another rule bears on a turn. So do the SDK and the rules tools.
 """
 
 from typing import NamedTuple
@@ -10,8 +10,8 @@ from referee.errors import IllegalHere, NotAPlay, NotInHand, PlayError
 from referee.rules.plays import Rules
 
 
-class Position(NamedTuple):
-    """A position as the seat in turn sees it, as far as it decides what is legal."""
+class Constraints(NamedTuple):
+    """What bears on a decision, besides the hand."""
 
     to_beat: int
     """Code of the play to beat, 0 for a lead."""
@@ -32,51 +32,51 @@ class Options(NamedTuple):
     """Whether passing is legal."""
 
 
-def allowed(rules: Rules, plays: list[int], position: Position) -> Options:
+def allowed(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
     """Return what is legal with a hand of these plays, which must be all that could be legal."""
-    found = _allowed_unguarded(rules, plays, position)
-    if not position.guarded or rules.ruleset.guard != "must":
+    found = _allowed_unguarded(rules, plays, constraints)
+    if not constraints.guarded or rules.ruleset.guard != "must":
         return found
-    if position.to_beat:
-        return _precaution(rules, found, position)
+    if constraints.to_beat:
+        return _precaution(rules, found, constraints)
     return Options(_hindering(rules, plays, found.plays), found.may_pass)
 
 
-def checked(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> int:
+def checked(rules: Rules, seat: int, hand: int, mask: int, constraints: Constraints) -> int:
     """Return the code of the play ``mask`` of ``seat``, 0 for a pass; PlayError where that is not legal.
 
     The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
     """
     code = 0 if mask & ~hand else rules.code(mask)
-    legal = code > 0 and bool(_allowed_unguarded(rules, [code], position).plays)
+    legal = code > 0 and bool(_allowed_unguarded(rules, [code], constraints).plays)
     if not mask:
-        legal = position.to_beat > 0 or allowed(rules, rules.list_plays(hand), position).may_pass
-    if legal and position.guarded and rules.ruleset.guard == "must":
-        legal = _takes(allowed(rules, rules.list_plays(hand), position), code)
+        legal = constraints.to_beat > 0 or allowed(rules, rules.list_plays(hand), constraints).may_pass
+    if legal and constraints.guarded and rules.ruleset.guard == "must":
+        legal = _takes(allowed(rules, rules.list_plays(hand), constraints), code)
     if not legal:
-        raise refusal(rules, seat, hand, mask, position)
+        raise refusal(rules, seat, hand, mask, constraints)
     return code
 
 
-def ignores_precaution(rules: Rules, hand: int, code: int, position: Position) -> bool:
+def ignores_precaution(rules: Rules, hand: int, code: int, constraints: Constraints) -> bool:
     """Return whether a legal action makes its seat liable: a play, or 0 for a pass."""
-    if not position.guarded or rules.ruleset.guard != "liable":
+    if not constraints.guarded or rules.ruleset.guard != "liable":
         return False
-    found = _allowed_unguarded(rules, rules.list_plays(hand), position)
-    return not _takes(_precaution(rules, found, position), code)
+    found = _allowed_unguarded(rules, rules.list_plays(hand), constraints)
+    return not _takes(_precaution(rules, found, constraints), code)
 
 
 def _takes(found: Options, code: int) -> bool:
     return code in found.plays if code else found.may_pass
 
 
-def _allowed_unguarded(rules: Rules, plays: list[int], position: Position) -> Options:
-    found = rules.following(plays, position.to_beat) if position.to_beat else plays
-    if position.include:
-        found = [play for play in found if play & position.include]
-    if position.banned:
-        found = [play for play in found if play & rules.full != position.banned]
-    return Options(found, position.to_beat > 0 or not found)
+def _allowed_unguarded(rules: Rules, plays: list[int], constraints: Constraints) -> Options:
+    found = rules.following(plays, constraints.to_beat) if constraints.to_beat else plays
+    if constraints.include:
+        found = [play for play in found if play & constraints.include]
+    if constraints.banned:
+        found = [play for play in found if play & rules.full != constraints.banned]
+    return Options(found, constraints.to_beat > 0 or not found)
 
 
 def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
@@ -89,7 +89,7 @@ def _hindering(rules: Rules, plays: list[int], leads: list[int]) -> list[int]:
     return [play for play in leads if play == highest or not _is_single(rules, play)] or leads
 
 
-def _precaution(rules: Rules, found: Options, position: Position) -> Options:
+def _precaution(rules: Rules, found: Options, constraints: Constraints) -> Options:
     """Return those of the legal options that are the precaution of ``guard: liable`` (pagat.com, "Scoring").
 
     Leading, that is a play of two or more cards, or else the highest card; on a single, under ``must`` too,
@@ -98,9 +98,9 @@ def _precaution(rules: Rules, found: Options, position: Position) -> Options:
     """
     singles = [play for play in found.plays if _is_single(rules, play)]
     several = [play for play in found.plays if not _is_single(rules, play)]
-    if not position.to_beat:
+    if not constraints.to_beat:
         return Options(several or singles[-1:], found.may_pass)
-    if not _is_single(rules, position.to_beat):
+    if not _is_single(rules, constraints.to_beat):
         return found
     return Options(sorted(singles[-1:] + several), not singles)
 
@@ -109,10 +109,10 @@ def _is_single(rules: Rules, play: int) -> bool:
     return rules.count(play & rules.full) == 1
 
 
-def refusal(rules: Rules, seat: int, hand: int, mask: int, position: Position) -> PlayError:
+def refusal(rules: Rules, seat: int, hand: int, mask: int, constraints: Constraints) -> PlayError:
     """Return the error that says why ``seat`` may not play ``mask`` (0: pass) in this turn."""
     if not mask:
-        if not position.to_beat:
+        if not constraints.to_beat:
             return IllegalHere("a pass is not legal when leading")
         return IllegalHere("a pass does not hinder the next seat, which has one card left")
     if mask & ~hand:
@@ -121,15 +121,15 @@ def refusal(rules: Rules, seat: int, hand: int, mask: int, position: Position) -
     code = rules.code(mask)
     if not code:
         return NotAPlay(f"{rules.text(mask)} is no combination in {rules.ruleset.label}")
-    return IllegalHere(_why_not(rules, code, position))
+    return IllegalHere(_why_not(rules, code, constraints))
 
 
-def _why_not(rules: Rules, code: int, position: Position) -> str:
+def _why_not(rules: Rules, code: int, constraints: Constraints) -> str:
     cards = rules.text(code & rules.full)
-    if position.to_beat and not rules.beats(code, position.to_beat):
-        return f"{cards} does not beat {rules.text(position.to_beat & rules.full)}"
-    if position.include and not code & position.include:
-        return f"{cards} does not contain {rules.text(position.include)}, which this lead must"
-    if position.banned:
+    if constraints.to_beat and not rules.beats(code, constraints.to_beat):
+        return f"{cards} does not beat {rules.text(constraints.to_beat & rules.full)}"
+    if constraints.include and not code & constraints.include:
+        return f"{cards} does not contain {rules.text(constraints.include)}, which this lead must"
+    if constraints.banned:
         return f"{cards} may not be the last card played"
     return f"{cards} does not hinder the next seat, which has one card left"

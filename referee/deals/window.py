@@ -15,6 +15,12 @@ class Window:
         self._order = self.waiting
         self._bombs: dict[int, int] = {}
 
+    def copy(self) -> "Window":
+        """Return a window with the same answers that goes on by itself."""
+        other = Window(self._order)
+        other.waiting, other._bombs = self.waiting, dict(self._bombs)
+        return other
+
     def answer(self, seat: int, code: int) -> bool:
         """Note the bomb of ``seat``, or 0 where it declines; return whether all have answered."""
         self.waiting = tuple([other for other in self.waiting if other != seat])

@@ -164,13 +164,13 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
 
 def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
     """What bears on the turn and cannot be told from the cards alone."""
-    position = deal.position(seat)
+    constraints = deal.constraints(seat)
     parts: list[bytes] = []
-    if position.include:
-        parts.append(_MUST_INCLUDE[pieces.number(position.include)])
-    if position.guarded:
+    if constraints.include:
+        parts.append(_MUST_INCLUDE[pieces.number(constraints.include)])
+    if constraints.guarded:
         parts.append(_NEXT_HAS_ONE)
-    if position.banned:
+    if constraints.banned:
         parts.append(_TOP_CARD_BANNED)
     return parts
 

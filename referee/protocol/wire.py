@@ -144,12 +144,12 @@ def write_turn(message: play_pb2.Turn, turn: Turn, list_plays: bool) -> None:
 
 def write_constraints(message: play_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
     """Fills in what bears on the turn and cannot be told from the cards alone."""
-    position = turn.deal.position(turn.seat)
-    if position.include:
-        message.must_include = cards.numbers(position.include)[0]
-    if position.guarded:
+    constraints = turn.deal.constraints(turn.seat)
+    if constraints.include:
+        message.must_include = cards.numbers(constraints.include)[0]
+    if constraints.guarded:
         message.next_has_one = True
-    if position.banned:
+    if constraints.banned:
         message.top_card_banned = True
 
 

@@ -6,7 +6,7 @@ Each tool answers one request; RefereeError says in one line why a request canno
 from collections.abc import Mapping
 
 from referee.deals.dealing import landmarks
-from referee.deals.options import Position, allowed
+from referee.deals.options import Constraints, allowed
 from referee.errors import CardError, RecordError, RefereeError
 from referee.records.replay import Replayer
 from referee.rules.plays import Rules
@@ -26,8 +26,8 @@ def legal(request: object) -> dict[str, object]:
     given = _object(request)
     rules = _rules(given)
     hand = _cards(rules, given, "hand")
-    position = _position(rules, given, hand)
-    found = allowed(rules, rules.list_plays(hand), position)
+    constraints = _constraints(rules, given, hand)
+    found = allowed(rules, rules.list_plays(hand), constraints)
     return {"plays": play_texts(rules, found.plays), "pass": found.may_pass}
 
 
@@ -60,13 +60,13 @@ def play_texts(rules: Rules, plays: list[int]) -> list[str]:
     return sorted(texts, key=lambda text: (text.count(" "), text))
 
 
-def _position(rules: Rules, given: Mapping[str, object], hand: int) -> Position:
+def _constraints(rules: Rules, given: Mapping[str, object], hand: int) -> Constraints:
     to_beat, include = _table(rules, given), _include(rules, given, hand)
     own, next_has_one = _flag(given, "last_trick_player_is_self"), _flag(given, "next_has_one")
     if own and not rules.ruleset.beat_own:
         to_beat = 0
     top = landmarks(rules).top
-    return Position(
+    return Constraints(
         to_beat=to_beat,
         include=include,
         banned=top if hand == top and rules.ruleset.last_top_card == "cannot_win" else 0,

@@ -61,10 +61,6 @@ class Rules(Pack):
         # Above it, and in its group, or a bomb: these are the last group, so none is below another play.
         return code > other | self.full and (code <= other | self.group_full or code >= self.first_bomb)
 
-    def span(self, to_beat: int) -> tuple[int, int]:
-        """Return the least code that beats ``to_beat`` in its group, and the end of that group."""
-        return (to_beat | self.full) + 1, (to_beat | self.group_full) + 1
-
     def following(self, plays: list[int], to_beat: int) -> list[int]:
         """Return those of ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
         low = bisect(plays, to_beat | self.full)
@@ -72,6 +68,10 @@ class Rules(Pack):
         if high < len(plays) and plays[-1] >= self.first_bomb:
             return plays[low:high] + plays[bisect_left(plays, self.first_bomb, high) :]
         return plays[low:high]
+
+    def bombs_on(self, plays: list[int], to_beat: int) -> list[int]:
+        """Return the bombs among ``plays`` (ascending) that beat the play ``to_beat``, ascending."""
+        return plays[max(bisect(plays, to_beat | self.full), bisect_left(plays, self.first_bomb)) :]
 
 
 @lru_cache(maxsize=32)

@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 
 from referee.deals.dealing import landmarks
-from referee.deals.options import Position, allowed
+from referee.deals.options import Constraints, allowed
 from referee.protocol.numbers import card_numbers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -152,7 +152,7 @@ class Seat:
         rules, plays = self.rules, self.rules.list_plays(self.hand)
         if turn.kind == play_pb2.TURN_KIND_EXCHANGE:
             return [code for code in plays if rules.count(code & rules.full) == 1]
-        position = Position(
+        constraints = Constraints(
             rules.code(self.cards.mask(turn.to_beat)) if turn.to_beat else 0,
             self.cards.mask([turn.must_include]) if turn.must_include else 0,
             landmarks(rules).top if turn.top_card_banned else 0,
@@ -160,7 +160,7 @@ class Seat:
         )
         bombs_only = turn.kind == play_pb2.TURN_KIND_BOMB
         return [
-            code for code in allowed(rules, plays, position).plays if rules.is_bomb(code) or not bombs_only
+            code for code in allowed(rules, plays, constraints).plays if rules.is_bomb(code) or not bombs_only
         ]
 
 

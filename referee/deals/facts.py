@@ -1,6 +1,5 @@
-"""What a ruleset asks of every deal, worked out once so that no action has to look it up."""
+"""Facts of a ruleset that bear on actions, worked out once so that no action has to look them up."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,31 +10,21 @@ from referee.rules.plays import Rules
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class RuleFacts:
     """Facts of a ruleset that bear on actions."""
 
-    code: Callable[[int], int]
-    """Gives the code of a mask."""
-    full: int
-    """The part of a code that is the mask of its cards."""
-    group: int
-    """The bits below a code's group."""
-    first_bomb: int
-    """The least code of a bomb."""
-    bombs: bool
-    """Whether any play is a bomb."""
     stronger: dict[int, int]
-    """The cards that beat a single, as a mask, by its code."""
+    """The cards that beat a single, as a mask, by its code; empty where other plays may beat it too."""
     one_pack: bool
     careful: bool
     """Whether a turn can be bound by a rule about last cards, a ban or a precaution."""
     goes_round: bool
-    """Whether every turn is simply followed by the next seat's, as nobody is out or locked out and no rule
-    looks at the seats around."""
+    """Whether every turn is followed by the next seat's: nobody is out or locked out before the deal is
+    over, and no rule looks at the seats around."""
     costly: bool
     """Whether a pass takes more than that."""
     losing: int
-    """Mask of the card that who is left with it loses by; -1 for none."""
+    """Mask of the card whose holder loses when left with it alone; -1 for none."""
     beat_own: bool
     windows: bool
     """Whether bombs may be played out of turn."""
@@ -46,13 +35,15 @@ class Course:
     draws: bool
     """Whether a pass draws cards."""
     pass_locks: bool
+    lists_short: bool
+    """Whether hands change so often that only plays of up to three cards are listed where those suffice."""
     no_stock: Stock | None
     """The stock of every deal, where the rules have none; else None."""
 
 
 @lru_cache(maxsize=64)
-def course_of(rules: Rules) -> Course:
-    """Return the course of the rules."""
+def rule_facts(rules: Rules) -> RuleFacts:
+    """Return the facts of the rules."""
     ruleset = rules.ruleset
     top = landmarks(rules).top
     bans = ruleset.last_top_card == "cannot_win"
@@ -60,13 +51,8 @@ def course_of(rules: Rules) -> Course:
     draws = ruleset.draw_on_pass != "none"
     around = bans or guards or ruleset.pass_locks or ruleset.beat_own or ruleset.bombs_out_of_turn
     goes_round = ruleset.deal_ends == "first_out" and not around
-    return Course(
-        code=rules.code,
-        full=rules.full,
-        group=rules.group_full,
-        first_bomb=rules.first_bomb,
-        bombs=bool(ruleset.bombs),
-        stronger=_stronger(rules),
+    return RuleFacts(
+        stronger={} if ruleset.bombs else _stronger(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,
         goes_round=goes_round,
@@ -78,6 +64,7 @@ def course_of(rules: Rules) -> Course:
         banned=top if bans else -1,
         draws=draws,
         pass_locks=ruleset.pass_locks,
+        lists_short=draws and not ruleset.bombs,
         no_stock=None if ruleset.leftover == "stock" else Stock(rules, b"", ()),
     )
 

@@ -1,0 +1,122 @@
+"""What the seats of a deal hold, and which plays that makes.
+
+A hand's plays are an ascending list of codes. It is made when it is first asked for, filtered after plays,
+and made again after cards came in; each answer here is of the hand as it is now.
+"""
+
+from bisect import bisect, bisect_left
+from collections.abc import Sequence
+
+from referee.deals.facts import RuleFacts
+from referee.rules.plays import Rules
+
+_SHORT = 3
+"""The most cards of the plays that ``Rules.list_short`` lists."""
+
+
+class Holdings:
+    """The hands of a deal and their plays."""
+
+    # fmt: off
+    __slots__ = (
+        "_facts", "_first_bomb", "_full", "_gone", "_group_full", "_lists", "_rules", "_short", "hands",
+    )
+    # fmt: on
+
+    def __init__(self, rules: Rules, facts: RuleFacts, hands: Sequence[int]) -> None:
+        self._rules, self._facts = rules, facts
+        self._full, self._group_full, self._first_bomb = rules.full, rules.group_full, rules.first_bomb
+        self.hands = list(hands)
+        """Masks by seat, changed by the methods alone."""
+        self._lists: list[list[int] | None] = [None] * len(self.hands)
+        # By seat: what has left the hand since its plays were listed or filtered.
+        self._gone = [0] * len(self.hands)
+        # The seats, as bits, whose lists lack the plays of more than three cards.
+        self._short = 0
+
+    def copy(self) -> "Holdings":
+        """Return holdings that change on their own."""
+        other = Holdings.__new__(Holdings)
+        other._rules, other._facts, other._short = self._rules, self._facts, self._short
+        other._full, other._group_full, other._first_bomb = self._full, self._group_full, self._first_bomb
+        other.hands, other._lists, other._gone = self.hands[:], self._lists[:], self._gone[:]
+        return other
+
+    def play(self, seat: int, mask: int) -> int:
+        """Take cards that it holds from ``seat``; return the mask of what is left."""
+        hand = self.hands[seat]
+        left = hand ^ mask
+        if not self._facts.one_pack:
+            left = self._rules.remove(hand, mask)
+            mask = hand ^ left
+        self.hands[seat] = left
+        self._gone[seat] |= mask
+        return left
+
+    def add(self, seat: int, mask: int) -> None:
+        """Give cards to ``seat``."""
+        self.hands[seat] = self._rules.add(self.hands[seat], mask)
+        self._lists[seat] = None
+
+    def plays(self, seat: int) -> list[int]:
+        """Return the codes of all plays in the hand, ascending; the list must not be changed."""
+        return self._listed(seat, 0)
+
+    def beating(self, seat: int, to_beat: int) -> list[int]:
+        """Return the codes of the plays that beat the play ``to_beat``, ascending, in a list of its own."""
+        plays = self._lists[seat]
+        if plays is None or self._short:
+            plays = self._listed(seat, to_beat)
+        # As ``Rules.following``, which would be a call at every decision.
+        low = bisect(plays, to_beat | self._full)
+        found = plays[low : bisect(plays, to_beat | self._group_full, low)]
+        if plays[-1] >= self._first_bomb > to_beat:
+            found += plays[bisect_left(plays, self._first_bomb, low) :]
+        gone = self._gone[seat]
+        if not gone or not found:
+            return found
+        held = []
+        for play in found:  # mostly few: so the whole list is not filtered for this
+            if not play & gone:
+                held.append(play)  # noqa: PERF401
+        return held
+
+    def bombs(self, seat: int, to_beat: int) -> list[int]:
+        """Return the codes of the bombs that beat the play ``to_beat``, ascending."""
+        plays = self._lists[seat]
+        if plays is not None and plays[-1] < self._first_bomb:
+            return []  # mostly, and then the hand's list need not be filtered
+        return self._rules.bombs_on(self.plays(seat), to_beat)
+
+    def can_beat(self, seat: int, to_beat: int) -> bool:
+        """Return whether the hand has a play that beats the play ``to_beat``."""
+        stronger = self._facts.stronger.get(to_beat)
+        if stronger is not None:  # so most passes need no list
+            return stronger & self.hands[seat] != 0
+        return bool(self.beating(seat, to_beat))
+
+    def _listed(self, seat: int, to_beat: int) -> list[int]:
+        """Return the plays of the hand, at least all that may beat the play ``to_beat`` (0: all)."""
+        plays, gone = self._lists[seat], self._gone[seat]
+        if self._facts.lists_short:
+            short = 0 < (to_beat & self._rules.full).bit_count() <= _SHORT
+            if plays is None or (self._short >> seat & 1 and not short):
+                return self._list(seat, short)
+        if plays is None:
+            plays = self._rules.list_plays(self.hands[seat])
+        elif gone:
+            listed, plays = plays, []
+            for play in listed:  # on lists this short, quicker than a comprehension
+                if not play & gone:
+                    plays.append(play)
+        else:
+            return plays
+        self._lists[seat], self._gone[seat] = plays, 0
+        return plays
+
+    def _list(self, seat: int, short: bool) -> list[int]:
+        """List the plays of the hand anew, where only the ``short`` ones are of use now, these alone."""
+        listing = self._rules.list_short if short else self._rules.list_plays
+        self._short = self._short & ~(1 << seat) | short << seat
+        self._lists[seat], self._gone[seat] = plays, _ = listing(self.hands[seat]), 0
+        return plays

@@ -1,0 +1,61 @@
+"""The trick that is being played: what is to be beaten, and who may still do so."""
+
+from collections.abc import Sequence
+
+from referee.deals.action import NOBODY
+from referee.deals.window import Window
+
+CLOSED = Window(())
+"""The window of a play that nobody may bomb out of turn."""
+
+
+class Trick:
+    """The play to beat, who played it, and who is locked out."""
+
+    __slots__ = ("_hands", "_next", "last_seat", "locked", "to_beat", "window")
+
+    def __init__(self, order: Sequence[int], hands: Sequence[int]) -> None:
+        """Begin with a lead. ``order`` has the next seat by seat; ``hands`` are looked at, not copied."""
+        self._next, self._hands = order, hands
+        self.window = CLOSED
+        """Who may bomb the last play out of turn."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the last trick: a lead comes next, and everybody may follow."""
+        self.to_beat = 0
+        """Code of the trick's last play; 0 when leading."""
+        self.last_seat = NOBODY
+        """Who made that play."""
+        self.locked = 0
+        """The seats, as bits, that may not act until the trick ends."""
+
+    def copy(self, hands: Sequence[int]) -> "Trick":
+        """Return a trick that goes on by itself, with these hands."""
+        other = Trick(self._next, hands)
+        other.to_beat, other.last_seat, other.locked = self.to_beat, self.last_seat, self.locked
+        other.window = self.window if self.window is CLOSED else self.window.copy()
+        return other
+
+    def after(self, seat: int, stop: int) -> int:
+        """Return the next seat that holds cards and is not locked out; ``stop`` if that comes first."""
+        order, hands, locked = self._next, self._hands, self.locked
+        seat = order[seat]
+        while seat != stop and (not hands[seat] or locked >> seat & 1):
+            seat = order[seat]
+        return seat
+
+    def others(self, seat: int) -> list[int]:
+        """Return, in order of play, all seats after ``seat`` that hold cards and are not locked out."""
+        order, hands, locked = self._next, self._hands, self.locked
+        found = []
+        other = order[seat]
+        while other != seat:
+            if hands[other] and not locked >> other & 1:
+                found.append(other)
+            other = order[other]
+        return found
+
+    def lock_all(self) -> None:
+        """Lock every seat out, as all have passed."""
+        self.locked = (1 << len(self._hands)) - 1
