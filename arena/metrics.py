@@ -147,9 +147,9 @@ def _counters(reading: Reading) -> Iterable[Metric]:
     yield _counter("referee_disconnections", "Streams of bots that ended.", ended, "reason")
     yield _counter(
         "referee_handshakes_refused",
-        "Streams of bots that were not let in, by gRPC status.",
+        "Streams of bots that were not let in, by the reason.",
         _by_one(reading.handshakes_refused),
-        "status",
+        "reason",
     )
     yield _counter(
         "referee_messages", "Messages of the streaming calls.", reading.messages, "call", "direction"

@@ -20,7 +20,8 @@ from referee.client import run_match
 from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionSpec
 from referee.protocol.requests import match_request
 from referee.ruleset import load_ruleset
-from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc
+from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
 STREAMS_PER_CHANNEL = 500
 SESSIONS_PER_MATCH = 250
@@ -50,9 +51,9 @@ def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
 
 
 async def _connect(stub: Any, number: int) -> object:
-    call = stub.Play()
-    hello = play_pb2.Hello(token=str(number), protocol_version=1)
-    await call.write(play_pb2.PlayRequest(hello=hello))
+    call = stub.Play(metadata=(("authorization", f"Bearer {number}"),))
+    hello = bots_pb2.Hello(protocol_version=1)
+    await call.write(bots_pb2.PlayRequest(hello=hello))
     await call.read()
     return call
 
@@ -64,7 +65,8 @@ async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
         for first in range(1, streams + 1, STREAMS_PER_CHANNEL):
             options = [("grpc.use_local_subchannel_pool", 1)]
             channel = await stack.enter_async_context(grpc.aio.insecure_channel(address, options=options))
-            stub: Any = referee_pb2_grpc.RefereeServiceStub(channel)
+            stub: Any = bots_pb2_grpc.BotServiceStub(channel)
+            workers: Any = worker_pb2_grpc.WorkerServiceStub(channel)
             numbers = range(first, min(first + STREAMS_PER_CHANNEL, streams + 1))
             for start in range(0, len(numbers), 50):
                 calls += await asyncio.gather(*(_connect(stub, n) for n in numbers[start : start + 50]))
@@ -75,9 +77,9 @@ async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
         for match in range(sessions // SESSIONS_PER_MATCH):
             bots = range(1 + match * PLAYERS, 1 + (match + 1) * PLAYERS)
             request = match_request(spec(f"m{match}", bots, SESSIONS_PER_MATCH, 1000))
-            open_calls.append(stub.RunMatch(request, metadata=(("authorization", "Bearer worker"),)))
+            open_calls.append(workers.RunMatch(request, metadata=(("authorization", "Bearer worker"),)))
         for call in open_calls:
-            opened = match_pb2.MatchProgress()
+            opened = worker_pb2.MatchProgress()
             while opened.sessions_open < SESSIONS_PER_MATCH:
                 opened = (await call.read()).progress
         await asyncio.sleep(1)

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
@@ -103,26 +104,32 @@ class Probe:
     """Counts a bot's turns and times how long it waits for the next ones."""
 
     def __init__(self, think: float) -> None:
-        from referee.bot import client
+        from referee.bot.stream import Stream
 
         self.turns = self.messages = 0
         self.waits: list[float] = []
         self._think = think
         self._random = random.Random(os.getpid())
         self._sent: float | None = None
-        stream = client._Stream
-        answer = stream._answer
+        came: deque[float] = deque()
+        take, think_ = Stream._take, Stream._think
 
-        async def timed(this, call, response):  # type: ignore[no-untyped-def]
-            came, turns = time.perf_counter(), self.turns
-            await answer(this, call, response)
+        def taking(this, response):  # type: ignore[no-untyped-def]
+            if response is not None and response.events:
+                came.append(time.perf_counter())
+            take(this, response)
+
+        def thinking(this, events):  # type: ignore[no-untyped-def]
+            arrived, turns = came.popleft(), self.turns
+            think_(this, events)
             if self.turns > turns:
                 self.messages += 1
                 if self._sent is not None:
-                    self.waits.append(came - self._sent)
+                    self.waits.append(arrived - self._sent)
                 self._sent = time.perf_counter()
 
-        stream._answer = timed  # type: ignore[method-assign]
+        Stream._take = taking  # type: ignore[method-assign]
+        Stream._think = thinking  # type: ignore[method-assign]
 
     def choose(self, turn):  # type: ignore[no-untyped-def]
         self.turns += 1

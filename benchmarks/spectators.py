@@ -19,7 +19,7 @@ from benchmarks.memory import resident, spec
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
 from referee.matches.match import Progress
-from referee.v1 import match_pb2, referee_pb2_grpc
+from referee.v1 import spectators_pb2, spectators_pb2_grpc
 
 SESSIONS = 64
 PER_CHANNEL = 500
@@ -33,10 +33,11 @@ async def watch(address: str, spectators: int) -> None:
         while len(calls) < spectators:
             options = [("grpc.use_local_subchannel_pool", 1)]
             channel = await stack.enter_async_context(grpc.aio.insecure_channel(address, options=options))
-            stub: Any = referee_pb2_grpc.RefereeServiceStub(channel)
+            stub: Any = spectators_pb2_grpc.SpectatorServiceStub(channel)
             for _ in range(PER_CHANNEL // AT_ONCE):
                 opened = [
-                    stub.WatchMatch(match_pb2.WatchMatchRequest(match_id="watched")) for _ in range(AT_ONCE)
+                    stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id="watched"))
+                    for _ in range(AT_ONCE)
                 ]
                 await asyncio.gather(*(call.read() for call in opened))
                 calls += opened

@@ -1,16 +1,19 @@
 """How a worker has a referee run a match, and asks it how busy it is."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import grpc
 
 from referee.channel import ClientTls, sync_channel
-from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable
+from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable, TokenRefused
 from referee.matches.journal import LogEntry, LogQuery
 from referee.matches.match import MatchSpec, Presence, Progress, SessionResult
-from referee.protocol.requests import match_request, query_request, read_entry, read_update
-from referee.v1 import match_pb2, referee_pb2_grpc
+from referee.protocol.logs import query_request, read_entry
+from referee.protocol.reasons import Failure, Reason, read_failure
+from referee.protocol.requests import match_request, read_update
+from referee.v1 import logs_pb2_grpc
+from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", 64 << 20),
@@ -20,6 +23,8 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.use_local_subchannel_pool", 1),
 )
+
+_ABOUT_TOKENS = (Reason.TOKEN_MISSING, Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +54,11 @@ def referee_status(
     Raises RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        stub = worker_pb2_grpc.WorkerServiceStub(channel)
         try:
-            status = stub.Status(
-                match_pb2.StatusRequest(version_ids=version_ids),
-                metadata=(("authorization", f"Bearer {token}"),),
+            status = stub.GetStatus(
+                worker_pb2.GetStatusRequest(version_ids=version_ids),
+                metadata=_bearer(token),
                 timeout=timeout,
             )
         except grpc.RpcError as error:
@@ -67,23 +72,27 @@ def referee_status(
 def read_log(
     address: str, token: str, query: LogQuery, *, tls: ClientTls | None = None, timeout: float = 10.0
 ) -> list[LogEntry]:
-    """Entries of a bot's log from the referee at ``address``, oldest first.
+    """Return entries of a bot's log from the referee at ``address``, oldest first.
 
-    Raises LogClosed if ``token`` does not open it, LogQueryError, and RefereeUnavailable when there is no
+    Raise LogClosed if ``token`` does not open it, LogQueryError, and RefereeUnavailable when there is no
     answer within ``timeout`` seconds.
     """
+    entries: list[LogEntry] = []
+    page_token = ""
     with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
-        metadata = (("authorization", f"Bearer {token}"),)
-        try:
-            response = stub.ReadLog(query_request(query), metadata=metadata, timeout=timeout)
-        except grpc.RpcError as error:
-            if error.code() is grpc.StatusCode.PERMISSION_DENIED:
-                raise LogClosed(error.details()) from None
-            if error.code() is grpc.StatusCode.INVALID_ARGUMENT:
-                raise LogQueryError(error.details()) from None
-            raise _meaning(address, error) from None
-    return [read_entry(entry) for entry in response.entries]
+        stub = logs_pb2_grpc.LogServiceStub(channel)
+        while True:
+            wanted = replace(query, limit=query.limit - len(entries))
+            try:
+                page = stub.ListLogEntries(
+                    query_request(wanted, page_token), metadata=_bearer(token), timeout=timeout
+                )
+            except grpc.RpcError as error:
+                raise _log_error(address, error) from None
+            entries += map(read_entry, page.entries)
+            page_token = page.next_page_token
+            if not page_token or len(entries) >= query.limit:
+                return entries[::-1]
 
 
 def run_match(
@@ -96,8 +105,8 @@ def run_match(
     match.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
-        call = stub.RunMatch(match_request(spec), metadata=(("authorization", f"Bearer {token}"),))
+        stub = worker_pb2_grpc.WorkerServiceStub(channel)
+        call = stub.RunMatch(match_request(spec), metadata=_bearer(token))
         try:
             for response in call:
                 update = read_update(response)
@@ -118,17 +127,36 @@ def hold_match(
     Raises RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
-        metadata = (("authorization", f"Bearer {token}"),)
+        stub = worker_pb2_grpc.WorkerServiceStub(channel)
+        request = worker_pb2.HoldMatchRequest(match_id=match_id)
         try:
-            stub.HoldMatch(match_pb2.HoldMatchRequest(match_id=match_id), metadata=metadata, timeout=timeout)
+            stub.HoldMatch(request, metadata=_bearer(token), timeout=timeout)
         except grpc.RpcError as error:
-            if error.code() is not grpc.StatusCode.NOT_FOUND:
+            if read_failure(error).reason != Reason.MATCH_NOT_RUNNING:
                 raise _meaning(address, error) from None
 
 
+def _bearer(token: str) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {token}"),)
+
+
 def _meaning(address: str, error: grpc.RpcError) -> MatchRefused | RefereeUnavailable:
-    code, details = error.code(), error.details()
-    if code is grpc.StatusCode.INVALID_ARGUMENT:
-        return MatchRefused(str(details))
-    return RefereeUnavailable(f"referee {address}: {code.name.lower()}: {details}")
+    failure = read_failure(error)
+    if failure.reason == Reason.FIELD_INVALID:
+        return MatchRefused(failure.text)
+    return _unavailable(address, failure)
+
+
+def _log_error(address: str, error: grpc.RpcError) -> LogClosed | LogQueryError | RefereeUnavailable:
+    failure = read_failure(error)
+    if failure.reason in _ABOUT_TOKENS:
+        return LogClosed(failure.text)
+    if failure.reason == Reason.FIELD_INVALID:
+        return LogQueryError(failure.text)
+    return _unavailable(address, failure)
+
+
+def _unavailable(address: str, failure: Failure) -> RefereeUnavailable:
+    why = (failure.reason or failure.status.name).lower()
+    kind = TokenRefused if failure.reason in _ABOUT_TOKENS else RefereeUnavailable
+    return kind(f"referee {address}: {why}: {failure.text}")

@@ -11,11 +11,14 @@ RefereeError
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ ListenError          the referee cannot listen on the address asked for
  ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
+ │   └─ TokenRefused     it does not take the token
+ ├─ Refused              a call is not taken or ended, and why (``referee.protocol.reasons``)
  ├─ Draining             the referee takes no new match, as it is shutting down
  ├─ LogClosed            a token does not open a bot's log
  ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why
- └─ ConnectionRefused    the referee does not take the bot's connection, and says why
+ ├─ ConnectionRefused    the referee does not take the bot's connection, and says why
+ └─ BotFailed            the code of a bot raised an exception, or answered with a wrong type
 """
 
 from collections.abc import Sequence
@@ -105,6 +108,10 @@ class RefereeUnavailable(RefereeError):
     """The referee cannot be reached, or went away in the middle; nothing of it is a result."""
 
 
+class TokenRefused(RefereeUnavailable):
+    """The referee does not take the token that it was shown."""
+
+
 class Draining(RefereeError):
     """The referee takes no new match, as it is shutting down."""
 
@@ -123,3 +130,7 @@ class MatchRefused(RefereeError):
 
 class ConnectionRefused(RefereeError):
     """The referee does not take the bot's connection; the message says why."""
+
+
+class BotFailed(RefereeError):
+    """The code of a bot raised an exception, or answered with a wrong type; the message says which."""

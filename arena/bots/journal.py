@@ -103,21 +103,17 @@ class DatabaseJournal:
         self._wake.set()
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """Entries of a bot for its author, or an organiser, oldest first. LogClosed, LogQueryError."""
+        """Return entries of a bot for its author, or an organiser, the newest first.
+
+        Raise LogClosed, LogQueryError.
+        """
         organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
         try:
             versions = readable_versions(self._storage, query.bot, token, organiser=organiser)
         except (SpecError, UnknownError) as error:
             raise LogClosed(str(error)) from None
         try:
-            return read_log(
-                self._storage,
-                versions,
-                kind=query.kind,
-                session=query.session,
-                limit=query.limit,
-                after=query.after,
-            )
+            return read_log(self._storage, versions, query)[::-1]
         except SpecError as error:
             raise LogQueryError(str(error)) from None
 
@@ -235,33 +231,33 @@ def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool
         return {version.id: version.name for version in asked}
 
 
+def kinds_of(name: str) -> tuple[EntryKind, ...]:
+    """Return the kinds of entries that a key of ``KINDS`` means. Raise SpecError."""
+    if name not in KINDS:
+        raise SpecError("kind", f"{name!r} is none of {', '.join(KINDS)}")
+    return KINDS[name]
+
+
 def read_log(
     storage: Storage,
     versions: Mapping[int, str],
-    *,
-    kind: str | None = None,
-    session: str | None = None,
-    limit: int = 50,
-    after: int = 0,
+    query: LogQuery,
 ) -> list[LogEntry]:
-    """The newest entries of these versions, oldest first.
-
-    ``kind`` is a key of ``KINDS``; ``session`` a session's id or the beginning of one, up to a ``/``; only
-    entries whose id is above ``after`` are given. SpecError.
-    """
-    rows = select(BotLogEntry).where(col(BotLogEntry.version_id).in_(versions), col(BotLogEntry.id) > after)
-    if kind is not None:
-        if kind not in KINDS:
-            raise SpecError("kind", f"{kind!r} is none of {', '.join(KINDS)}")
-        rows = rows.where(col(BotLogEntry.kind).in_(KINDS[kind]))
-    if session is not None:
-        whole, within = session.rstrip("/"), f"{session.rstrip('/')}/"
+    """Return the newest entries of these versions that ``query`` asks for, oldest first. Raise SpecError."""
+    entry_id = col(BotLogEntry.id)
+    rows = select(BotLogEntry).where(col(BotLogEntry.version_id).in_(versions), entry_id > query.after)
+    if query.before is not None:
+        rows = rows.where(entry_id < query.before)
+    if query.kinds:
+        rows = rows.where(col(BotLogEntry.kind).in_(query.kinds))
+    if query.session is not None:
+        whole, within = query.session.rstrip("/"), f"{query.session.rstrip('/')}/"
         of_it = col(BotLogEntry.session_id)
         rows = rows.where(or_(of_it == whole, of_it.startswith(within, autoescape=True)))
-    if not 1 <= limit <= KEPT:
-        raise SpecError("limit", f"{limit} is no whole number from 1 to {KEPT}")
+    if not 1 <= query.limit <= KEPT:
+        raise SpecError("limit", f"{query.limit} is no whole number from 1 to {KEPT}")
     with storage.read() as tx:
-        found = tx.exec(rows.order_by(col(BotLogEntry.id).desc()).limit(limit)).all()
+        found = tx.exec(rows.order_by(entry_id.desc()).limit(query.limit)).all()
     return [
         LogEntry(
             id=row.id,

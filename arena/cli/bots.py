@@ -15,14 +15,15 @@ import typer
 
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
-from arena.bots.journal import KEPT, KINDS, read_log, readable_versions
+from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import settings_of, storage_of
 from arena.cli.output import AsJson, console, moment, print_json, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
 from referee.bot import run as run_bot
-from referee.bot.client import DEFAULT_REFEREE, Bot
+from referee.bot.program import DEFAULT_REFEREE
+from referee.bot.seat import Bot
 from referee.client import read_log as read_log_from
 from referee.matches.journal import LogEntry, LogQuery
 
@@ -119,15 +120,14 @@ def log_(
     Whoever has a token of the bot is its author. An organiser has one from `arena token create NAME --scope
     organiser`, and gives it with --organiser.
     """
-    query = LogQuery(bot, kind, session, limit)
+    query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
     with nullcontext(None) if referee else storage_of(ctx) as storage:
 
         def read(query: LogQuery) -> list[LogEntry]:
             if storage is None:
                 return read_log_from(referee or "", token.strip(), query, tls=settings_of(ctx).client_tls())
             versions = readable_versions(storage, query.bot, token.strip(), organiser=organiser)
-            asked = {"kind": query.kind, "session": query.session}
-            return read_log(storage, versions, **asked, limit=query.limit, after=query.after)
+            return read_log(storage, versions, query)
 
         entries = read(query)
         for entry in entries:

@@ -29,7 +29,7 @@ from arena.models import BotLogEntry, League, Match, MatchState, Tournament, Tou
 from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage, find_revision
 from referee.client import referee_status
-from referee.errors import RefereeError
+from referee.errors import RefereeError, TokenRefused
 from referee.protocol.version import PROTOCOL_VERSION
 
 PACKAGE = "bigtwo-arena"
@@ -362,9 +362,9 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
         status = referee_status(
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
         )
+    except TokenRefused as error:
+        return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN has to be the same here as there")]
     except RefereeError as error:
-        if "unauthenticated" in str(error):
-            return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN has to be the same here as there")]
         advice = (
             f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"
         )

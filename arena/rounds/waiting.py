@@ -265,6 +265,6 @@ def _state(answer: Answer) -> str:
 _CODES = {
     "unavailable": "cannot be reached from here",
     "deadline_exceeded": "does not answer",
-    "unauthenticated": "does not take the workers' token",
-    "permission_denied": "does not take the workers' token",
+    "token_unknown": "does not take the workers' token",
+    "token_scope": "does not take the workers' token",
 }

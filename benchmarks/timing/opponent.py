@@ -14,7 +14,7 @@ from benchmarks.spying import patient
 from benchmarks.timing.talking import Send, answer
 from referee.bot import Turn
 from referee.bot.view import SessionView
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 SAMPLE_BOTS = Path(__file__).parents[2] / "sample_bots" / "python"
 
@@ -64,7 +64,7 @@ class Opponent:
                 self._thinking.add(task)
                 task.add_done_callback(self._thinking.discard)
 
-    async def _later(self, until: float, request: play_pb2.PlayRequest, send: Send) -> None:
+    async def _later(self, until: float, request: bots_pb2.PlayRequest, send: Send) -> None:
         await asyncio.sleep(max(0.0, until - time.perf_counter()))
         await send(request)
 

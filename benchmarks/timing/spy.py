@@ -11,7 +11,7 @@ from benchmarks.timing.talking import OPTIONS, Send, answer
 from referee.bot import Turn
 from referee.bot.view import SessionView
 from referee.channel import async_channel
-from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
 
 
 class Watcher:
@@ -25,8 +25,8 @@ class Watcher:
     async def watch(self, address: str, match_id: str) -> None:
         """Follows a match to its end."""
         async with async_channel(address, None, OPTIONS) as channel:
-            stub = referee_pb2_grpc.RefereeServiceStub(channel)
-            async for response in stub.WatchMatch(match_pb2.WatchMatchRequest(match_id=match_id)):
+            stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
+            async for response in stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id=match_id)):
                 came = time.perf_counter()
                 for update in response.updates:
                     if update.HasField("session_started"):
@@ -105,7 +105,7 @@ class Spy:
         session.seen = Seen(view.rules, self._counting, view.seat, view.hand, view.counts)
         session.since, session.passes, session.gaps = came, [], []
 
-    async def _turn(self, session: SpySession, message: Any, came: float) -> play_pb2.PlayRequest:
+    async def _turn(self, session: SpySession, message: Any, came: float) -> bots_pb2.PlayRequest:
         view, seen = session.view, session.seen
         assert seen is not None
         first = seen.index

@@ -8,12 +8,12 @@ from typing import Any
 from referee.bot.view import SessionView
 from referee.channel import async_channel
 from referee.protocol import twin
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
-PLAY = "/referee.v1.RefereeService/Play"
+PLAY = "/referee.v1.BotService/Play"
 OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.use_local_subchannel_pool", 1))
 
-Send = Callable[[play_pb2.PlayRequest], Awaitable[None]]
+Send = Callable[[bots_pb2.PlayRequest], Awaitable[None]]
 
 
 async def talk(
@@ -22,12 +22,12 @@ async def talk(
     """Plays a stream; hands each event on with the time at which its message came."""
     async with async_channel(address, None, OPTIONS) as channel:
         call: Any = channel.stream_stream(
-            PLAY, play_pb2.PlayRequest.SerializeToString, twin.PlayResponse.FromString
-        )(None)
+            PLAY, bots_pb2.PlayRequest.SerializeToString, twin.PlayResponse.FromString
+        )(None, metadata=(("authorization", f"Bearer {token}"),))
         writing = asyncio.Lock()
         waiting: asyncio.Queue[tuple[float, Any]] = asyncio.Queue()
 
-        async def send(request: play_pb2.PlayRequest) -> None:
+        async def send(request: bots_pb2.PlayRequest) -> None:
             async with writing:
                 await call.write(request)
 
@@ -42,17 +42,17 @@ async def talk(
             async for response in call:
                 waiting.put_nowait((time.perf_counter(), response))
                 if response.HasField("ping"):
-                    await send(play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id)))
+                    await send(bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id)))
 
-        hello = play_pb2.Hello(token=token, protocol_version=1, max_sessions=sessions)
-        await send(play_pb2.PlayRequest(hello=hello))
+        hello = bots_pb2.Hello(protocol_version=1, max_sessions=sessions)
+        await send(bots_pb2.PlayRequest(hello=hello))
         async with asyncio.TaskGroup() as group:
             group.create_task(work())
             group.create_task(read())
 
 
-def answer(message: Any, view: SessionView, mask: int) -> play_pb2.PlayRequest:
+def answer(message: Any, view: SessionView, mask: int) -> bots_pb2.PlayRequest:
     """The message that answers a turn."""
-    move = play_pb2.Move(session=message.session, sequence=message.sequence, passes=not mask)
+    move = bots_pb2.Move(session=message.session, sequence=message.sequence, passes=not mask)
     move.cards.extend(view.numbers(mask))
-    return play_pb2.PlayRequest(moves=[move])
+    return bots_pb2.PlayRequest(moves=[move])

@@ -12,7 +12,7 @@ A bot is a function, or a class whose ``choose`` does the same; of a class, one 
 session. Connecting, batching, reconnecting and logging are the SDK's.
 """
 
-from referee.bot.client import main, run
+from referee.bot.program import main, run
 from referee.bot.view import Action, Play, Turn
 
 __all__ = ["Action", "Play", "Turn", "main", "run"]

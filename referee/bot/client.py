@@ -1,52 +1,29 @@
-"""The bot's side of the Play stream: connects, batches, reconnects and logs."""
+"""A bot on all referees of an arena: finds them, keeps one stream to each, and comes back when one breaks."""
 
 import asyncio
-import contextlib
 import logging
-import os
 import random
-import signal
-import sys
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeAlias
+from typing import NoReturn
 
 import grpc
-import uvloop
 
-from referee.bot.view import Play, SessionView, Turn
+from referee.bot.seat import Bot
+from referee.bot.stream import Call, Stream, UnreadableMessage
+from referee.bot.thinker import Thinker
 from referee.channel import ClientTls, async_channel
-from referee.errors import ConnectionRefused, RefereeError
-from referee.memo import Memo
+from referee.errors import BotFailed, ConnectionRefused
 from referee.protocol import twin
-from referee.protocol.numbers import card_numbers
-from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
+from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
-from referee.rules.plays import Rules
 from referee.ruleset import DEFAULT, load_ruleset
-from referee.v1 import play_pb2, referee_pb2
+from referee.v1 import bots_pb2
 
-DEFAULT_REFEREE = "127.0.0.1:8710"
-FLUSH_SECONDS = 0.005
-"""A bot that thinks sends the answers it has at least this often."""
-SLOW_SECONDS = 0.05
-"""A bot that thinks for longer goes on in a thread, so that pings are answered meanwhile ..."""
-FAST_TURNS = 200
-"""... until so many turns in a row took less."""
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
 """Seconds between attempts to connect: doubling, each drawn at random from half to the whole."""
-
-_FINAL = {
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.FAILED_PRECONDITION,
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.PERMISSION_DENIED,
-}
-"""Refusals that another attempt cannot change."""
+UNREACHED_BACKOFF = 60.0
+"""The longest such wait for a referee that the bot has only heard of and never reached."""
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", -1),
@@ -55,379 +32,230 @@ _OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
 )
-
-Answer: TypeAlias = Play | str | Sequence[str] | None
-"""A play: as a ``Play``, as text ("3D 3C") or as a list of cards. None passes."""
-
-
-class Chooser(Protocol):
-    """A bot: an object whose ``choose`` answers turns of kind ``play``.
-
-    It may also have ``exchange``, ``beat_own`` and ``bomb`` for the turns of these kinds; without them it
-    returns its lowest card, ends the trick, and does not bomb.
-    """
-
-    def choose(self, turn: Turn) -> Answer: ...
-
-
-Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
+_PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 
 log = logging.getLogger("bot")
 
-_PLAY = f"/{referee_pb2.DESCRIPTOR.services_by_name['RefereeService'].full_name}/Play"
-_MOVE = play_pb2.Move.DESCRIPTOR
-_MOVE_HEAD = head(key(play_pb2.PlayRequest.DESCRIPTOR, "moves", BYTES))
-_SESSION = field(key(_MOVE, "session", VARINT))
-_SEQUENCE = field(key(_MOVE, "sequence", VARINT))
-_CARDS = key(_MOVE, "cards", BYTES)
-_PASSES = key(_MOVE, "passes", VARINT) + b"\1"
-
-
-@lru_cache(maxsize=64)
-def _cards(rules: Rules) -> Memo[int, bytes]:
-    """The cards of a move, encoded, by their mask."""
-    packed = card_numbers(rules).packed
-    return Memo(lambda mask: _CARDS + sized(packed(mask)))
-
-
-class _Function:
-    def __init__(self, choose: Callable[[Turn], Answer]) -> None:
-        self.choose = choose
-
-
-class _Seat:
-    """The bot in one session."""
-
-    __slots__ = ("_cards", "_choose", "_chooser", "view")
-
-    def __init__(self, bot: Bot, started: play_pb2.SessionStarted) -> None:
-        self.view = SessionView(started)
-        self._cards = _cards(self.view.rules)
-        self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
-        self._choose: Callable[[Turn], Answer] = self._chooser.choose
-
-    def answer(self, message: Any) -> bytes:
-        """A PlayRequest with the move that answers a turn of the twin protocol.
-
-        Such messages set one after the other are one with all of them.
-        """
-        self.view.happened(message.actions[:])
-        turn = Turn(self.view, message)
-        try:
-            plays = message.kind == play_pb2.TURN_KIND_PLAY
-            mask = self._mask(self._choose(turn) if plays else self._decide(turn))
-        except Exception:
-            log.exception("the bot failed, the default action is taken: %s", turn)
-            mask = _default(turn)
-        move = _SESSION[message.session] + _SEQUENCE[message.sequence]
-        move += self._cards[mask] if mask else _PASSES
-        return _MOVE_HEAD[len(move)] + move
-
-    def _decide(self, turn: Turn) -> Answer:
-        """The answer to a turn that is no ordinary one."""
-        method: Callable[[Turn], Answer] | None = getattr(self._chooser, turn.kind, None)
-        if method is not None:
-            return method(turn)
-        if turn.can_pass:
-            return None
-        return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
-
-    def _mask(self, answer: Answer) -> int:
-        if answer is None:
-            return 0
-        if isinstance(answer, Play):
-            return answer.code & self.view.rules.full
-        return self.view.rules.parse(answer if isinstance(answer, str) else " ".join(answer))
-
-
-def _default(turn: Turn) -> int:
-    if turn.can_pass:
-        return 0
-    return min(turn.legal_codes, default=0) & turn.rules.full
-
 
 class BotClient:
-    """A bot on all referees of an arena."""
+    """A bot on all referees of an arena.
 
-    def __init__(self, bot: Bot, token: str, max_sessions: int = 0, *, tls: ClientTls | None = None) -> None:
-        self._bot = bot
-        self._tls = tls
-        self._hello = play_pb2.Hello(
-            token=token,
-            protocol_version=PROTOCOL_VERSION,
-            sdk=f"bigtwo-arena python {version('bigtwo-arena')}",
-            max_sessions=max_sessions,
-        )
-        self._streams: asyncio.TaskGroup
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._entries: dict[str, str] = {}
-        """Which entry of the list of referees an address led to last, where the referee said it."""
-        self._live: set[str] = set()
-        """Addresses with a stream on which the bot was welcomed."""
-        self._listed: Sequence[str] = ()
+    ``max_sessions`` is how many sessions it plays at once, on all of them together; 0 leaves it to them.
+    A strict bot does not go on when its own code fails.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        token: str,
+        max_sessions: int = 0,
+        *,
+        tls: ClientTls | None = None,
+        strict: bool = False,
+    ) -> None:
+        self._bot, self._tls, self._strict = bot, tls, strict
+        self._metadata = (("authorization", f"Bearer {token}"),)
+        self._max_sessions = max_sessions
+        self._given: Sequence[str] = ()
+        self._listed: Sequence[bots_pb2.Referee] = ()
         """The referees of the arena, as the last welcome lists them."""
-        self.leaving = asyncio.Event()
-
-    def leave(self) -> None:
-        """Says goodbye everywhere."""
-        self.leaving.set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._streams: dict[str, Stream] = {}
+        """The present attempt at each address; it may not be welcomed yet."""
+        self._live: dict[str, str] = {}
+        """The address of each referee with a stream on which the bot was welcomed, by the referee's id."""
+        self._reached: set[str] = set()
+        """The ids of referees on which the bot was ever welcomed."""
+        self._failed: set[str] = set()
+        """Addresses at which no referee has answered the last attempt."""
+        self._stopping = self._finishing = False
+        self._group: asyncio.TaskGroup
+        self._thinker: Thinker
 
     async def run(self, addresses: Sequence[str]) -> None:
-        """Play until told to leave. Raise ConnectionRefused when a referee will not have the bot."""
+        """Play until told to leave, or to finish and all is finished.
+
+        Raises ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
+        """
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
+        self._given, self._thinker = addresses, Thinker()
         try:
-            async with asyncio.TaskGroup() as self._streams:
+            async with asyncio.TaskGroup() as self._group:
                 self.meet(addresses)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        finally:
+            self._thinker.stop()
+
+    def stop(self) -> None:
+        """Finish at the first call, leave at the second: what a signal asks for."""
+        if self._stopping:
+            self.leave()
+        else:
+            self.finish()
+
+    def finish(self) -> None:
+        """Take no more sessions, and leave when the open ones have ended."""
+        if count := sum(stream.sessions for stream in self._streams.values()):
+            log.info("finishing %d open sessions; another signal leaves at once", count)
+        self._finishing = True
+        self._part(Stream.finish)
+
+    def leave(self) -> None:
+        """Say goodbye everywhere, at once; open sessions go on without the bot."""
+        self._finishing = False
+        self._part(Stream.leave)
+
+    def _part(self, how: Callable[[Stream], None]) -> None:
+        self._stopping = True
+        for address, task in self._tasks.items():
+            stream = self._streams.get(address)
+            if stream is not None and address in self._live.values():
+                how(stream)
+            elif not (self._finishing and stream is not None and stream.sessions):
+                task.cancel()
+
+    # Finding referees
 
     def meet(self, addresses: Sequence[str]) -> None:
-        """Opens a stream to each referee that has none."""
+        """Open a stream to each address that has none."""
         for address in addresses:
             task = self._tasks.get(address)
-            if (task is None or task.done()) and self._other_way(address) is None:
-                self._tasks[address] = self._streams.create_task(self._stay_connected(address))
+            if (task is None or task.done()) and not self._stopping:
+                self._tasks[address] = self._group.create_task(self._stay_connected(address))
 
-    def _other_way(self, address: str) -> str | None:
-        """Another address at which the bot is connected to the same referee."""
-        entry = self._entries.get(address, address)
-        for other in self._live:
-            if other != address and self._entries[other] == entry:
-                return other
-        return None
+    def _meet_listed(self) -> None:
+        """Open a stream to each referee of the arena that has none."""
+        self.meet([referee.address for referee in self._listed if referee.id not in self._live])
 
-    def _welcomed(self, address: str, welcome: play_pb2.Welcome) -> None:
-        self._live.add(address)
-        log.info("%s is connected to referee %s", welcome.bot, address)
-        self._entries[address] = welcome.referee or address
-        if len(welcome.referees) > 1:
+    def _welcomed(self, address: str, welcome: bots_pb2.Welcome) -> None:
+        name = welcome.referee_id or address
+        self._live[name] = address
+        self._reached.add(name)
+        self._failed.discard(address)
+        log.info("%s is connected to referee %s", welcome.bot, _spelt(name, address))
+        if self._stopping:
+            self._streams[address].finish()
+            return
+        if welcome.referees:
             self._listed = welcome.referees
-            self.meet(self._listed)
+        self._meet_listed()
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Ask each referee for its share of the sessions, where others of the arena are out of reach."""
+        if not self._max_sessions or self._stopping:
+            return
+        within = [referee.id for referee in self._listed if not self._out_of_reach(referee)]
+        for place, name in enumerate(within):
+            if name in self._live:
+                stream = self._streams[self._live[name]]
+                stream.ask_for(self._max_sessions // len(within) + (place < self._max_sessions % len(within)))
+
+    def _out_of_reach(self, referee: bots_pb2.Referee) -> bool:
+        """Return whether the bot was never on a referee, and its address leads nowhere or to another one."""
+        if referee.id in self._reached:
+            return False
+        return referee.address in self._failed or referee.address in self._live.values()
+
+    def _elsewhere(self, address: str, failure: Failure | None) -> str | None:
+        """Return another address at which the bot is connected to the referee behind this one."""
+        names = {referee.id for referee in self._listed if referee.address == address}
+        if failure is not None and failure.reason == Reason.ALREADY_CONNECTED:
+            names = {failure.metadata.get("referee_id", "")}
+        return next((self._live[name] for name in names if name in self._live), None)
+
+    # Staying connected
 
     async def _stay_connected(self, address: str) -> None:
-        backoff = FIRST_BACKOFF
-        while not self.leaving.is_set():
-            stream = _Stream(self._bot, self.leaving, self._tls)
-            reason = None
-            self._entries[address] = address
-            try:
-                await stream.play(address, self._hello, partial(self._welcomed, address))
-            except grpc.aio.AioRpcError as error:
-                if error.code() in _FINAL:
-                    raise ConnectionRefused(f"referee {address}: {error.details()}") from None
-                reason = error.details()
-                self._entries[address] = _refusing(error) or address
-            finally:
-                self._live.discard(address)
-            if (other := self._other_way(address)) is not None:
-                log.info("referee %s: not needed, the bot is connected to it at %s", address, other)
-                self.meet(self._listed)  # this address may have led to another referee before
-                return
-            if reason is not None:
-                log.info("referee %s: %s", address, reason)
-            if stream.welcomed:
-                backoff = FIRST_BACKOFF
-            if not self.leaving.is_set():
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(backoff * random.uniform(0.5, 1)):
-                        await self.leaving.wait()
-                backoff = min(2 * backoff, LAST_BACKOFF)
-
-
-def _refusing(error: grpc.aio.AioRpcError) -> str:
-    """Which entry of the list of referees has refused the bot; empty where it does not say."""
-    metadata: Any = error.trailing_metadata()
-    return str(metadata.get("referee", ""))
-
-
-class _Stream:
-    """One connection to one referee."""
-
-    def __init__(self, bot: Bot, leaving: asyncio.Event, tls: ClientTls | None) -> None:
-        self.welcomed = False
-        self._bot = bot
-        self._leaving = leaving
-        self._tls = tls
-        self._seats: dict[int, _Seat] = {}
-        self._writing = asyncio.Lock()
-        self._slow = 0
-        """Turns that are still to be answered in a thread."""
-        self._waiting: deque[Any] = deque()
-        self._thinker: asyncio.Future[None] | None = None
-
-    async def play(self, address: str, hello: play_pb2.Hello, welcomed: Callable[[Any], None]) -> None:
-        """Plays until the stream ends. Raises AioRpcError when it breaks."""
-        async with async_channel(address, self._tls, _OPTIONS) as channel:
-            call: Call = channel.stream_stream(_PLAY, None, twin.PlayResponse.FromString)(None)
-            await call.write(play_pb2.PlayRequest(hello=hello).SerializeToString())
-            farewell = asyncio.create_task(self._say_goodbye(call))
-            try:
-                async for response in call:
-                    if response.HasField("ping"):
-                        pong = play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id))
-                        await self._send(call, pong.SerializeToString())
-                    if response.HasField("welcome"):
-                        self.welcomed = True
-                        welcomed(response.welcome)
-                    if self._slow or self._thinker is not None:
-                        self._waiting.append(response)
-                        self._think_on(call)
-                    elif response.events:
-                        await self._answer(call, response)
-            finally:
-                farewell.cancel()
-                self._waiting.clear()
-
-    async def _say_goodbye(self, call: "Call") -> None:
-        await self._leaving.wait()
-        async with self._writing:
-            await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()).SerializeToString())
-            await call.done_writing()
-
-    async def _answer(self, call: "Call", response: Any) -> None:
-        """Takes in a batch of events and sends the answers, at the latest when the thinking takes long."""
-        for request in self._answers(response.events):
-            await self._send(call, request)
-
-    def _answers(self, events: Iterable[Any]) -> Iterator[bytes]:
-        """Takes in events; gives PlayRequests with the answers."""
-        moves: list[bytes] = []
-        seats, clock = self._seats, time.monotonic
-        began = before = clock()
-        for event in events:
-            if not event.HasField("turn"):
-                self._take(event)
-                before = clock()
-                continue
-            turn = event.turn
-            moves.append(seats[turn.session].answer(turn))
-            now = clock()
-            if now - before > SLOW_SECONDS:
-                self._slow = FAST_TURNS
-            elif self._slow:
-                self._slow -= 1
-            before = now
-            if now - began > FLUSH_SECONDS:
-                yield b"".join(moves)
-                moves, began = [], now
-        if moves:
-            yield b"".join(moves)
-
-    def _think_on(self, call: "Call") -> None:
-        """Leaves what waits to a thread, so that the stream is read while the bot thinks; one at a time."""
-        if self._thinker is not None or not self._waiting:
-            return
-        loop = asyncio.get_running_loop()
-
-        def over(thinker: "asyncio.Future[None]") -> None:
-            self._thinker = None
-            if not thinker.cancelled() and (error := thinker.exception()) is not None:
-                log.error("the bot's thread failed", exc_info=error)
-            self._think_on(call)  # for what came when the thread was about to end
-
-        self._thinker = loop.run_in_executor(None, self._think, call, loop)
-        self._thinker.add_done_callback(over)
-
-    def _think(self, call: "Call", loop: asyncio.AbstractEventLoop) -> None:
-        """Answers what waits, turn by turn; runs in a thread."""
+        """Keep a stream to an address, until the bot leaves or is connected to the same referee elsewhere."""
+        backoff = _Backoff()
         while True:
-            try:
-                response = self._waiting.popleft()
-            except IndexError:
+            stream, failure = await self._attempt(address)
+            if failure is not None and failure.final:
+                raise ConnectionRefused(f"referee {address}: {failure.text}")
+            if self._stopping and not (self._finishing and stream.sessions and stream.closing is None):
                 return
-            for request in self._answers(response.events):
-                asyncio.run_coroutine_threadsafe(self._send(call, request), loop)
+            if (other := self._elsewhere(address, failure)) is not None:
+                log.info("referee %s: not needed, the bot is connected to it at %s", address, other)
+                self._meet_listed()  # this address may have led to another referee before
+                return
+            if stream.welcome is not None:
+                backoff = _Backoff()
+            self._note(address, stream, failure)
+            heard_of = stream.welcome is None and address not in self._given and address in self._failed
+            await asyncio.sleep(backoff.draw(_least_wait(stream, failure), patient=heard_of))
 
-    async def _send(self, call: "Call", request: bytes) -> None:
-        async with self._writing:
-            if not self._leaving.is_set():
-                await call.write(request)
+    async def _attempt(self, address: str) -> tuple[Stream, Failure | None]:
+        """Open a stream and play until it ends. Return it and how it failed, None for an orderly end."""
+        stream = self._streams[address] = Stream(
+            self._bot,
+            self._thinker,
+            strict=self._strict,
+            on_welcome=lambda welcome: self._welcomed(address, welcome),
+            on_failure=self._fail,
+        )
+        try:
+            async with async_channel(address, self._tls, _OPTIONS) as channel:
+                play = channel.stream_stream(_PLAY, None, twin.PlayResponse.FromString)
+                call: Call = play(None, metadata=self._metadata)
+                await stream.play(call, self._hello())
+        except grpc.aio.AioRpcError as error:
+            return stream, read_failure(error)
+        except UnreadableMessage:
+            return stream, Failure(grpc.StatusCode.INTERNAL, "a message cannot be read", "", None, {})
+        finally:
+            self._live = {name: at for name, at in self._live.items() if at != address}
+        return stream, None
 
-    def _take(self, event: Any) -> None:
-        """Takes in an event of the twin protocol that is no turn; one that is not known here has no kind."""
-        match event.WhichOneof("event"):
-            case "session_started":
-                started = event.session_started
-                self._seats[started.session] = _Seat(self._bot, started)
-            case "deal_started":
-                self._seats[event.deal_started.session].view.deal_started(event.deal_started)
-            case "deal_ended":
-                view = self._seats[event.deal_ended.session].view
-                view.happened(event.deal_ended.actions[:])
-                view.deal_ended(event.deal_ended)
-            case "session_ended":
-                self._seats.pop(event.session_ended.session, None)
-            case "fault":
-                fault = event.fault
-                log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
-            case "notice":
-                log.info("notice: %s", event.notice.text)
+    def _hello(self) -> bots_pb2.Hello:
+        sdk = f"bigtwo-arena python {version('bigtwo-arena')}"
+        return bots_pb2.Hello(
+            protocol_version=PROTOCOL_VERSION, sdk=sdk, max_sessions=self._max_sessions or None
+        )
 
+    def _note(self, address: str, stream: Stream, failure: Failure | None) -> None:
+        """Log how a stream ended; quietly where a referee that the bot heard of is still out of reach."""
+        silent = failure is not None and not failure.reason and stream.welcome is None
+        again = address in self._failed
+        if silent and not again:
+            self._failed.add(address)
+            self._share_out()
+        if failure is not None:
+            quiet = silent and again and address not in self._given
+            log.log(logging.DEBUG if quiet else logging.INFO, "referee %s: %s", address, failure.text)
 
-Call: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
+    def _fail(self, error: BotFailed) -> None:
+        """Let ``run`` end with an error."""
 
+        async def fail() -> NoReturn:
+            raise error
 
-def run(
-    bot: Bot,
-    *,
-    token: str,
-    addresses: Sequence[str],
-    max_sessions: int = 0,
-    tls: ClientTls | None = None,
-) -> None:
-    """Plays until SIGINT or SIGTERM. Raises ConnectionRefused when a referee will not have the bot."""
-
-    async def play() -> None:
-        client = BotClient(bot, token, max_sessions, tls=tls)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, client.leave)
-        await client.run(addresses)
-
-    uvloop.run(play())
-
-
-def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
-    """Runs a bot as a program that plays so many sessions at once; 0 leaves it to the referees.
-
-    ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
-    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows
-    ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
-    """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    token = os.environ.get("ARENA_TOKEN", "")
-    if not token:
-        sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
-    addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
-    if not addresses:
-        sys.exit("ARENA_REFEREE: names no address")
-    tls = _tls()
-    try:
-        run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)
-    except RefereeError as error:
-        sys.exit(str(error))
-    sys.exit(0)
+        self._stopping = True
+        self._group.create_task(fail())
 
 
-def _tls() -> ClientTls | None:
-    """What the environment says of TLS."""
-    own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
-    given = [variable for variable in own if os.environ.get(variable)]
-    if not os.environ.get("ARENA_TLS_CA"):
-        if given:
-            sys.exit(f"ARENA_TLS_CA: not set, though {given[0]} is; without it there is no TLS")
-        return None
-    if len(given) == 1:
-        sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
-    authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
-    return ClientTls(authorities, *map(_file, own))
+class _Backoff:
+    """Waits between attempts to connect."""
+
+    def __init__(self) -> None:
+        self._next = FIRST_BACKOFF
+
+    def draw(self, least: float, *, patient: bool = False) -> float:
+        """Return how many seconds to wait, at least ``least``; ``patient``: up to a minute."""
+        wait = self._next * random.uniform(0.5, 1)
+        self._next = min(2 * self._next, UNREACHED_BACKOFF if patient else LAST_BACKOFF)
+        return max(wait, least * random.uniform(1, 1.25))
 
 
-def _file(variable: str) -> bytes | None:
-    """What is in the file that a variable names; None if it is not set."""
-    name = os.environ.get(variable)
-    if not name:
-        return None
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        sys.exit(f"{variable}: cannot read {name}: {error.strerror}")
+def _least_wait(stream: Stream, failure: Failure | None) -> float:
+    """Return how many seconds the referee wants the bot to wait."""
+    if failure is not None and failure.retry_seconds is not None:
+        return failure.retry_seconds
+    if stream.closing is not None:
+        return stream.closing.retry_delay.ToMilliseconds() / 1000
+    return 0.0
+
+
+def _spelt(name: str, address: str) -> str:
+    return address if name == address else f"{name} at {address}"

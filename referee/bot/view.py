@@ -12,7 +12,7 @@ from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.ruleset import Ruleset
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 
 class Play:
@@ -100,10 +100,10 @@ class Action(NamedTuple):
 
 
 _ACTION_KINDS = {
-    play_pb2.ACTION_KIND_PLAY: "play",
-    play_pb2.ACTION_KIND_PASS: "pass",
-    play_pb2.ACTION_KIND_BOMB: "bomb",
-    play_pb2.ACTION_KIND_EXCHANGE: "exchange",
+    bots_pb2.ACTION_KIND_PLAY: "play",
+    bots_pb2.ACTION_KIND_PASS: "pass",
+    bots_pb2.ACTION_KIND_BOMB: "bomb",
+    bots_pb2.ACTION_KIND_EXCHANGE: "exchange",
 }
 
 
@@ -125,10 +125,10 @@ class _Step(NamedTuple):
 
 
 def _step(rules: Rules, encoded: bytes) -> _Step:
-    action = play_pb2.Action.FromString(encoded)
+    action = bots_pb2.Action.FromString(encoded)
     numbers = card_numbers(rules)
     mask = numbers.mask(action.cards)
-    exchange = action.kind == play_pb2.ACTION_KIND_EXCHANGE
+    exchange = action.kind == bots_pb2.ACTION_KIND_EXCHANGE
     changed = 1 << action.seat if mask or action.drawn else 0
     kind = _ACTION_KINDS.get(action.kind, "pass")
     cards = tuple(rules.text(mask).split())
@@ -167,7 +167,7 @@ class SessionView:
     )
     # fmt: on
 
-    def __init__(self, started: play_pb2.SessionStarted) -> None:
+    def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self.session_id = started.session_id
         self.tournament = started.tournament
         self.rules = rules_of(json.loads(started.ruleset))
@@ -193,17 +193,17 @@ class SessionView:
         self._step: Callable[[bytes], _Step] = _steps(self.rules).__getitem__
         self._played = _played(self.rules)
 
-    def deal_started(self, started: play_pb2.DealStarted) -> None:
+    def deal_started(self, started: bots_pb2.DealStarted) -> None:
         """A deal begins, or is told of again."""
         self.deal = started.deal
         self.hand = self._numbers.mask(started.hand)
         self.dealer = started.dealer
-        self.clockwise = started.direction == play_pb2.DIRECTION_CLOCKWISE
+        self.clockwise = started.direction == bots_pb2.DIRECTION_CLOCKWISE
         self._log, self._actions = [], []
         self._counts, self._counted = list(started.hand_sizes), 0
         self._plays = None
 
-    def deal_ended(self, ended: "play_pb2.DealEnded") -> None:
+    def deal_ended(self, ended: "bots_pb2.DealEnded") -> None:
         """A deal is over; what happened last has been taken in."""
         self.scores = tuple(ended.scores)
 
@@ -268,7 +268,7 @@ class SessionView:
         if encoded:
             return self._played[encoded[0]]
         if message.can_pass or message.next_has_one:  # no common lead: cards may be there that are not packed
-            cards = play_pb2.Turn.FromString(message.SerializeToString()).to_beat
+            cards = bots_pb2.Turn.FromString(message.SerializeToString()).to_beat
             return self.rules.code(self.mask(cards)) if cards else 0
         return 0
 
@@ -392,10 +392,9 @@ class Turn:
         return decision_ms
 
     @property
-    def bank_ms(self) -> int:
-        """What is left in the bot's bank; 0 where the session has none."""
-        bank_ms: int = self._message.bank_ms
-        return bank_ms
+    def bank_ms(self) -> int | None:
+        """What is left in the bot's bank, in milliseconds; None where the session has none."""
+        return self._message.bank_ms if self._message.HasField("bank_ms") else None
 
     @property
     def legal(self) -> "Plays":
@@ -417,10 +416,10 @@ class Turn:
 
 
 TURN_KINDS = {
-    play_pb2.TURN_KIND_PLAY: "play",
-    play_pb2.TURN_KIND_EXCHANGE: "exchange",
-    play_pb2.TURN_KIND_BEAT_OWN: "beat_own",
-    play_pb2.TURN_KIND_BOMB: "bomb",
+    bots_pb2.TURN_KIND_PLAY: "play",
+    bots_pb2.TURN_KIND_EXCHANGE: "exchange",
+    bots_pb2.TURN_KIND_BEAT_OWN: "beat_own",
+    bots_pb2.TURN_KIND_BOMB: "bomb",
 }
 
 
@@ -429,14 +428,14 @@ def legal_codes(view: SessionView, message: Any) -> list[int]:
     rules, to_beat = view.rules, view.to_beat(message)
     kind, include = message.kind, message.must_include
     guarded, top_card_banned = message.next_has_one, message.top_card_banned
-    if kind == play_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
+    if kind == bots_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
         return view.following(to_beat) if to_beat else view.plays()[:]
     plays = view.plays()
-    if kind == play_pb2.TURN_KIND_EXCHANGE:
+    if kind == bots_pb2.TURN_KIND_EXCHANGE:
         return [code for code in plays if rules.count(code & rules.full) == 1]
     include = view.mask([include]) if include else 0
     banned = landmarks(rules).top if top_card_banned else 0
     legal = allowed(rules, plays, Constraints(to_beat, include, banned, guarded)).plays
-    if kind == play_pb2.TURN_KIND_BOMB:
+    if kind == bots_pb2.TURN_KIND_BOMB:
         return [code for code in legal if rules.is_bomb(code)]
     return legal

@@ -4,7 +4,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from referee.protocol.pieces import varint
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LATER = 1000
@@ -30,9 +30,9 @@ _UNKNOWN = (
 )
 
 
-def unknown_event() -> play_pb2.Event:
+def unknown_event() -> bots_pb2.Event:
     """An event that this version does not know."""
-    event = play_pb2.Event()
+    event = bots_pb2.Event()
     event.MergeFromString(_text(_LATER, _text(1, b"something happened")))
     return event
 

@@ -11,8 +11,10 @@ from referee.check.outcome import Absent, Failed, Lost, Silent
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
 from referee.check.stream import Line, Switchboard
+from referee.matches.connection import Wants
+from referee.protocol.reasons import Refused
 from referee.protocol.version import MAX_MESSAGE_BYTES, PROTOCOL_VERSION
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 PATIENCE = 5.0
 """How long the bot may take for the next answer, in seconds."""
@@ -21,7 +23,7 @@ QUIET_SECONDS = 0.3
 MOST_SESSIONS = 64
 """Sessions at once, where the bot does not ask for fewer."""
 
-Deliver: TypeAlias = Callable[[play_pb2.PlayResponse], Awaitable[None]]
+Deliver: TypeAlias = Callable[[bots_pb2.PlayResponse], Awaitable[None]]
 
 
 class Desk:
@@ -41,9 +43,9 @@ class Desk:
         self.return_seconds = 2 * patience + 2
         """How long the bot may take to connect again."""
         self.line: Line | None = None
-        self.opening: list[play_pb2.PlayRequest] = []
+        self.opening: list[bots_pb2.PlayRequest] = []
         """What the bot sent on its first stream before it was welcomed."""
-        self.hello = play_pb2.Hello()
+        self.hello = bots_pb2.Hello()
         """The latest hello."""
         self.scenario = ""
         """The code of the present scenario; its deals follow from it."""
@@ -71,7 +73,7 @@ class Desk:
         heard = await line.receive(self.patience, "a hello")
         await asyncio.sleep(QUIET_SECONDS)
         self.opening = [heard.request, *line.drain()]
-        self.greet(line, self.check_hello(heard.request))
+        self.greet(line, self.check_hello(line, heard.request))
 
     async def ready(self) -> None:
         """Sees to it that the bot is connected. Raises Absent if it does not come back."""
@@ -105,37 +107,64 @@ class Desk:
         """The bot's next stream, when it has said hello; it is not welcomed yet."""
         line = await self._next_line(seconds or self.return_seconds)
         heard = await line.receive(self.patience, "a hello as the first message")
-        self.check_hello(heard.request)
+        self.check_hello(line, heard.request)
         return line
 
-    def greet(self, line: Line, hello: play_pb2.Hello, **more: Any) -> None:
+    def greet(self, line: Line, hello: bots_pb2.Hello, **more: Any) -> None:
         """Welcomes the bot on a stream, which becomes the present one."""
         self.line, self.hello = line, hello
         self.send(self.welcome(**more))
 
-    def welcome(self, **more: Any) -> play_pb2.PlayResponse:
+    def welcome(self, **more: Any) -> bots_pb2.PlayResponse:
         """A welcome."""
         sessions = min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
-        fields = {"bot": self.bot, "max_sessions": sessions, "max_message_bytes": MAX_MESSAGE_BYTES}
-        return play_pb2.PlayResponse(welcome=play_pb2.Welcome(**{**fields, **more}))
+        fields = {
+            "bot": self.bot,
+            "max_sessions": sessions,
+            "max_message_bytes": MAX_MESSAGE_BYTES,
+            "referee_id": self.board.referee_id,
+            "referees": [self.referee],
+        }
+        return bots_pb2.PlayResponse(welcome=bots_pb2.Welcome(**{**fields, **more}))
 
-    def check_hello(self, request: play_pb2.PlayRequest) -> play_pb2.Hello:
-        """The hello of a first message. Raises Failed where it is not as it should be."""
+    @property
+    def referee(self) -> bots_pb2.Referee:
+        """This referee, as a welcome lists it."""
+        return bots_pb2.Referee(id=self.board.referee_id, address=self.board.address)
+
+    def check_hello(self, line: Line, request: bots_pb2.PlayRequest) -> bots_pb2.Hello:
+        """Return the hello of a first message. Raise Failed if it, or the call, is not as it should be."""
+        self._check_token(line.authorization)
         if not request.HasField("hello"):
             raise Failed(f"expected a hello as the first message; got {shown(request)}")
-        if request.moves or request.HasField("goodbye") or request.HasField("pong"):
+        if [field.name for field, _ in request.ListFields()] != ["hello"]:
             raise Failed(f"expected a first message with only a hello; got {shown(request)}")
         hello = request.hello
-        if hello.token != self.token:
-            raise Failed(
-                f"expected a hello with the token as it was given ({len(self.token)} characters); "
-                f"got another one ({len(hello.token)} characters)"
-            )
+        if hello.HasField("max_sessions") and not hello.max_sessions:
+            raise Failed("expected max_sessions of at least 1, or absent; the hello's is 0")
         if hello.protocol_version != PROTOCOL_VERSION:
             raise Failed(
                 f"expected a hello with protocol_version {PROTOCOL_VERSION}; got {hello.protocol_version}"
             )
         return hello
+
+    def _check_token(self, authorization: str | None) -> None:
+        if authorization is None:
+            raise Failed('expected "authorization: Bearer …" in the metadata of the call; there is none')
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer":
+            raise Failed('expected "authorization: Bearer …" in the metadata of the call; got another scheme')
+        if token != self.token:
+            raise Failed(
+                f"expected the token in the metadata as it was given ({len(self.token)} characters); "
+                f"got another one ({len(token)} characters)"
+            )
+
+    async def refuse(self, refusal: Refused) -> None:
+        """End the present stream with a reason."""
+        if self.line is not None:
+            await self.line.refuse(refusal)
+            self.line = None
 
     async def break_off(
         self,
@@ -180,18 +209,18 @@ class Desk:
 
     # Messages
 
-    def send(self, *responses: play_pb2.PlayResponse | bytes) -> None:
+    def send(self, *responses: bots_pb2.PlayResponse | bytes) -> None:
         """Sends messages on the present stream."""
         if self.line is None:
             raise Lost("the bot's stream is gone")
         for response in responses:
             self.line.send(response)
 
-    async def deliver(self, response: play_pb2.PlayResponse) -> None:
+    async def deliver(self, response: bots_pb2.PlayResponse) -> None:
         """Sends a message as it is."""
         self.send(response)
 
-    async def hear(self, expected: str) -> play_pb2.PlayRequest:
+    async def hear(self, expected: str) -> bots_pb2.PlayRequest:
         """The bot's next message, which must not be a hello or a goodbye."""
         if self.line is None:
             raise Lost(f"expected {expected}; the bot's stream is gone")
@@ -213,7 +242,7 @@ class Desk:
         if self.line is None or not self.line.live:
             raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")
 
-    def take_late(self) -> list[play_pb2.PlayRequest]:
+    def take_late(self) -> list[bots_pb2.PlayRequest]:
         """What the bot sent on the present stream and nobody waited for."""
         return self.line.drain() if self.line is not None else []
 
@@ -243,7 +272,7 @@ class Desk:
             handle,
             ruleset,
             seat,
-            lists=self.hello.list_legal_plays,
+            wants=Wants(self.hello.wants.legal_plays, self.hello.wants.hands),
             bot=self.bot,
             **{"seed": f"{self.scenario} {len(self.sessions)}", **more},
         )
@@ -258,7 +287,7 @@ class Desk:
         limit = self.sessions_at_once
         for start in range(0, len(sessions), limit):
             batch = sessions[start : start + limit]
-            response = play_pb2.PlayResponse()
+            response = bots_pb2.PlayResponse()
             for session in batch:
                 session.open(response)
             await deliver(response)
@@ -271,7 +300,7 @@ class Desk:
         deliver = deliver or self.deliver
         while owing := [session for session in sessions if session.turn is not None]:
             request = await self.hear(due(owing))
-            response = play_pb2.PlayResponse()
+            response = bots_pb2.PlayResponse()
             for session, move in self.answers(sessions, request, response):
                 session.take(move)
                 if turns is not None and session.answered >= turns:
@@ -283,14 +312,14 @@ class Desk:
 
     def open(self, sessions: Sequence[BotSession]) -> None:
         """Opens sessions up to the bot's first turns, all in one message."""
-        response = play_pb2.PlayResponse()
+        response = bots_pb2.PlayResponse()
         for session in sessions:
             session.open(response)
         self.send(response)
 
     def answers(
-        self, sessions: Sequence[BotSession], request: play_pb2.PlayRequest, out: play_pb2.PlayResponse
-    ) -> Iterator[tuple[BotSession, play_pb2.Move]]:
+        self, sessions: Sequence[BotSession], request: bots_pb2.PlayRequest, out: bots_pb2.PlayResponse
+    ) -> Iterator[tuple[BotSession, bots_pb2.Move]]:
         """The moves of a message that answer open turns; for another one there is a notice to the bot."""
         for move in request.moves:
             found = [session for session in sessions if session.owes(move)]
@@ -301,12 +330,12 @@ class Desk:
             else:
                 self.strays.append(f"session {move.session}, turn {move.sequence}")
                 out.events.append(
-                    notice(play_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
+                    notice(bots_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
                 )
 
     async def tidy(self) -> None:
         """After a scenario: stops what is open, and begins anew with a bot that does not listen any more."""
-        response = play_pb2.PlayResponse()
+        response = bots_pb2.PlayResponse()
         for session in self.sessions:
             if not session.over:
                 session.void(response)
@@ -322,10 +351,13 @@ class Desk:
 
 
 def notice(
-    code: int, text: str = "this has no consequence", session: int = 0, sequence: int = 0
-) -> play_pb2.Event:
+    code: int,
+    text: str = "this has no consequence",
+    session: int | None = None,
+    sequence: int | None = None,
+) -> bots_pb2.Event:
     """A notice; the code may be one that no version knows."""
-    event = play_pb2.Event(notice=play_pb2.Notice(text=text, session=session, sequence=sequence))
+    event = bots_pb2.Event(notice=bots_pb2.Notice(text=text, session=session, sequence=sequence))
     event.notice.code = code  # type: ignore[assignment]
     return event
 
@@ -336,8 +368,8 @@ def due(sessions: Sequence[BotSession]) -> str:
     return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
 
 
-def shown(request: play_pb2.PlayRequest) -> str:
-    """A message of the bot for people; the token is left out."""
+def shown(request: bots_pb2.PlayRequest) -> str:
+    """A message of the bot for people."""
     parts = []
     if request.HasField("hello"):
         parts.append("a hello")
@@ -346,6 +378,8 @@ def shown(request: play_pb2.PlayRequest) -> str:
         parts.append(f"{len(request.moves) - 3} more moves")
     if request.HasField("goodbye"):
         parts.append("a goodbye")
+    if request.HasField("capacity"):
+        parts.append(f"a capacity of {request.capacity.max_sessions}")
     if request.HasField("pong"):
         parts.append(f"a pong with id {request.pong.id}")
     return ", ".join(parts) or "an empty message"

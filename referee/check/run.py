@@ -7,8 +7,6 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from secrets import token_urlsafe
 
-import grpc
-
 from referee.check.desk import PATIENCE, Desk
 from referee.check.outcome import Absent, Failed, NotRun, Silent, Warned
 from referee.check.process import BotProcess
@@ -17,6 +15,7 @@ from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
 from referee.errors import RefereeError
+from referee.protocol.reasons import Reason, Refused
 
 
 class UnknownScenario(RefereeError):
@@ -77,7 +76,7 @@ async def check(
                 on_result(result)
 
         await _try_all(desk, chosen, timeout, tell)
-        await desk.break_off(grpc.StatusCode.UNAUTHENTICATED, "token: the check is over")
+        await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
         return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results))
 
 
@@ -174,7 +173,7 @@ def _require(desk: Desk, scenario: Scenario) -> None:
     """Raises NotRun where the scenario does not concern the bot."""
     if scenario.needs == "command" and desk.process is None:
         raise NotRun("only for a bot that the check starts by its command")
-    if scenario.needs == "lists" and not desk.hello.list_legal_plays:
+    if scenario.needs == "lists" and not desk.hello.wants.legal_plays:
         raise NotRun("only for a bot whose hello asks for the legal plays")
 
 

@@ -13,6 +13,7 @@ from referee.deals.dealing import Dealt, take_leftover
 from referee.deals.session import Session
 from referee.deals.succession import Legacy, setup
 from referee.errors import PlayError
+from referee.matches.connection import Wants
 from referee.matches.events import (
     DealEnded,
     DealStarted,
@@ -29,7 +30,7 @@ from referee.matches.match import Limits
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers
 from referee.rules.rulebook import rules_of
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 Policy: TypeAlias = Callable[[Deal, int], int]
 """What another seat plays: a mask, 0 for a pass."""
@@ -88,7 +89,7 @@ class BotSession:
         ruleset: RulesetObject,
         seat: int,
         *,
-        lists: bool = False,
+        wants: Wants | None = None,
         deals: int = 1,
         hands: Hands | None = None,
         others: Policy = mixed,
@@ -114,7 +115,7 @@ class BotSession:
             limits=limits,
         )
         self.over = False
-        self.turn: play_pb2.Turn | None = None
+        self.turn: bots_pb2.Turn | None = None
         """The turn that the bot owes an answer to."""
         self.answered = 0
         """Turns that the bot answered."""
@@ -122,7 +123,7 @@ class BotSession:
         """By how much the sequence of a turn is above that of the turn before."""
         self.kinds: Counter[Stage] = Counter()
         """Turns that the bot was asked, by their stage."""
-        self._lists = lists
+        self._wants = wants
         self._hands = hands or {}
         self._others = others
         self._session = Session(rules, self.seed, deals)
@@ -139,13 +140,13 @@ class BotSession:
 
     # What happens
 
-    def open(self, out: play_pb2.PlayResponse) -> None:
+    def open(self, out: bots_pb2.PlayResponse) -> None:
         """The session starts, and goes on to the bot's first turn."""
         self._add_session_started(out, resumed=False)
         self._open_deal(out)
         self.go_on(out)
 
-    def resume(self, out: play_pb2.PlayResponse) -> None:
+    def resume(self, out: bots_pb2.PlayResponse) -> None:
         """Tells the bot all that it needs after a reconnect."""
         self._add_session_started(out, resumed=True)
         self._told = 0
@@ -154,12 +155,12 @@ class BotSession:
         if self.turn is not None:
             out.events.add().turn.CopyFrom(self._write_turn())
 
-    def owes(self, move: play_pb2.Move) -> bool:
+    def owes(self, move: bots_pb2.Move) -> bool:
         """Whether a move answers the open turn."""
         turn = self.turn
         return turn is not None and self.handle == move.session and turn.sequence == move.sequence
 
-    def take(self, move: play_pb2.Move) -> None:
+    def take(self, move: bots_pb2.Move) -> None:
         """The bot's answer to its turn. Raises Failed where it is not legal."""
         turn, deal, seat = self.turn, self.deal, self.seat
         assert turn is not None
@@ -177,7 +178,7 @@ class BotSession:
         self.answered += 1
 
     def act_for_bot(
-        self, out: play_pb2.PlayResponse, kind: "play_pb2.FaultKind.ValueType", move: play_pb2.Move
+        self, out: bots_pb2.PlayResponse, kind: "bots_pb2.FaultKind.ValueType", move: bots_pb2.Move
     ) -> None:
         """Takes the default action in place of the bot's answer, and tells it so."""
         turn, deal, seat = self.turn, self.deal, self.seat
@@ -195,18 +196,18 @@ class BotSession:
         deal.act(seat, default)
         self.turn = None
 
-    def forfeit(self, out: play_pb2.PlayResponse, seat: int) -> None:
+    def forfeit(self, out: bots_pb2.PlayResponse, seat: int) -> None:
         """Ends the session by a forfeit."""
         self.turn = None
         self.deal.forfeit(seat)
         self.go_on(out)
 
-    def void(self, out: play_pb2.PlayResponse) -> None:
+    def void(self, out: bots_pb2.PlayResponse) -> None:
         """Stops the session; nothing is scored."""
         self.turn = None
         self._end(out, SessionEnd.VOID, ())
 
-    def go_on(self, out: play_pb2.PlayResponse) -> None:
+    def go_on(self, out: bots_pb2.PlayResponse) -> None:
         """Lets the others act until the bot owes an answer or the session is over."""
         while not self.over:
             deal = self.deal
@@ -239,24 +240,24 @@ class BotSession:
 
     # Messages
 
-    def _add_session_started(self, out: play_pb2.PlayResponse, *, resumed: bool) -> None:
+    def _add_session_started(self, out: bots_pb2.PlayResponse, *, resumed: bool) -> None:
         scores = tuple(self._session.scores)
         wire.add_event(out, SessionStarted(self.info, self.seat, scores, resumed))
 
-    def _add_deal_started(self, out: play_pb2.PlayResponse) -> None:
+    def _add_deal_started(self, out: bots_pb2.PlayResponse) -> None:
         wire.add_event(out, DealStarted(self.info, self.seat, self.deal, self.deal.opening, Encodings()))
 
-    def _write_turn(self) -> play_pb2.Turn:
-        deal, limits, message = self.deal, self.info.limits, play_pb2.Turn()
+    def _write_turn(self) -> bots_pb2.Turn:
+        deal, limits, message = self.deal, self.info.limits, bots_pb2.Turn()
         time_ms = min(limits.decision_ms, limits.bank_ms or limits.decision_ms)
         turn = Turn(self.info, self.seat, self._sequence, deal, Encodings())
-        turn.since, turn.time_ms, turn.bank_ms = self._told, time_ms, limits.bank_ms
+        turn.since, turn.time_ms, turn.bank_ms = self._told, time_ms, limits.bank_ms or None
         turn.credit_ms = limits.credit_ms
-        wire.write_turn(message, turn, self._lists)
+        wire.write_turn(message, turn, self._wants)
         self._told = log_length(deal)
         return message
 
-    def _open_deal(self, out: play_pb2.PlayResponse) -> None:
+    def _open_deal(self, out: bots_pb2.PlayResponse) -> None:
         deal = self._session.next_deal()
         given = self._hands.get(deal.number)
         if given is not None:
@@ -291,7 +292,7 @@ class BotSession:
         hands, leftover = tuple(masks), tuple([rules.mask([card]) for card in rest])
         return Dealt(hands, leftover, take_leftover(rules, hands, leftover, dealer, step))
 
-    def _close_deal(self, out: play_pb2.PlayResponse) -> None:
+    def _close_deal(self, out: bots_pb2.PlayResponse) -> None:
         deal, session = self.deal, self._session
         self._last = session.close_deal().legacy
         scores = tuple(session.scores)
@@ -304,7 +305,7 @@ class BotSession:
             self._end(out, SessionEnd.FORFEIT, scores, session.forfeited_by)
 
     def _end(
-        self, out: play_pb2.PlayResponse, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int = -1
+        self, out: bots_pb2.PlayResponse, reason: SessionEnd, scores: tuple[int, ...], forfeited_by: int = -1
     ) -> None:
         self.over = True
         wire.add_event(out, SessionEnded(self.info, scores, reason, forfeited_by))

@@ -12,17 +12,20 @@ from google.protobuf.message import DecodeError, Message
 from referee.channel import SERVER_OPTIONS
 from referee.check.outcome import Failed, Lost, Silent
 from referee.errors import ListenError
-from referee.v1 import play_pb2, referee_pb2
+from referee.protocol.reasons import Reason, Refused
+from referee.v1 import bots_pb2
 
-SERVICE = referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
+SERVICE = bots_pb2.DESCRIPTOR.services_by_name["BotService"].full_name
 
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
+_Metadata: TypeAlias = "tuple[tuple[str, bytes], ...]"
+_Status: TypeAlias = "tuple[grpc.StatusCode, str, _Metadata]"
 
 
 class Heard(NamedTuple):
     """A message of the bot."""
 
-    request: play_pb2.PlayRequest
+    request: bots_pb2.PlayRequest
     at: float
     """When it came, in seconds of the monotonic clock."""
 
@@ -30,13 +33,15 @@ class Heard(NamedTuple):
 class Line:
     """One stream of the bot."""
 
-    def __init__(self) -> None:
+    def __init__(self, authorization: str | None = None) -> None:
+        self.authorization = authorization
+        """What the call's metadata say under this name; None where they say nothing."""
         self.live = True
         self.began = time.monotonic()
         self._heard: asyncio.Queue[Heard | Failed] = asyncio.Queue()
         self._unsent: asyncio.Queue[bytes] = asyncio.Queue()
         self._closing = asyncio.Event()
-        self._status: tuple[grpc.StatusCode, str] | None = None
+        self._status: _Status | None = None
 
     def send(self, message: Message | bytes) -> None:
         """Sends a message as soon as the bot takes it."""
@@ -54,7 +59,7 @@ class Line:
             raise type(heard)(f"expected {expected}; {heard}")
         return heard
 
-    def drain(self) -> list[play_pb2.PlayRequest]:
+    def drain(self) -> list[bots_pb2.PlayRequest]:
         """All that came and was not received."""
         found = []
         while not self._heard.empty():
@@ -65,12 +70,18 @@ class Line:
             found.append(heard.request)
         return found
 
-    async def close(self, code: grpc.StatusCode = grpc.StatusCode.OK, details: str = "") -> None:
-        """Ends the stream, after what was sent before."""
+    async def refuse(self, refusal: Refused) -> None:
+        """End the stream with a reason, after what was sent before."""
+        await self.close(refusal.status, str(refusal), refusal.trailing_metadata())
+
+    async def close(
+        self, code: grpc.StatusCode = grpc.StatusCode.OK, text: str = "", metadata: "_Metadata" = ()
+    ) -> None:
+        """End the stream with a status, after what was sent before."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self._unsent.join()
-        self._status = (code, details)
+        self._status = (code, text, metadata)
         self._closing.set()
         self.live = False
 
@@ -101,7 +112,7 @@ class Line:
         try:
             async for data in requests:
                 try:
-                    request = play_pb2.PlayRequest.FromString(data)
+                    request = bots_pb2.PlayRequest.FromString(data)
                 except DecodeError:
                     end = Failed(
                         f"the bot sent {len(data)} bytes that are no PlayRequest: {data[:16].hex(' ')}"
@@ -116,7 +127,8 @@ class Line:
 class Switchboard:
     """The server: every new stream of a bot becomes a line, to be fetched in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, referee_id: str = "check") -> None:
+        self.referee_id = referee_id
         self.lines: asyncio.Queue[Line] = asyncio.Queue()
         self.doubles = 0
         """How often a stream was opened while another one of the bot lived."""
@@ -154,7 +166,10 @@ class Switchboard:
     async def _play(self, requests: AsyncIterator[bytes], context: Context) -> None:
         if self._current is not None and self._current.live:
             self.doubles += 1
-            await context.abort(grpc.StatusCode.ALREADY_EXISTS, "the bot has a live connection already")
-        line = self._current = Line()
+            refusal = Refused(Reason.ALREADY_CONNECTED, referee_id=self.referee_id)
+            await context.abort(refusal.status, str(refusal), refusal.trailing_metadata())
+        metadata = dict(context.invocation_metadata() or ())
+        authorization = metadata.get("authorization")
+        line = self._current = Line(None if authorization is None else str(authorization))
         self.lines.put_nowait(line)
         await line.serve(requests, context)

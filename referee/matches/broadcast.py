@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-from referee.matches.events import Notice, NoticeCode, Sight
+from referee.matches.events import LeftOut, Sight
 
 Encoder = Callable[[Sight], bytes]
 """Makes a message of what spectators see; such messages set one after the other make one with all."""
@@ -85,8 +85,7 @@ class Spectator:
         parts: list[bytes] = []
         missed = self._broadcast.start - self._at
         if missed > 0:
-            text = f"{missed} updates were left out: read too slowly"
-            parts.append(self._broadcast.encode(Notice(NoticeCode.LEFT_OUT, text)))
+            parts.append(self._broadcast.encode(LeftOut(missed)))
             self._at = self._broadcast.start
         updates = self._broadcast.updates(self._at)
         self._at += len(updates)

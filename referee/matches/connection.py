@@ -35,14 +35,30 @@ BACKLOG = 20_000
 
 
 class CloseCode(StrEnum):
-    """Why the referee closes a stream; named as the gRPC status that it ends with."""
+    """Why the referee closes a stream; the values are the protocol's reasons."""
 
-    FLOOD = "RESOURCE_EXHAUSTED"
-    LOST = "DEADLINE_EXCEEDED"
-    REPLACED = "ABORTED"
-    REVOKED = "PERMISSION_DENIED"
-    UNREADABLE = "INVALID_ARGUMENT"
-    CLOSING = "UNAVAILABLE"
+    FLOOD = "FLOOD"
+    LOST = "PING_UNANSWERED"
+    REPLACED = "REPLACED"
+    REVOKED = "TOKEN_REVOKED"
+    UNREADABLE = "MESSAGE_UNREADABLE"
+    CLOSING = "CLOSING"
+
+
+class Wants(NamedTuple):
+    """What a bot wants to be told with each turn."""
+
+    legal_plays: bool = False
+    hands: bool = False
+    """Its own hand, and the number of cards of each seat."""
+
+
+class Shutdown(NamedTuple):
+    """What a bot is told when the referee begins to shut down."""
+
+    reason: str
+    end_at: float
+    """When its stream ends at the latest."""
 
 
 class Closing(NamedTuple):
@@ -59,17 +75,21 @@ class Connection:
         self,
         identity: BotIdentity,
         max_sessions: int,
-        list_plays: bool,
         wake: Callable[[], None],
         now: float = 0.0,
+        *,
+        wants: Wants | None = None,
     ) -> None:
         self.identity = identity
         self.max_sessions = max_sessions
-        self.list_plays = list_plays
+        self.wants = wants
+        """None: nothing beyond what every bot is told."""
         self.outbox = Outbox(wake)
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""
         self.ping_due = False
+        self.shutdown_due: Shutdown | None = None
+        """What the bot is to be told of the referee's end; None once it was."""
         self.heard_at = now
         self.seats: Mapping[int, Seat] = {}
         """The bot's seats at tables, by the handles of their sessions. Kept by ``Connections`` while this is
@@ -108,6 +128,16 @@ class Connection:
         """Return whether the writer has been ready for so long that a message that was not handed to it was
         held up by the referee, and not by the bot's stream."""
         return self._ready and now - self._changed_at >= READY_SECONDS
+
+    def announce(self, shutdown: Shutdown) -> None:
+        """Tell the bot that the referee begins to shut down."""
+        self.shutdown_due = shutdown
+        self._wake()
+
+    def take_shutdown(self) -> Shutdown | None:
+        """Return what the bot is to be told of the referee's end now."""
+        shutdown, self.shutdown_due = self.shutdown_due, None
+        return shutdown
 
     # Pings
 

@@ -36,10 +36,9 @@ class NoticeCode(StrEnum):
     STALE_MOVE = "stale_move"
     UNKNOWN_SESSION = "unknown_session"
     UNEXPECTED = "unexpected"
-    CLOSING = "closing"
+    NOT_SEATED = "not_seated"
     REPEATED_MOVE = "repeated_move"
     UNKNOWN_TURN = "unknown_turn"
-    LEFT_OUT = "left_out"
 
 
 class Malformed(str):
@@ -107,6 +106,7 @@ class Encodings:
 class SessionStarted(NamedTuple):
     info: SessionInfo
     seat: int
+    """-1 for spectators."""
     scores: tuple[int, ...]
     resumed: bool
 
@@ -144,7 +144,8 @@ class Turn:
         """How much of the deal's log the seat was told before; see ``log_length``."""
         self.time_ms = 0
         """How long the seat may take from when the turn is handed to the stream, without the credit."""
-        self.bank_ms = 0
+        self.bank_ms: int | None = None
+        """What is left in the seat's bank; None where the session has no bank."""
         self.credit_ms = 0
         """What is credited for the network."""
 
@@ -202,8 +203,16 @@ class Fault(NamedTuple):
 class Notice(NamedTuple):
     code: NoticeCode
     text: str
-    handle: int = 0
-    sequence: int = 0
+    handle: int | None = None
+    """Of the session that it is about; None where it is not about one."""
+    sequence: int | None = None
+    """What the bot's message named; None where it named none."""
+
+
+class LeftOut(NamedTuple):
+    """Stands for what a spectator was not shown, as it read too slowly."""
+
+    updates: int
 
 
 class Seen(NamedTuple):
@@ -218,5 +227,5 @@ class Seen(NamedTuple):
 Event = SessionStarted | DealStarted | Turn | DealEnded | SessionEnded | Fault | Notice
 """What goes to a bot."""
 
-Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | Notice
+Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | LeftOut
 """What goes to a spectator."""

@@ -50,7 +50,7 @@ class LogEntry:
     bot: str
     """``owner/bot@number``."""
     referee: str
-    """Address of the referee that saw it."""
+    """The referee that saw it, by its id."""
     kind: str
     """An EntryKind, or what a newer referee has more."""
     code: str
@@ -69,14 +69,16 @@ class LogQuery:
 
     bot: str
     """``owner/bot`` for all its versions, or ``owner/bot@number``."""
-    kind: str | None = None
-    """``fault``, ``notice`` or ``connection``; None: all."""
+    kinds: tuple[EntryKind, ...] = ()
+    """Empty: all."""
     session: str | None = None
     """A session's name or the beginning of one, up to a ``/``; None: all."""
     limit: int = 50
     """Entries at most, the newest."""
     after: int = 0
     """Only entries with a larger id."""
+    before: int | None = None
+    """Only entries with a smaller id; None: up to the newest."""
 
 
 class Journal(Protocol):
@@ -86,9 +88,9 @@ class Journal(Protocol):
         """Takes an entry; called in the referee's event loop, so it must not block or raise."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """Entries of a bot that ``token`` opens, oldest first; may block.
+        """Return entries of a bot that ``token`` opens, the newest first; may block.
 
-        LogClosed where the token does not open them, LogQueryError where the query is wrong.
+        Raise LogClosed where the token does not open them, LogQueryError where the query is wrong.
         """
 
 
@@ -99,7 +101,7 @@ class NoJournal:
         """Forgets the entry."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """Has none."""
+        """Return none."""
         return []
 
 

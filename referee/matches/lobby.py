@@ -12,7 +12,7 @@ from typing import ParamSpec
 from referee.errors import Draining, MatchRefused
 from referee.matches.alarms import Alarms
 from referee.matches.broadcast import Encoder, Spectator
-from referee.matches.connection import CloseCode, Connection
+from referee.matches.connection import CloseCode, Connection, Shutdown
 from referee.matches.connections import PENALTY_SECONDS, Connections
 from referee.matches.events import (
     Event,
@@ -75,6 +75,7 @@ class Lobby:
         self._unsettled = False
         """Whether sessions that wait may begin, or must be waited for in another way."""
         self._draining = ""
+        self._shutdown: Shutdown | None = None
         self.spectators = 0
         """How many spectators there are, also of matches that have ended: as long as they cost something."""
         self.failures = 0
@@ -86,6 +87,8 @@ class Lobby:
     def connect(self, connection: Connection, now: float) -> None:
         """Let a bot in, and tell it of its open sessions. Raise ConnectionRefused if it is here already."""
         self.connections.add(connection, now)
+        if self._shutdown is not None:
+            connection.announce(self._shutdown)
         for seat in list(connection.seats.values()):
             self._guarded(seat.table, seat.table.attach, seat.index, connection.outbox)
         self.start_sessions(now)
@@ -181,9 +184,12 @@ class Lobby:
         match.deadline = None
         match.wake()
 
-    def drain(self, reason: str) -> None:
-        """Start nothing any more; a match ends when its open sessions are finished."""
+    def drain(self, reason: str, end_at: float = 0.0) -> None:
+        """Start nothing any more; a match ends when its open sessions are finished, and all at ``end_at``."""
         self._draining = reason
+        self._shutdown = Shutdown(reason, end_at)
+        for connection in self.connections:
+            connection.announce(self._shutdown)
         for match in self._matches:
             if match.waiting:
                 match.waiting.clear()
@@ -202,7 +208,6 @@ class Lobby:
         for match in self._matches:
             self.close_match(match, reason)
         for connection in self.connections:
-            connection.outbox.put(Notice(NoticeCode.CLOSING, reason))
             connection.close(CloseCode.CLOSING, reason)
 
     def match(self, match_id: str) -> Match | None:

@@ -74,7 +74,7 @@ class Table:
             seat.outbox = outbox
             self._send(seat.index, self._started(seat.index, resumed=False))
         if self.watched:
-            self.events.show(self._started(0, resumed=False))
+            self.events.show(self._started(-1, resumed=False))
         self._open_deal()
         self._go_on(now)
 
@@ -212,7 +212,7 @@ class Table:
 
     def sights(self) -> list[Sight]:
         """Return what a spectator who comes now must be shown first."""
-        first: list[Sight] = [self._started(0, resumed=True)]
+        first: list[Sight] = [self._started(-1, resumed=True)]
         if self._deal is not None:
             first.append(DealStarted(self.info, -1, self._deal, self._opening, self._encodings))
             first += [Seen(self.info, self._deal, index) for index in range(self._shown_now())]

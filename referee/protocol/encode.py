@@ -10,28 +10,29 @@ from functools import partial
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
+from referee.matches.connection import Wants
 from referee.matches.events import DealEnded, DealStarted, Encodings, Event, Seen, Sight, Turn
 from referee.memo import Memo
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers
-from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized, varint
+from referee.protocol.pieces import BYTES, NUMBERS, VARINT, field, head, key, sized, varint
 from referee.rules.plays import Rules
-from referee.v1 import match_pb2, play_pb2
+from referee.v1 import bots_pb2, spectators_pb2
 
 
 def _event(name: str) -> Memo[int, bytes]:
     """What stands before the fields of an event in a PlayResponse."""
-    events = key(play_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
-    return head(events, key(play_pb2.Event.DESCRIPTOR, name, BYTES))
+    events = key(bots_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
+    return head(events, key(bots_pb2.Event.DESCRIPTOR, name, BYTES))
 
 
 def _update(name: str) -> Memo[int, bytes]:
     """What stands before the fields of an update in a WatchMatchResponse."""
-    updates = key(match_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
-    return head(updates, key(match_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
+    updates = key(spectators_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
+    return head(updates, key(spectators_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
 
 
-_TURN = play_pb2.Turn.DESCRIPTOR
+_TURN = bots_pb2.Turn.DESCRIPTOR
 _TURN_HEAD = _event("turn")
 _SESSION = field(key(_TURN, "session", VARINT))
 _SEQUENCE = field(key(_TURN, "sequence", VARINT))
@@ -46,23 +47,25 @@ _NEXT_HAS_ONE = key(_TURN, "next_has_one", VARINT) + b"\1"
 _TOP_CARD_BANNED = key(_TURN, "top_card_banned", VARINT) + b"\1"
 _BANK_MS = field(key(_TURN, "bank_ms", VARINT))
 _CREDIT_MS = field(key(_TURN, "credit_ms", VARINT))
+_HELD = key(_TURN, "hand", BYTES)
+_HELD_SIZES = key(_TURN, "hand_sizes", BYTES)
 _LEGAL_PLAYS = key(_TURN, "legal_plays", BYTES)
-_PLAY_CARDS = key(play_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
+_PLAY_CARDS = key(bots_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
 
-_STARTED = play_pb2.DealStarted.DESCRIPTOR
+_STARTED = bots_pb2.DealStarted.DESCRIPTOR
 _STARTED_HEAD = _event("deal_started")
 _STARTED_HAND = head(key(_STARTED, "hand", BYTES))
 
-_ENDED = play_pb2.DealEnded.DESCRIPTOR
+_ENDED = bots_pb2.DealEnded.DESCRIPTOR
 _ENDED_HEAD = _event("deal_ended")
 _ENDED_ACTION = key(_ENDED, "actions", BYTES)
-_CARDS = key(play_pb2.Hand.DESCRIPTOR, "cards", BYTES)
+_CARDS = key(bots_pb2.Hand.DESCRIPTOR, "cards", BYTES)
 _HAND = head(key(_ENDED, "hands", BYTES), _CARDS)
 _LEFT = head(key(_ENDED, "left", BYTES), _CARDS)
 _NONE_LEFT = key(_ENDED, "left", BYTES) + b"\0"
 
 _SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal_started", "deal_ended"))
-_SEEN_SESSION = field(key(match_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
+_SEEN_SESSION = field(key(spectators_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
 
 
 class _Pieces:
@@ -84,12 +87,12 @@ class _Pieces:
         """Actions as spectators see them, but for the session."""
 
     def _seen(self, entry: Entry) -> bytes:
-        action = match_pb2.WatchAction()
+        action = spectators_pb2.WatchAction()
         wire.write_seen(action, self._numbers, entry)
         return action.SerializeToString()
 
     def _encode(self, entry: Entry, seat: int) -> bytes:
-        action = play_pb2.Action()
+        action = bots_pb2.Action()
         wire.write_action(action, self._numbers, entry, seat)
         return _ACTION + sized(action.SerializeToString())
 
@@ -116,7 +119,7 @@ class _Pieces:
             parts = []
             steps = wire.exchange_steps(deal)
             for step in steps[since:]:
-                action = play_pb2.Action()
+                action = bots_pb2.Action()
                 wire.add_exchange(action, self._numbers, step, seat)
                 parts.append(_ACTION + sized(action.SerializeToString()))
             first = max(0, since - len(steps))
@@ -131,7 +134,7 @@ class _Pieces:
 _PIECES: Memo[Rules, _Pieces] = Memo(_Pieces, limit=64)
 
 
-def turn_event(turn: Turn, list_plays: bool) -> bytes:
+def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     """A PlayResponse with one turn; such messages set one after the other are one with all of them."""
     info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
     pieces = _PIECES[info.rules]
@@ -149,17 +152,25 @@ def turn_event(turn: Turn, list_plays: bool) -> bytes:
         parts.append(_CAN_PASS)
     if turn.time_ms:
         parts.append(_DECISION_MS[turn.time_ms])
-    if list_plays:
+    if wants is not None and wants.legal_plays:
         legal = pieces.legal
         parts += [legal[code] for code in deal.legal(seat)]
     if not plain:
         parts += _constraints(deal, seat, pieces)
-    if turn.bank_ms:
+    if turn.bank_ms is not None:
         parts.append(_BANK_MS[turn.bank_ms])
     if turn.credit_ms:
         parts.append(_CREDIT_MS[turn.credit_ms])
+    if wants is not None and wants.hands:
+        parts += _holdings(deal, seat, pieces)
     data = b"".join(parts)
     return _TURN_HEAD[len(data)] + data
+
+
+def _holdings(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
+    """The seat's hand, and the number of cards of each seat."""
+    sizes = b"".join([NUMBERS[hand.bit_count()] for hand in deal.hands])
+    return [_HELD, pieces.cards(deal.hands[seat]), _HELD_SIZES, sized(sizes)]
 
 
 def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
@@ -181,7 +192,7 @@ def other_event(event: Event) -> bytes:
         return _deal_started(event)
     if isinstance(event, DealEnded):
         return _deal_ended(event)
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     wire.add_event(response, event)
     return response.SerializeToString()
 
@@ -198,7 +209,7 @@ def sight(sight: Sight) -> bytes:
     if isinstance(sight, DealEnded):
         data = _ended_for_all(sight)
         return _SEEN_ENDED_HEAD[len(data)] + data
-    response = match_pb2.WatchMatchResponse()
+    response = spectators_pb2.WatchMatchResponse()
     wire.add_sight(response, sight)
     return response.SerializeToString()
 
@@ -227,7 +238,7 @@ def _ended_for_all(event: DealEnded) -> bytes:
 
 
 def _encode_start(event: DealStarted) -> bytes:
-    message = play_pb2.DealStarted()
+    message = bots_pb2.DealStarted()
     wire.write_deal_started(message, event._replace(seat=-1))
     return message.SerializeToString()
 
@@ -235,7 +246,7 @@ def _encode_start(event: DealStarted) -> bytes:
 def _encode_end(event: DealEnded) -> bytes:
     info, deal = event.info, event.deal
     packed = _PIECES[info.rules].packed
-    message = play_pb2.DealEnded()
+    message = bots_pb2.DealEnded()
     wire.write_outcome(message, info, deal, event.scores)
     parts = [message.SerializeToString()]
     for mask in deal.dealt:

@@ -1,12 +1,11 @@
 """Messages as they come in: one that cannot be read ends its call with a reason instead of a traceback."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeVar
 
-import grpc
 from google.protobuf.message import DecodeError, Message
 
-CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+from referee.protocol.reasons import Reason, Refused
 
 _Request = TypeVar("_Request", bound=Message)
 
@@ -19,7 +18,7 @@ class Unreadable:
 
 
 def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:
-    """Reads messages of a kind."""
+    """Return what reads messages of a kind."""
 
     def read(data: bytes) -> _Request | Unreadable:
         try:
@@ -30,9 +29,8 @@ def reader(kind: type[_Request]) -> Callable[[bytes], _Request | Unreadable]:
     return read
 
 
-async def readable(message: _Request | Unreadable, context: CallContext) -> _Request:
-    """The message of a call; ends the call if it could not be read."""
+def readable(message: _Request | Unreadable) -> _Request:
+    """Return the message of a call. Raise Refused if it could not be read."""
     if isinstance(message, Unreadable):
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, message.reason)
-        raise AssertionError
+        raise Refused(Reason.MESSAGE_UNREADABLE, message.reason)
     return message

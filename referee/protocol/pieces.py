@@ -21,12 +21,13 @@ def varint(number: int) -> bytes:
     return bytes(encoded)
 
 
-_NUMBERS: Memo[int, bytes] = Memo(varint)
+NUMBERS: Memo[int, bytes] = Memo(varint)
+"""Numbers in protobuf's encoding."""
 
 
 def sized(data: bytes) -> bytes:
     """The bytes with their length before them."""
-    return _NUMBERS[len(data)] + data
+    return NUMBERS[len(data)] + data
 
 
 def key(message: Descriptor, name: str, wire_type: int) -> bytes:

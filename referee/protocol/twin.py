@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 _PACKAGE = "referee.protocol.twin"
 _TWINS = {
@@ -28,7 +28,7 @@ packed, which protobuf also allows, count as unknown."""
 
 def _twins() -> Any:
     original = descriptor_pb2.FileDescriptorProto()
-    play_pb2.DESCRIPTOR.CopyToProto(original)
+    bots_pb2.DESCRIPTOR.CopyToProto(original)
     twin = descriptor_pb2.FileDescriptorProto(
         name=f"{_PACKAGE}.proto",
         package=_PACKAGE,

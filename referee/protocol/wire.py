@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
 from referee.errors import CardError
+from referee.matches.connection import Wants
 from referee.matches.events import (
     DealEnded,
     DealStarted,
     Event,
     Fault,
     FaultKind,
+    LeftOut,
     Malformed,
     Notice,
     NoticeCode,
@@ -22,55 +24,55 @@ from referee.matches.events import (
     Sight,
     Turn,
 )
+from referee.matches.match import Limits
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules
-from referee.v1 import match_pb2, play_pb2
+from referee.v1 import bots_pb2, spectators_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
-Actions: TypeAlias = "RepeatedCompositeFieldContainer[play_pb2.Action]"
+Actions: TypeAlias = "RepeatedCompositeFieldContainer[bots_pb2.Action]"
 
-TURN_KINDS: dict[Stage, "play_pb2.TurnKind.ValueType"] = {
-    Stage.PLAY: play_pb2.TURN_KIND_PLAY,
-    Stage.EXCHANGE: play_pb2.TURN_KIND_EXCHANGE,
-    Stage.BEAT_OWN: play_pb2.TURN_KIND_BEAT_OWN,
-    Stage.BOMBS: play_pb2.TURN_KIND_BOMB,
+TURN_KINDS: dict[Stage, "bots_pb2.TurnKind.ValueType"] = {
+    Stage.PLAY: bots_pb2.TURN_KIND_PLAY,
+    Stage.EXCHANGE: bots_pb2.TURN_KIND_EXCHANGE,
+    Stage.BEAT_OWN: bots_pb2.TURN_KIND_BEAT_OWN,
+    Stage.BOMBS: bots_pb2.TURN_KIND_BOMB,
 }
 _FAULTS = {
-    FaultKind.ILLEGAL: play_pb2.FAULT_KIND_ILLEGAL,
-    FaultKind.TIMEOUT: play_pb2.FAULT_KIND_TIMEOUT,
-    FaultKind.MALFORMED: play_pb2.FAULT_KIND_MALFORMED,
-    FaultKind.DISCONNECT: play_pb2.FAULT_KIND_DISCONNECT,
-    FaultKind.STALL: play_pb2.FAULT_KIND_STALL,
-    FaultKind.FLOOD: play_pb2.FAULT_KIND_FLOOD,
+    FaultKind.ILLEGAL: bots_pb2.FAULT_KIND_ILLEGAL,
+    FaultKind.TIMEOUT: bots_pb2.FAULT_KIND_TIMEOUT,
+    FaultKind.MALFORMED: bots_pb2.FAULT_KIND_MALFORMED,
+    FaultKind.DISCONNECT: bots_pb2.FAULT_KIND_DISCONNECT,
+    FaultKind.STALL: bots_pb2.FAULT_KIND_STALL,
+    FaultKind.FLOOD: bots_pb2.FAULT_KIND_FLOOD,
 }
 _SESSION_ENDS = {
-    SessionEnd.PLAYED: play_pb2.SESSION_END_PLAYED,
-    SessionEnd.FORFEIT: play_pb2.SESSION_END_FORFEIT,
-    SessionEnd.VOID: play_pb2.SESSION_END_VOID,
+    SessionEnd.PLAYED: bots_pb2.SESSION_END_PLAYED,
+    SessionEnd.FORFEIT: bots_pb2.SESSION_END_FORFEIT,
+    SessionEnd.VOID: bots_pb2.SESSION_END_VOID,
 }
 _DEAL_ENDS = {
-    "out": play_pb2.DEAL_END_OUT,
-    "dragon": play_pb2.DEAL_END_DRAGON,
-    "last_top_card": play_pb2.DEAL_END_LAST_TOP_CARD,
-    "forfeit": play_pb2.DEAL_END_FORFEIT,
+    "out": bots_pb2.DEAL_END_OUT,
+    "dragon": bots_pb2.DEAL_END_DRAGON,
+    "last_top_card": bots_pb2.DEAL_END_LAST_TOP_CARD,
+    "forfeit": bots_pb2.DEAL_END_FORFEIT,
 }
 _NOTICES = {
-    NoticeCode.STALE_MOVE: play_pb2.NOTICE_CODE_STALE_MOVE,
-    NoticeCode.UNKNOWN_SESSION: play_pb2.NOTICE_CODE_UNKNOWN_SESSION,
-    NoticeCode.UNEXPECTED: play_pb2.NOTICE_CODE_UNEXPECTED,
-    NoticeCode.CLOSING: play_pb2.NOTICE_CODE_CLOSING,
-    NoticeCode.REPEATED_MOVE: play_pb2.NOTICE_CODE_REPEATED_MOVE,
-    NoticeCode.UNKNOWN_TURN: play_pb2.NOTICE_CODE_UNKNOWN_TURN,
-    NoticeCode.LEFT_OUT: play_pb2.NOTICE_CODE_LEFT_OUT,
+    NoticeCode.STALE_MOVE: bots_pb2.NOTICE_CODE_STALE_MOVE,
+    NoticeCode.UNKNOWN_SESSION: bots_pb2.NOTICE_CODE_UNKNOWN_SESSION,
+    NoticeCode.UNEXPECTED: bots_pb2.NOTICE_CODE_UNEXPECTED,
+    NoticeCode.NOT_SEATED: bots_pb2.NOTICE_CODE_NOT_SEATED,
+    NoticeCode.REPEATED_MOVE: bots_pb2.NOTICE_CODE_REPEATED_MOVE,
+    NoticeCode.UNKNOWN_TURN: bots_pb2.NOTICE_CODE_UNKNOWN_TURN,
 }
 
 
 # Moves
 
 
-def read_move(rules: Rules, move: play_pb2.Move) -> int | Malformed:
+def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
     """The mask that a move plays, 0 for a pass, or why it cannot be read."""
     cards = move.cards
     if move.passes:
@@ -96,13 +98,13 @@ def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
             return card_numbers(rules).read(cards[0])
         except CardError:
             pass
-    return read_move(rules, play_pb2.Move.FromString(move.SerializeToString()))
+    return read_move(rules, bots_pb2.Move.FromString(move.SerializeToString()))
 
 
 # Events
 
 
-def add_event(response: play_pb2.PlayResponse, event: Event) -> None:
+def add_event(response: bots_pb2.PlayResponse, event: Event) -> None:
     """Appends an event, other than a turn, to a response."""
     match event:
         case SessionStarted():
@@ -119,8 +121,8 @@ def add_event(response: play_pb2.PlayResponse, event: Event) -> None:
             write_notice(response.events.add().notice, event)
 
 
-def write_turn(message: play_pb2.Turn, turn: Turn, list_plays: bool) -> None:
-    """Fills in a turn: what the seat was not told yet, and what is asked."""
+def write_turn(message: bots_pb2.Turn, turn: Turn, wants: Wants | None = None) -> None:
+    """Fill in a turn: what the seat was not told yet, what is asked, and what else the bot wants."""
     info, deal, seat = turn.info, turn.deal, turn.seat
     cards = card_numbers(info.rules)
     message.session = info.handle
@@ -130,19 +132,22 @@ def write_turn(message: play_pb2.Turn, turn: Turn, list_plays: bool) -> None:
     if deal.to_beat:
         message.to_beat.extend(cards.numbers(deal.to_beat & info.rules.full))
     message.decision_ms = turn.time_ms
-    if turn.bank_ms:
+    if turn.bank_ms is not None:
         message.bank_ms = turn.bank_ms
     if turn.credit_ms:
         message.credit_ms = turn.credit_ms
     if deal.can_pass(seat):
         message.can_pass = True
     write_constraints(message, cards, turn)
-    if list_plays:
+    if wants is not None and wants.legal_plays:
         for code in deal.legal(seat):
             message.legal_plays.add().cards.extend(cards.numbers(code & info.rules.full))
+    if wants is not None and wants.hands:
+        message.hand.extend(cards.numbers(deal.hands[seat]))
+        message.hand_sizes.extend(hand.bit_count() for hand in deal.hands)
 
 
-def write_constraints(message: play_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
+def write_constraints(message: bots_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
     """Fills in what bears on the turn and cannot be told from the cards alone."""
     constraints = turn.deal.constraints(turn.seat)
     if constraints.include:
@@ -162,15 +167,15 @@ def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, se
         write_action(actions.add(), cards, entry, seat)
 
 
-def write_action(action: play_pb2.Action, cards: CardNumbers, entry: Entry, seat: int) -> None:
+def write_action(action: bots_pb2.Action, cards: CardNumbers, entry: Entry, seat: int) -> None:
     """Fills in an action as ``seat`` may see it: only it sees what it drew."""
     actor, played, drawn, out_of_turn = entry
     action.seat = actor
     if played:
-        action.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
+        action.kind = bots_pb2.ACTION_KIND_BOMB if out_of_turn else bots_pb2.ACTION_KIND_PLAY
         action.cards.extend(cards.numbers(played))
     else:
-        action.kind = play_pb2.ACTION_KIND_PASS
+        action.kind = bots_pb2.ACTION_KIND_PASS
         if drawn:
             action.drawn = drawn.bit_count()
             if actor == seat:
@@ -188,17 +193,17 @@ def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
     return steps
 
 
-def add_exchange(action: play_pb2.Action, cards: CardNumbers, step: tuple[int, int, int], seat: int) -> None:
+def add_exchange(action: bots_pb2.Action, cards: CardNumbers, step: tuple[int, int, int], seat: int) -> None:
     """Fills in a step of an exchange; only the two seats concerned see the card."""
     giver, taker, card = step
     action.seat = giver
-    action.kind = play_pb2.ACTION_KIND_EXCHANGE
+    action.kind = bots_pb2.ACTION_KIND_EXCHANGE
     action.partner = taker
     if seat in (giver, taker):
         action.cards.extend(cards.numbers(card))
 
 
-def write_session_started(message: play_pb2.SessionStarted, event: SessionStarted) -> None:
+def write_session_started(message: bots_pb2.SessionStarted, event: SessionStarted) -> None:
     """Fills in the start of a session."""
     info = event.info
     message.session = info.handle
@@ -206,21 +211,27 @@ def write_session_started(message: play_pb2.SessionStarted, event: SessionStarte
     message.tournament = info.tournament
     message.ruleset = info.ruleset
     message.seats.extend(info.seats)
-    message.seat = event.seat
+    if event.seat >= 0:
+        message.seat = event.seat
     message.deals = info.deals
     message.commitment = info.commitment
     message.scores.extend(event.scores)
     message.resumed = event.resumed
-    limits = info.limits
-    message.decision_ms = limits.decision_ms
-    message.fault_limit = limits.faults
-    message.bank_ms = limits.bank_ms
-    message.increment_ms = limits.increment_ms
-    message.credit_ms = limits.credit_ms
+    write_limits(message.limits, info.limits)
+
+
+def write_limits(message: bots_pb2.Limits, limits: Limits) -> None:
+    """Fill in what bots are held to."""
+    message.decision.FromMilliseconds(limits.decision_ms)
+    if limits.bank_ms:
+        message.bank.FromMilliseconds(limits.bank_ms)
+    message.increment.FromMilliseconds(limits.increment_ms)
+    message.credit.FromMilliseconds(limits.credit_ms)
+    message.faults = limits.faults
     message.ask_forced = limits.ask_forced
 
 
-def write_deal_started(message: play_pb2.DealStarted, event: DealStarted) -> None:
+def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> None:
     """Fills in the start of a deal: for spectators without a hand."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
@@ -230,14 +241,14 @@ def write_deal_started(message: play_pb2.DealStarted, event: DealStarted) -> Non
         message.hand.extend(cards.numbers(event.hands[event.seat]))
     message.hand_sizes.extend(hand.bit_count() for hand in event.hands)
     message.dealer = deal.dealer
-    message.direction = play_pb2.DIRECTION_CLOCKWISE if deal.step > 0 else play_pb2.DIRECTION_ANTICLOCKWISE
+    message.direction = bots_pb2.DIRECTION_CLOCKWISE if deal.step > 0 else bots_pb2.DIRECTION_ANTICLOCKWISE
     if info.rules.ruleset.leftover == "stock":
         message.stock = len(deal.leftover)  # as the deal began, also for who is told of it again
     if info.rules.ruleset.leftover_shown:
         message.shown.extend(cards.number(index) for index in deal.leftover)
 
 
-def write_deal_ended(message: play_pb2.DealEnded, event: DealEnded) -> None:
+def write_deal_ended(message: bots_pb2.DealEnded, event: DealEnded) -> None:
     """Fills in the end of a deal."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
@@ -250,7 +261,7 @@ def write_deal_ended(message: play_pb2.DealEnded, event: DealEnded) -> None:
 
 
 def write_outcome(
-    message: play_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
+    message: bots_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
 ) -> None:
     """Fills in what a deal came to: the end of it but for its cards."""
     message.session = info.handle
@@ -261,7 +272,7 @@ def write_outcome(
     message.scores.extend(scores)
 
 
-def write_session_ended(message: play_pb2.SessionEnded, event: SessionEnded) -> None:
+def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> None:
     """Fills in the end of a session."""
     message.session = event.info.handle
     message.scores.extend(event.scores)
@@ -270,7 +281,7 @@ def write_session_ended(message: play_pb2.SessionEnded, event: SessionEnded) -> 
         message.forfeited_by = event.forfeited_by
 
 
-def write_fault(message: play_pb2.Fault, event: Fault) -> None:
+def write_fault(message: bots_pb2.Fault, event: Fault) -> None:
     """Fills in a fault."""
     cards = card_numbers(event.info.rules)
     message.session = event.info.handle
@@ -285,18 +296,20 @@ def write_fault(message: play_pb2.Fault, event: Fault) -> None:
     message.fault_limit = event.info.limits.faults
 
 
-def write_notice(message: play_pb2.Notice, event: Notice) -> None:
+def write_notice(message: bots_pb2.Notice, event: Notice) -> None:
     """Fills in a notice."""
     message.code = _NOTICES[event.code]
     message.text = event.text
-    message.session = event.handle
-    message.sequence = event.sequence
+    if event.handle is not None:
+        message.session = event.handle
+    if event.sequence is not None:
+        message.sequence = event.sequence
 
 
 # Spectators
 
 
-def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
+def add_sight(response: spectators_pb2.WatchMatchResponse, sight: Sight) -> None:
     """Appends what a spectator sees."""
     update = response.updates.add()
     match sight:
@@ -311,17 +324,17 @@ def add_sight(response: match_pb2.WatchMatchResponse, sight: Sight) -> None:
             write_deal_ended(update.deal_ended, sight)
         case SessionEnded():
             write_session_ended(update.session_ended, sight)
-        case Notice():
-            write_notice(update.notice, sight)
+        case LeftOut():
+            update.left_out.updates = sight.updates
 
 
-def write_seen(message: match_pb2.WatchAction, cards: CardNumbers, entry: Entry) -> None:
+def write_seen(message: spectators_pb2.WatchAction, cards: CardNumbers, entry: Entry) -> None:
     """Fills in an action as everyone may see it."""
     actor, played, drawn, out_of_turn = entry
     message.seat = actor
     message.drawn = drawn.bit_count()
     if played:
-        message.kind = play_pb2.ACTION_KIND_BOMB if out_of_turn else play_pb2.ACTION_KIND_PLAY
+        message.kind = bots_pb2.ACTION_KIND_BOMB if out_of_turn else bots_pb2.ACTION_KIND_PLAY
         message.cards.extend(cards.numbers(played))
     else:
-        message.kind = play_pb2.ACTION_KIND_PASS
+        message.kind = bots_pb2.ACTION_KIND_PASS

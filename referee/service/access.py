@@ -1,60 +1,97 @@
-"""Who may make a call: asks for tokens, and ends the calls that they do not allow."""
+"""Who may make a call: looks up tokens, and refuses the calls that they do not allow."""
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
 
 import grpc
 
 from referee.matches.auth import Authenticator, BotIdentity, Scope
-from referee.protocol.messages import CallContext
+from referee.protocol.reasons import Reason, Refused
 
 MAX_TOKEN = 512
 """Longest token that is looked up."""
+LOOKUPS, THREADS = 256, 4
+"""Tokens that are looked up at the same time at most, waiting ones included, and threads that do it."""
+
+CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+_Owner: TypeAlias = BotIdentity | Scope
 
 log = logging.getLogger("referee")
 
-_Answer = TypeVar("_Answer")
 
-
-def bearer(context: CallContext) -> str:
-    """The token of a call's metadata; empty if it has none."""
+def bearer(context: CallContext, why: str = "") -> str:
+    """Return the token of a call's metadata. Raise Refused if it has none; ``why`` says why it has to."""
     metadata = {key: str(value) for key, value in context.invocation_metadata() or ()}
-    return metadata.get("authorization", "").removeprefix("Bearer ")
+    scheme, _, token = metadata.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Refused(Reason.TOKEN_MISSING, f"authorization: {why}" if why else "")
+    return token.strip()
 
 
 class Access:
-    """Asks the authenticator, off the event loop."""
+    """Asks the authenticator in threads of its own, off the event loop."""
 
     def __init__(self, authenticator: Authenticator) -> None:
         self._authenticator = authenticator
+        self._threads = ThreadPoolExecutor(THREADS, "tokens")
+        self._lookups = 0
 
-    async def bot(self, token: str, context: CallContext) -> BotIdentity:
-        """The bot version of a token; ends the call if it has none."""
-        identity = await self._ask(self._authenticator.bot, token, context)
-        if identity is None:
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked")
-            raise AssertionError
-        return identity
+    async def bot(self, context: CallContext) -> BotIdentity:
+        """Return the bot version of a call's token. Raise Refused if it is not a bot's."""
+        asked = self._authenticator
+        owner = await self._owner(bearer(context), asked.bot, asked.scope)
+        if not isinstance(owner, BotIdentity):
+            raise Refused(Reason.TOKEN_SCOPE, f"authorization: a bot's token is needed, not a {owner}'s")
+        return owner
 
-    async def require(self, context: CallContext, *scopes: Scope, reason: str = "") -> None:
-        """Ends the call if its token is not of these scopes; ``reason`` says why it has to be."""
-        if await self._ask(self._authenticator.scope, bearer(context), context) not in scopes:
+    async def require(self, context: CallContext, *scopes: Scope, why: str = "") -> None:
+        """Raise Refused if a call's token is not of these scopes; ``why`` says why it has to be."""
+        asked = self._authenticator
+        if await self._owner(bearer(context, why), asked.scope, asked.bot) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
-            text = f"authorization: {reason or f'not a {whose} token'}"
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, text)
+            raise Refused(Reason.TOKEN_SCOPE, f"authorization: {why or f'not a {whose} token'}")
 
-    async def _ask(
-        self, question: Callable[[str], _Answer | None], token: str, context: CallContext
-    ) -> _Answer | None:
-        """Ends the call if there is no answer now."""
-        if not 0 < len(token) <= MAX_TOKEN:
-            return None
+    async def known(self, context: CallContext) -> str:
+        """Return a call's token. Raise Refused if nobody has it."""
+        token = bearer(context)
+        await self._owner(token, self._authenticator.bot, self._authenticator.scope)
+        return token
+
+    async def revoked(self, versions: Collection[int]) -> set[int]:
+        """Return which of these bot versions have no good token any more; none while that is not known."""
+        loop = asyncio.get_running_loop()
         try:
-            return await asyncio.to_thread(question, token)
+            return await loop.run_in_executor(self._threads, self._authenticator.revoked, versions)
+        except Exception as error:
+            log.warning("cannot ask for revoked tokens: %s", error)
+            return set()
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _owner(self, token: str, *questions: Callable[[str], _Owner | None]) -> _Owner:
+        """Return the first answer. Raise Refused if there is none, or none now."""
+        if len(token) > MAX_TOKEN:
+            raise Refused(Reason.TOKEN_UNKNOWN)
+        if self._lookups >= LOOKUPS:
+            raise Refused(Reason.BUSY, "too many tokens are being looked up")
+        self._lookups += 1
+        try:
+            owner = await asyncio.get_running_loop().run_in_executor(self._threads, _first, token, questions)
         except Exception as error:
             log.warning("cannot look up a token: %s", error)
-            text = "tokens cannot be looked up at the moment; try again"
-            await context.abort(grpc.StatusCode.UNAVAILABLE, text)
-            raise AssertionError from None
+            raise Refused(Reason.TOKENS_UNAVAILABLE) from None
+        finally:
+            self._lookups -= 1
+        if owner is None:
+            raise Refused(Reason.TOKEN_UNKNOWN)
+        return owner
+
+
+def _first(token: str, questions: Collection[Callable[[str], _Owner | None]]) -> _Owner | None:
+    answers = (question(token) for question in questions)
+    return next((answer for answer in answers if answer is not None), None)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-import grpc
-
 from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
@@ -19,11 +17,6 @@ LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0
 
 READ_SECONDS = 2.0
 """How long the referee's event loop may take to say how it stands."""
-
-
-_STATUS: Mapping[object, str] = {
-    known: status.name.lower() for status in grpc.StatusCode for known in (status, status.value[0])
-}
 
 
 class Histogram:
@@ -74,7 +67,7 @@ class Reading:
     journal: Mapping[tuple[EntryKind, str], int]
     """What was noted for authors, by kind and code."""
     handshakes_refused: Mapping[str, int]
-    """Streams of bots that were not let in, by gRPC status."""
+    """Streams of bots that were not let in, by the protocol's reason."""
     messages: Mapping[tuple[str, ...], int]
     """By call and direction, ``in`` or ``out``."""
     message_bytes: Mapping[tuple[str, ...], int]
@@ -170,9 +163,9 @@ class Meter:
 
     # Messages
 
-    def refused(self, status: object) -> None:
-        """A bot's stream was not let in; ``status`` is a number of gRPC's or one of its constants."""
-        self.handshakes_refused[_STATUS.get(status, str(status))] += 1
+    def refused(self, reason: str) -> None:
+        """Count a bot's stream that was not let in; ``reason`` is the protocol's."""
+        self.handshakes_refused[reason.lower()] += 1
 
     def sized(self, call: str, direction: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """``convert``, a call's reader (``in``) or writer (``out``), which then counts the messages."""

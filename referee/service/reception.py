@@ -1,28 +1,27 @@
-"""How bots come in: hello, token, room, and a second stream of a bot that is here already."""
+"""How bots come in: their hello, room, and a second stream of a bot that is here already."""
 
 import asyncio
 from itertools import count
 from typing import Any
 
-import grpc
-
 from referee.errors import ConnectionRefused
-from referee.matches.connection import CloseCode, Connection
+from referee.matches.auth import BotIdentity
+from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.events import Notice, NoticeCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
 from referee.protocol.messages import readable
+from referee.protocol.reasons import Reason, Refused
 from referee.protocol.version import PROTOCOL_VERSION
-from referee.service.access import Access
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, BotStream, PlayContext, clock, read_message
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 HELLO_SECONDS = 10.0
 """How long a new stream may take to say hello."""
 HANDSHAKES = 256
-"""Streams at once that have not said hello, of which the oldest are ended to make room; and as many again
-whose token is being looked up: more are turned away."""
+"""Streams at once that have shown a token and not said hello, of which the oldest are ended to make room; and
+as many again that have said hello and wait for an earlier stream of theirs: more are turned away."""
 TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
 """How long a bot's live stream has to show that it lives when the bot connects a second time."""
 
@@ -30,37 +29,35 @@ TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
 class Reception:
     """Lets bots in."""
 
-    def __init__(self, lobby: Lobby, alarm: Alarm, access: Access, options: ServerOptions) -> None:
+    def __init__(self, lobby: Lobby, alarm: Alarm, options: ServerOptions) -> None:
         self._lobby = lobby
         self._alarm = alarm
-        self._access = access
         self._options = options
         self._handshakes = 0
         self._silent: dict[int, asyncio.Timeout] = {}
         """Streams that have not said hello, the oldest first."""
         self._counter = count()
 
-    async def welcome(self, context: PlayContext) -> tuple[BotStream, play_pb2.Hello]:
-        """The stream of a bot that may play; ends the call if it may not."""
+    async def welcome(self, identity: BotIdentity, context: PlayContext) -> tuple[BotStream, bots_pb2.Hello]:
+        """Return the stream of a bot that may play, and its hello. Raise Refused if it may not."""
         first = await self._read_hello(context)
         hello = first.hello
         if self._handshakes >= HANDSHAKES:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many bots are connecting; try again")
+            raise Refused(Reason.BUSY, "too many bots are connecting")
         self._handshakes += 1
         try:
-            identity = await self._access.bot(hello.token, context)
-            most = self._options.share_of(hello.max_sessions)
-            stream = BotStream(self._lobby, self._alarm, identity, most, hello.list_legal_plays)
-            await self._connect(stream.connection, context)
+            share = self._options.share_of(hello.max_sessions)
+            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello))
+            await self._connect(stream.connection)
         finally:
             self._handshakes -= 1
-        if first.moves or first.HasField("goodbye") or first.HasField("pong"):
+        if first.moves or first.HasField("goodbye") or first.HasField("pong") or first.HasField("capacity"):
             text = "the first message holds the hello and nothing else; the rest was ignored"
             self._lobby.notice(stream.connection, Notice(NoticeCode.UNEXPECTED, text))
         return stream, hello
 
-    async def _read_hello(self, context: PlayContext) -> play_pb2.PlayRequest:
-        """The message that opens a stream; ends the call if it has no hello, or none comes."""
+    async def _read_hello(self, context: PlayContext) -> bots_pb2.PlayRequest:
+        """Return the message that opens a stream. Raise Refused if it has no hello, or none comes."""
         if len(self._silent) >= HANDSHAKES:
             oldest = self._silent.pop(next(iter(self._silent)))
             oldest.reschedule(asyncio.get_running_loop().time())
@@ -70,33 +67,30 @@ class Reception:
                 self._silent[number] = patience
                 message = await read_message(context)
         except TimeoutError:
-            await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "hello: none came in time")
-            raise AssertionError from None
+            raise Refused(Reason.HELLO_LATE) from None
         finally:
             self._silent.pop(number, None)
-        return await _checked_hello(message, context)
+        return _checked_hello(message)
 
-    async def _connect(self, connection: Connection, context: PlayContext) -> None:
-        """Lets the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
+    async def _connect(self, connection: Connection) -> None:
+        """Let the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
         identity, lobby = connection.identity, self._lobby
         penalty = lobby.penalty(identity.version_id, clock())
         if penalty > 0:
             text = f"flood: come back in {penalty:.1f} s"
-            self._note_refusal(connection, "flood", text)
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
+            raise self._refused(connection, Refused(Reason.FLOOD, text, penalty))
         earlier = lobby.connection(identity.version_id)
         if earlier is not None:
             await self._wait_for_life(earlier)
         try:
             lobby.connect(connection, clock())
         except ConnectionRefused as error:
-            self._note_refusal(connection, "already_connected", str(error))
-            address = self._options.address
-            which = (("referee", address),) if address and address.isascii() and address.isprintable() else ()
-            await context.abort(grpc.StatusCode.ALREADY_EXISTS, str(error), which)
+            referee = self._options.referee_id
+            refusal = Refused(Reason.ALREADY_CONNECTED, str(error), referee_id=referee)
+            raise self._refused(connection, refusal) from None
 
     async def _wait_for_life(self, earlier: Connection) -> None:
-        """Closes a stream that gives no sign of life."""
+        """Close a stream that gives no sign of life."""
         asked_at = clock()
         earlier.probe()
         for _ in range(TAKEOVER_LOOKS):  # not by the clock: if the referee itself is stopped, none is taken
@@ -109,18 +103,30 @@ class Reception:
         text = "the bot connected again, and this stream gave no sign of life"
         self._lobby.close(earlier, CloseCode.REPLACED, text, clock())
 
-    def _note_refusal(self, connection: Connection, code: str, text: str) -> None:
-        self._options.journal.add(Entry(connection.identity.version_id, EntryKind.REFUSED, code, text))
+    def _refused(self, connection: Connection, refusal: Refused) -> Refused:
+        """Note a refusal for the bot's author."""
+        entry = Entry(connection.identity.version_id, EntryKind.REFUSED, refusal.reason.lower(), str(refusal))
+        self._options.journal.add(entry)
+        return refusal
 
 
-async def _checked_hello(message: Any, context: PlayContext) -> play_pb2.PlayRequest:
+def _wants(hello: bots_pb2.Hello) -> Wants | None:
+    wants = Wants(hello.wants.legal_plays, hello.wants.hands)
+    return wants if any(wants) else None
+
+
+def _checked_hello(message: Any) -> bots_pb2.PlayRequest:
     if message is None:
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "hello: the stream ended without one")
-        raise AssertionError
-    first: play_pb2.PlayRequest = await readable(message, context)
+        raise Refused(Reason.HELLO_MISSING, "hello: the stream ended without one")
+    first: bots_pb2.PlayRequest = readable(message)
     if not first.HasField("hello"):
-        await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "hello: the first message must be a hello")
-    if first.hello.protocol_version != PROTOCOL_VERSION:
-        text = f"protocol_version: {first.hello.protocol_version} is not spoken here, {PROTOCOL_VERSION} is"
-        await context.abort(grpc.StatusCode.FAILED_PRECONDITION, text)
+        raise Refused(Reason.HELLO_MISSING, "hello: the first message must be a hello")
+    hello = first.hello
+    if hello.protocol_version != PROTOCOL_VERSION:
+        text = f"protocol_version: {hello.protocol_version} is not spoken here, {PROTOCOL_VERSION} is"
+        raise Refused(Reason.PROTOCOL_VERSION, text, supported=str(PROTOCOL_VERSION))
+    if hello.HasField("max_sessions") and hello.max_sessions < 1:
+        raise Refused(
+            Reason.FIELD_INVALID, "hello.max_sessions: must be at least 1", field="hello.max_sessions"
+        )
     return first

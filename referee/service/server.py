@@ -5,8 +5,9 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import grpc
 import uvloop
@@ -19,10 +20,13 @@ from referee.matches.auth import Authenticator
 from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.protocol import encode
 from referee.ruleset import DEFAULT, load_ruleset
-from referee.service.calls import RefereeServicer
+from referee.service import bots, logs, spectators, workers
+from referee.service.access import Access
+from referee.service.beat import keep_beating
+from referee.service.calls import Calls
+from referee.service.metrics import Meter
 from referee.service.serving import ServerOptions
-from referee.service.stream import clock
-from referee.v1 import referee_pb2
+from referee.service.stream import Alarm, clock
 
 __all__ = ["ServerOptions", "run", "serve", "set_up_process", "take_precedence"]
 
@@ -32,6 +36,7 @@ CLOSING = "the referee is shutting down"
 PRECEDENCE = -5
 """The nice value of a referee."""
 DEFAULT_OPTIONS = ServerOptions()
+SERVICES = (bots.SERVICE, spectators.SERVICE, logs.SERVICE, workers.SERVICE)
 
 log = logging.getLogger("referee")
 
@@ -47,50 +52,81 @@ async def serve(
     hurry: asyncio.Event | None = None,
     on_ready: Callable[[int], None] | None = None,
 ) -> None:
-    """Serves until ``stop`` is set; then takes no new match, and ends when the open sessions are finished.
+    """Serve until ``stop`` is set; then take no new match, and end when the open sessions are finished.
 
     That takes ``drain_seconds`` at most, and no time once ``hurry`` is set. ``on_ready`` is given the port.
-    Raises ListenError.
+    Raise ListenError.
     """
-    if options.meter is not None:
-        options = replace(options, journal=options.meter.over(options.journal))
-    load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
-    lobby = Lobby(options.journal, encode.sight)
-    if options.meter is not None:
-        options.meter.attach(lobby)
+    services = Services(authenticator, options)
     server = grpc.aio.server(options=_OPTIONS)
-    servicer = RefereeServicer(lobby, authenticator, options)
-    server.add_generic_rpc_handlers((servicer.handlers(),))
-    names = (referee_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name, health.SERVICE_NAME)
+    server.add_generic_rpc_handlers(tuple(services.handlers()))
     health_servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
     health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
+    names = (*(service.full_name for service in SERVICES), health.SERVICE_NAME)
     reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
-    try:
-        if options.tls is None:
-            port = server.add_insecure_port(listen)
-        else:
-            port = server.add_secure_port(listen, options.tls.credentials())
-    except RuntimeError:
-        tls = ", or its TLS certificate and key are no good" if options.tls is not None else ""
-        text = f"cannot listen on {listen}: the port is taken or the address is not ours{tls}"
-        raise ListenError(text) from None
+    port = _open_port(server, listen, options)
     await server.start()
     for name in names:
         await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
     log.info("listening on %s (port %d)%s", listen, port, " with TLS" if options.tls else "")
-    beat = asyncio.create_task(servicer.beat())
+    beat = asyncio.create_task(keep_beating(services.lobby, services.alarm, services.access))
     if on_ready is not None:
         on_ready(port)
     await stop.wait()
     await health_servicer.enter_graceful_shutdown()
-    await _drain(lobby, options.drain_seconds, hurry or asyncio.Event())
-    lobby.close_all(CLOSING)
+    await _drain(services.lobby, options.drain_seconds, hurry or asyncio.Event())
     beat.cancel()
-    servicer.stopping = True
-    deadline = clock() + STOP_GRACE
-    while servicer.open and clock() < deadline:
-        await asyncio.sleep(0.01)
+    await services.end()
     await server.stop(0)
+
+
+class Services:
+    """The services of a referee, and what they share."""
+
+    def __init__(self, authenticator: Authenticator, options: ServerOptions) -> None:
+        if options.meter is not None:
+            options = replace(options, journal=options.meter.over(options.journal))
+        load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
+        self.lobby = Lobby(options.journal, encode.sight)
+        self.alarm = Alarm(self.lobby)
+        self.access = Access(authenticator)
+        if options.meter is not None:
+            options.meter.attach(self.lobby)
+        self._calls = Calls(options.meter)
+        self._bots = bots.BotServicer(self.lobby, self.alarm, self.access, options)
+        self._spectators = spectators.SpectatorServicer(
+            self.lobby, self.access, open_to_anyone=options.open_to_spectators
+        )
+        self._logs = logs.LogServicer(self.access, options.journal)
+        meter = options.meter or Meter()
+        self._workers = workers.WorkerServicer(self.lobby, self.alarm, self.access, meter)
+
+    def handlers(self) -> Iterator["grpc.GenericRpcHandler[Any, Any]"]:
+        """Yield the calls of each service for a server."""
+        for servicer in (self._bots, self._spectators, self._logs, self._workers):
+            yield servicer.handler(self._calls)
+
+    async def end(self) -> None:
+        """Stop what runs, and give the open calls some time to end."""
+        self.lobby.close_all(CLOSING)
+        self._calls.stopping = True
+        deadline = clock() + STOP_GRACE
+        while self._calls.open and clock() < deadline:
+            await asyncio.sleep(0.01)
+        self.access.close()
+        self._logs.close()
+
+
+def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> int:
+    """Return the port that the server listens on. Raise ListenError."""
+    try:
+        if options.tls is None:
+            return server.add_insecure_port(listen)
+        return server.add_secure_port(listen, options.tls.credentials())
+    except RuntimeError:
+        tls = ", or its TLS certificate and key are no good" if options.tls is not None else ""
+        text = f"cannot listen on {listen}: the port is taken or the address is not ours{tls}"
+        raise ListenError(text) from None
 
 
 def set_up_process() -> None:
@@ -120,10 +156,10 @@ def take_precedence() -> bool:
 
 
 async def _drain(lobby: Lobby, seconds: float, hurry: asyncio.Event) -> None:
-    lobby.drain(CLOSING)
+    deadline = clock() + seconds
+    lobby.drain(CLOSING, deadline)
     if not lobby.drained:
         log.info("draining: %d sessions have %.0f s to finish", lobby.sessions, seconds)
-    deadline = clock() + seconds
     while not lobby.drained and not hurry.is_set() and clock() < deadline:
         await asyncio.sleep(BEAT_SECONDS)
     if not lobby.drained:

@@ -15,6 +15,8 @@ class ServerOptions:
 
     addresses: Sequence[str] = ()
     """Addresses of all referees of the arena, for bots to open a stream to each."""
+    ids: Sequence[str] = ()
+    """Stable names of these referees, in the same order; empty: their addresses."""
     share: tuple[int, int] = (0, 1)
     """Which of how many referees this is, counted from 0: a bot's sessions at once are shared out by it."""
     tls: ServerTls | None = None
@@ -29,12 +31,20 @@ class ServerOptions:
     """Counts what happens; None: nobody wants to know."""
 
     @property
-    def address(self) -> str:
-        """Which of ``addresses`` is this referee's; empty where they are not known."""
-        return self.addresses[self.share[0]] if self.addresses else ""
+    def referees(self) -> list[tuple[str, str]]:
+        """Return the id and the address of each referee of the arena."""
+        return list(zip(self.ids or self.addresses, self.addresses, strict=True))
+
+    @property
+    def referee_id(self) -> str:
+        """Return this referee's own id; empty where none is known."""
+        return self.referees[self.share[0]][0] if self.addresses else ""
 
     def share_of(self, sessions: int) -> int:
-        """How many of a bot's sessions at once this referee may give it: all of them keep the bot's limit."""
+        """Return how many of a bot's sessions at once this referee may give it.
+
+        All referees together keep the bot's limit; ``sessions`` is 0 where the bot leaves it to them.
+        """
         index, referees = self.share
         wanted = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
         return wanted // referees + (index < wanted % referees)

@@ -3,22 +3,26 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import grpc
 from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.auth import BotIdentity
-from referee.matches.connection import CloseCode, Connection
+from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.events import Notice, NoticeCode, Turn
 from referee.matches.lobby import Lobby
 from referee.protocol import encode, wire
 from referee.protocol.messages import Unreadable
+from referee.protocol.reasons import MEANINGS, Reason
 from referee.protocol.version import MAX_MESSAGE_BYTES
-from referee.v1 import play_pb2
+from referee.service.serving import ServerOptions
+from referee.v1 import bots_pb2
 
 PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
+
+RETRY_SECONDS = MEANINGS[Reason.CLOSING].retry_seconds or 0.0
+"""How long bots should stay away when the referee has ended their streams."""
 
 clock = time.monotonic
 log = logging.getLogger("referee")
@@ -82,11 +86,27 @@ async def read_message(context: PlayContext) -> Any:
     return None if message is EOF else message
 
 
+def _closing(connection: Connection, now: float) -> bytes:
+    """Return the message that tells the bot of the referee's end."""
+    response = bots_pb2.PlayResponse()
+    shutdown = connection.take_shutdown()
+    if shutdown is not None:
+        response.closing.reason = shutdown.reason
+        response.closing.end_delay.FromMilliseconds(round(1000 * max(0.0, shutdown.end_at - now)))
+        response.closing.retry_delay.FromMilliseconds(round(1000 * RETRY_SECONDS))
+    return response.SerializeToString()
+
+
 class BotStream:
     """A bot's stream: a reader that never waits for the writer, and one writer."""
 
     def __init__(
-        self, lobby: Lobby, alarm: Alarm, identity: BotIdentity, max_sessions: int, list_plays: bool
+        self,
+        lobby: Lobby,
+        alarm: Alarm,
+        identity: BotIdentity,
+        max_sessions: int,
+        wants: Wants | None = None,
     ) -> None:
         self._lobby = lobby
         self._alarm = alarm
@@ -95,7 +115,7 @@ class BotStream:
         self._timer: asyncio.TimerHandle | None = None
         """Rings when the next message is held back no longer."""
         self._loop = asyncio.get_running_loop()
-        self.connection = Connection(identity, max_sessions, list_plays, self._woken, clock())
+        self.connection = Connection(identity, max_sessions, self._woken, clock(), wants=wants)
         self.said_goodbye = False
         self.over = asyncio.Event()
         """Set when the bot or the referee ends the stream."""
@@ -109,9 +129,11 @@ class BotStream:
             self._go.set()
             if connection.blocked:
                 self.over.set()  # the writer will not come to it
-        elif not connection.ping_due and not connection.outbox:
+        elif connection.ping_due or connection.shutdown_due is not None:
+            self._go.set()
+        elif not connection.outbox:
             return
-        elif connection.ping_due or (hold := connection.outbox.hold(clock())) <= 0:
+        elif (hold := connection.outbox.hold(clock())) <= 0:
             self._go.set()
         elif self._timer is None:
             self._timer = self._loop.call_later(hold, self._ring)
@@ -121,23 +143,23 @@ class BotStream:
         if self.connection.outbox:
             self._woken()
 
-    async def write(self, context: PlayContext, addresses: Sequence[str], address: str) -> None:
-        """Sends the welcome and then what waits, in batches by the hold rule, until the stream is over."""
+    async def write(self, context: PlayContext, options: ServerOptions) -> None:
+        """Send the welcome and then what waits, in batches by the hold rule, until the stream is over."""
         connection = self.connection
-        welcome = play_pb2.Welcome(
+        welcome = bots_pb2.Welcome(
             bot=connection.identity.name,
             max_sessions=connection.max_sessions,
             max_message_bytes=MAX_MESSAGE_BYTES,
-            referees=addresses,
-            referee=address,
+            referee_id=options.referee_id,
+            referees=[bots_pb2.Referee(id=id_, address=address) for id_, address in options.referees],
         )
-        message = play_pb2.PlayResponse(welcome=welcome).SerializeToString()
+        message = bots_pb2.PlayResponse(welcome=welcome).SerializeToString()
         while True:
             if message:
                 connection.writing(clock())
                 await context.write(message)
                 connection.written(clock())
-            if connection.closing is not None and not connection.outbox:
+            if connection.closing is not None and not connection.outbox and not connection.shutdown_due:
                 self.over.set()
                 return
             self._woken()  # for what came while the message was written
@@ -151,11 +173,13 @@ class BotStream:
         connection, outbox = self.connection, self.connection.outbox
         parts: list[bytes] = []
         if connection.ping_due:
-            ping = play_pb2.Ping(id=connection.take_ping(now))
-            parts.append(play_pb2.PlayResponse(ping=ping).SerializeToString())
-            if outbox.hold(now) > 0:
-                return parts[0]
-        credit, list_plays = connection.round_trip, connection.list_plays
+            ping = bots_pb2.Ping(id=connection.take_ping(now))
+            parts.append(bots_pb2.PlayResponse(ping=ping).SerializeToString())
+        if connection.shutdown_due is not None:
+            parts.append(_closing(connection, now))
+        if parts and outbox.hold(now) > 0:
+            return b"".join(parts)
+        credit, wants = connection.round_trip, connection.wants
         seats, owed = connection.seats, outbox.owed
         turns = size = taken = 0
         events = outbox.take(now)
@@ -169,7 +193,7 @@ class BotStream:
                 try:
                     if not seat.table.hand_out(event, now, credit):
                         continue
-                    part = encode.turn_event(event, list_plays)
+                    part = encode.turn_event(event, wants)
                 except Exception:
                     self._lobby.fail(seat.table)
                     continue

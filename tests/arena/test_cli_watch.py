@@ -344,7 +344,7 @@ async def test_follow_when_the_referee_refuses_the_token_then_that_is_told(
     world: World, tmp_path: Path
 ) -> None:
     world.advance(world.tournament(4).id)
-    hand_back(world.storage, take(world), world.clock(), "referee: unauthenticated")
+    hand_back(world.storage, take(world), world.clock(), "referee: token_unknown")
     async with referee() as address:
         values = {"data": tmp_path, "worker_token": "another", "referees": [address]}
         ask = asker(load_settings(values))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import timedelta
 from queue import Queue
+from typing import Any
 
 import pytest
 from sqlmodel import func, select
@@ -20,6 +21,7 @@ from arena.bots.journal import (
     LOST,
     PRUNE_EVERY,
     DatabaseJournal,
+    kinds_of,
     read_log,
     readable_versions,
 )
@@ -44,6 +46,8 @@ from tests.tied import tied
 NOW = Clock()()
 DEADLINE = 120.0
 ALL = {1: "ann/a@1", 2: "ann/a@2", 3: "bob/b@1"}
+EVERY = LogQuery("")
+MOST = LogQuery("", limit=KEPT)
 
 FAULT = Entry(
     1,
@@ -126,7 +130,7 @@ def test_entry_when_added_then_it_is_soon_read_as_it_was(storage: Storage) -> No
     with DatabaseJournal(storage, "127.0.0.1:8710", clock=lambda: NOW) as kept:
         kept.add(FAULT)
         wait_for(lambda: rows(storage) == 1)
-    assert read_log(storage, ALL) == [
+    assert read_log(storage, ALL, EVERY) == [
         LogEntry(
             1,
             NOW,
@@ -145,7 +149,7 @@ def test_entry_when_added_then_it_is_soon_read_as_it_was(storage: Storage) -> No
 def test_entries_when_the_journal_is_closed_then_all_are_there_in_their_order(storage: Storage) -> None:
     texts = [str(number) for number in range(3000)]
     keep(storage, *(notice(1 + number % 3, text) for number, text in enumerate(texts)))
-    assert [entry.text for entry in read_log(storage, ALL, limit=KEPT)] == texts
+    assert [entry.text for entry in read_log(storage, ALL, MOST)] == texts
 
 
 @pytest.mark.usefixtures("known")
@@ -154,12 +158,12 @@ def test_entries_when_there_are_too_many_then_the_oldest_go_and_those_of_others_
 ) -> None:
     keep(storage, notice(3, "mine"))
     keep(storage, *(notice(1, str(number)) for number in range(KEPT + 3 * PRUNE_EVERY)))
-    kept = [entry.text for entry in read_log(storage, ALL, limit=KEPT) if entry.bot == "ann/a@1"]
+    kept = [entry.text for entry in read_log(storage, ALL, MOST) if entry.bot == "ann/a@1"]
     assert kept == [str(number) for number in range(3 * PRUNE_EVERY, KEPT + 3 * PRUNE_EVERY)]
     assert rows(storage) <= KEPT + 3 * PRUNE_EVERY
     keep(storage, notice(1, "a last one"))
     assert rows(storage) <= KEPT + 2
-    assert read_log(storage, {3: "bob/b@1"})[0].text == "mine"
+    assert read_log(storage, {3: "bob/b@1"}, EVERY)[0].text == "mine"
 
 
 @pytest.mark.usefixtures("known")
@@ -169,7 +173,7 @@ def test_entries_when_the_queue_is_full_then_they_are_counted_and_the_count_is_n
     with DatabaseJournal(storage, "here", queue=10) as kept:
         for number in range(25):
             kept.add(notice(1 + number % 2, str(number)))
-    found = read_log(storage, ALL)
+    found = read_log(storage, ALL, EVERY)
     assert [entry.text for entry in found[:10]] == [str(number) for number in range(10)]
     assert [(entry.bot, entry.code, entry.text) for entry in found[10:]] == [
         ("ann/a@1", LOST, "8 entries were not kept: there were too many at a time"),
@@ -189,7 +193,7 @@ def test_database_when_it_is_away_then_entries_wait_and_nobody_waits_for_them(
             kept.add(notice(1, "two"))
             database.execute("ALTER TABLE elsewhere RENAME TO bot_log")
             wait_for(lambda: rows(storage) == 2)
-    assert [entry.text for entry in read_log(storage, ALL)] == ["one", "two"]
+    assert [entry.text for entry in read_log(storage, ALL, EVERY)] == ["one", "two"]
     assert caplog.text.count("the log of bots waits") == 1
 
 
@@ -212,7 +216,7 @@ def test_close_when_the_database_is_away_then_it_ends_and_says_what_is_lost(
 def test_entry_when_it_is_strange_then_it_does_no_harm(storage: Storage, known: dict[str, str]) -> None:
     strange = Entry(1, EntryKind.FAULT, "illegal", "a\0b" + "x" * 5000, "", {"hand": object(), "deal": 1})
     keep(storage, notice(99, "of a bot that nobody knows"), strange, notice(1, "fine"))
-    found = read_log(storage, ALL)
+    found = read_log(storage, ALL, EVERY)
     assert [entry.text[:4] for entry in found] == ["a\\0b", "fine"]
     assert len(found[0].text) == journal.LONGEST_TEXT
     assert str(found[0].details["hand"]).startswith("<object")
@@ -270,20 +274,25 @@ def test_read_when_something_is_asked_for_then_only_that_is_given(storage: Stora
         Entry(1, EntryKind.LOST, "broken", "gone"),
     )
 
-    def texts(**asked: object) -> list[str]:
-        return [entry.text for entry in read_log(storage, ALL, **asked)]  # type: ignore[arg-type]
+    def texts(**asked: Any) -> list[str]:
+        query = LogQuery("ann/a", **asked)
+        return [entry.text for entry in read_log(storage, ALL, query)]
 
-    assert texts(kind="connection") == ["python 1", "gone"]
-    assert texts(kind="fault") == [FAULT.text]
-    assert texts(kind="notice") == ["a", "b", "c"]
+    assert texts(kinds=kinds_of("connection")) == ["python 1", "gone"]
+    assert texts(kinds=kinds_of("fault")) == [FAULT.text]
+    assert texts(kinds=kinds_of("notice")) == ["a", "b", "c"]
     assert texts(session="cup/1/2") == texts(session="cup/1/2/3") == [FAULT.text, "a"]
     assert texts(session="cup") == [FAULT.text, "a", "b"]
     assert texts(session="c_p/") == ["c"]
     assert texts(limit=2) == ["c", "gone"]
     assert texts(after=4) == ["c", "gone"]
-    for wrong in ({"kind": "joy"}, {"limit": 0}, {"limit": KEPT + 1}):
-        with pytest.raises(SpecError, match=f"^{next(iter(wrong))}: "):
-            texts(**wrong)
+    assert texts(before=4) == ["python 1", FAULT.text, "a"]
+    assert texts(after=1, before=4, limit=1) == ["a"]
+    for limit in (0, KEPT + 1):
+        with pytest.raises(SpecError, match=r"^limit: "):
+            texts(limit=limit)
+    with pytest.raises(SpecError, match=r"^kind: "):
+        kinds_of("joy")
 
 
 def entry(**fields: object) -> LogEntry:
@@ -384,18 +393,23 @@ def test_log_when_an_author_asks_a_referee_then_it_is_the_log_of_that_bot_alone(
     mine, organiser = known["ann/a@1"], tokens.create_token(storage, "o", Scope.ORGANISER, NOW).token
     with running_referee(storage, settings) as address:
         found = client.read_log(address, mine, LogQuery("ann/a"))
-        assert found == read_log(storage, {1: "ann/a@1"})
-        last = client.read_log(address, mine, LogQuery("ann/a@1", kind="notice", limit=1))
+        assert found == read_log(storage, {1: "ann/a@1"}, EVERY)
+        last = client.read_log(address, mine, LogQuery("ann/a@1", (EntryKind.NOTICE,), limit=1))
         assert [entry.text for entry in last] == ["first"]
         assert client.read_log(address, mine, LogQuery("ann/a", after=last[0].id)) == []
         assert [entry.text for entry in client.read_log(address, organiser, LogQuery("bob/b"))] == [
             "of another"
         ]
-        for token in (mine, "", "nonsense", settings.worker_secret()):
-            with pytest.raises(LogClosed, match="not one of bob/b"):
+        for token, why in (
+            (mine, "not one of bob/b"),
+            (settings.worker_secret(), "not one of bob/b"),
+            ("nonsense", "unknown"),
+            ("", "authorization"),
+        ):
+            with pytest.raises(LogClosed, match=why):
                 client.read_log(address, token, LogQuery("bob/b"))
-        with pytest.raises(LogQueryError, match="kind: 'joy'"):
-            client.read_log(address, mine, LogQuery("ann/a", kind="joy"))
+        with pytest.raises(LogQueryError, match="page_size: -1"):
+            client.read_log(address, mine, LogQuery("ann/a", limit=-1))
         printed = arena("bot", "log", "ann/a", "--token", mine, "--referee", address, "--json")
         assert len(printed.out.splitlines()) == len(found)
         refused = arena("bot", "log", "bob/b", "--token", mine, "--referee", address)
@@ -410,5 +424,5 @@ def test_times_when_read_then_they_are_those_of_the_adding(storage: Storage, kno
         kept.add(notice(1, "one"))
         clock.move(60)
         kept.add(notice(1, "two"))
-    first, second = read_log(storage, ALL)
+    first, second = read_log(storage, ALL, EVERY)
     assert second.at - first.at == timedelta(seconds=60)

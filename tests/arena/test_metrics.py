@@ -129,7 +129,7 @@ async def test_referee_when_bots_come_and_are_refused_then_it_is_counted() -> No
         assert number(numbers, "referee_up") == 1
         assert number(numbers, "referee_streams") == 1
         assert number(numbers, "referee_connections_total") == 1
-        assert number(numbers, "referee_handshakes_refused_total", status="unauthenticated") == 1
+        assert number(numbers, "referee_handshakes_refused_total", reason="token_unknown") == 1
         assert number(numbers, "referee_faults_total", kind="illegal") == 0
     assert [entry.kind for entry in journal.entries] == [EntryKind.CONNECTED, EntryKind.LOST]
 

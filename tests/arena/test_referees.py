@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.bots.journal import read_log
+from arena.bots.journal import kinds_of, read_log
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
 from arena.matches.referees import Answer
@@ -19,6 +19,7 @@ from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
+from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
 from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
@@ -132,7 +133,7 @@ def play(folder: Path, *, stop_one: bool) -> object:
         if stop_one:
             log = arena.settings.logs / "referee1.log"
             wait_for(lambda: log.read_text().count("the referee listens on port") == 2)
-            told = read_log(arena.storage, {1: "ann/greedy@1"}, kind="connection")
+            told = read_log(arena.storage, {1: "ann/greedy@1"}, LogQuery("", kinds_of("connection")))
             assert {one.referee for one in told if one.kind == "connected"} == set(arena.settings.referees)
             assert {one.referee for one in told if one.kind == "lost"} == {arena.settings.referees[0]}
         ratings = [(line.name, line.rating) for line in leaderboard(arena.storage)]

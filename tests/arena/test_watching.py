@@ -9,7 +9,7 @@ from arena.bots import versions
 from arena.models import utc_now
 from arena.operations import tokens
 from referee.client import referee_status
-from referee.v1 import match_pb2, referee_pb2_grpc
+from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.waiting import DEADLINE, wait_for
 
@@ -30,7 +30,7 @@ class Gallery:
 
     def __init__(self, arena: RunningArena, channel: grpc.Channel) -> None:
         self._arena = arena
-        self._stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        self._stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
         self._inside: list[grpc.Call] = []  # a call that nobody keeps is broken off
 
     def wait(self) -> None:
@@ -53,12 +53,12 @@ class Gallery:
     def refuses(self, match_id: str, token: str = "") -> str:
         """Why a spectator does not get in."""
         call = self._call(match_id, token, timeout=DEADLINE)
-        assert call.code() is grpc.StatusCode.UNAUTHENTICATED
+        assert call.code() in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
         return str(call.details())
 
     def _call(self, match_id: str, token: str, timeout: float | None = None) -> grpc.Call:
         metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        request = match_pb2.WatchMatchRequest(match_id=match_id)
+        request = spectators_pb2.WatchMatchRequest(match_id=match_id)
         return self._stub.WatchMatch(request, metadata=metadata, timeout=timeout)
 
 

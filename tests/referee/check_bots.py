@@ -10,7 +10,9 @@ from typing import Any
 
 import grpc
 
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.errors import RulesetError
+from referee.protocol.reasons import Failure, Reason, read_failure
+from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.good_bots import GoodBot, Requests, RulesBot, Seat
 
 # The opening
@@ -18,12 +20,17 @@ from tests.referee.good_bots import GoodBot, Requests, RulesBot, Seat
 
 class NoHello(GoodBot):
     async def open(self, call: Any, token: str) -> None:
-        await call.write(play_pb2.PlayRequest(moves=[play_pb2.Move(passes=True)]))
+        await call.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(passes=True)]))
 
 
 class WrongToken(GoodBot):
-    def hello(self, token: str) -> play_pb2.PlayRequest:
-        return super().hello(token + " ")
+    def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
+        return super().metadata(token + "x")
+
+
+class NoToken(GoodBot):
+    def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
+        return ()
 
 
 class WrongVersion(GoodBot):
@@ -35,7 +42,7 @@ class Hasty(GoodBot):
 
     async def open(self, call: Any, token: str) -> None:
         await super().open(call, token)
-        await call.write(play_pb2.PlayRequest(pong=play_pb2.Pong(id=1)))
+        await call.write(bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=1)))
 
 
 class Nameless(GoodBot):
@@ -52,8 +59,8 @@ class Babbler(GoodBot):
 
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
-            play: Any = channel.stream_stream("/referee.v1.RefereeService/Play", bytes, bytes)
-            call = play()
+            play: Any = channel.stream_stream("/referee.v1.BotService/Play", bytes, bytes)
+            call = play(metadata=self.metadata(token))
             await call.write(b"\xff\xff\xff\xff nonsense")
             await call.read()
 
@@ -77,33 +84,33 @@ class Chatterbox(GoodBot):
     async def leave(self, call: Any) -> None:
         while True:
             await asyncio.sleep(0.15)
-            await call.write(play_pb2.PlayRequest())
+            await call.write(bots_pb2.PlayRequest())
 
 
 # Single turns
 
 
 class Passive(GoodBot):
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
-        return play_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        return bots_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
 
 
 class Mute(GoodBot):
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         return ()
 
 
 class Thief(GoodBot):
     """Plays a card that it does not hold, whatever is asked."""
 
-    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
+    def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
         return [52]
 
 
 class Both(GoodBot):
     """Names cards and passes."""
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         move = super().move(turn)
         move.passes = True
         return move
@@ -114,8 +121,8 @@ class Heedless(RulesBot):
 
     unseen = ""
 
-    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
-        bare = play_pb2.Turn()
+    def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
+        bare = bots_pb2.Turn()
         bare.CopyFrom(turn)
         bare.ClearField(self.unseen)  # type: ignore[arg-type]
         full = seat.rules.full
@@ -137,7 +144,7 @@ class NoBan(Heedless):
 class Unforced(GoodBot):
     """Thinks that it is never asked where it can only pass."""
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         if not turn.legal_plays:
             raise ValueError("nothing to choose")
         return super().move(turn)
@@ -150,7 +157,7 @@ class OwnPlaysOnly(RulesBot):
         def own(self, played: int, drawn: int) -> None:
             super().own(0, drawn)
 
-    def decide(self, seat: Seat, turn: play_pb2.Turn) -> play_pb2.Move:
+    def decide(self, seat: Seat, turn: bots_pb2.Turn) -> bots_pb2.Move:
         move = super().decide(seat, turn)
         Seat.own(seat, seat.cards.mask(move.cards), 0)
         return move
@@ -158,7 +165,7 @@ class OwnPlaysOnly(RulesBot):
 
 class OwnExchangeOnly(RulesBot):
     class knows(Seat):
-        def exchanged(self, action: play_pb2.Action, card: int) -> None:
+        def exchanged(self, action: bots_pb2.Action, card: int) -> None:
             if action.seat == self.seat:
                 super().exchanged(action, card)
 
@@ -166,22 +173,22 @@ class OwnExchangeOnly(RulesBot):
 class NoExchange(RulesBot):
     """Passes where it must return a card."""
 
-    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
-        return [] if turn.kind == play_pb2.TURN_KIND_EXCHANGE else seat.legal(turn)
+    def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
+        return [] if turn.kind == bots_pb2.TURN_KIND_EXCHANGE else seat.legal(turn)
 
 
 class Repeats(GoodBot):
     """Plays its last play again where it may beat it."""
 
-    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
-        return turn.to_beat if turn.kind == play_pb2.TURN_KIND_BEAT_OWN else super().pick(turn)
+    def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
+        return turn.to_beat if turn.kind == bots_pb2.TURN_KIND_BEAT_OWN else super().pick(turn)
 
 
 class BombsAnything(RulesBot):
     """Plays any cards where it is asked for a bomb."""
 
-    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
-        if turn.kind == play_pb2.TURN_KIND_BOMB:
+    def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
+        if turn.kind == bots_pb2.TURN_KIND_BOMB:
             return seat.rules.list_plays(seat.hand)
         return seat.legal(turn)
 
@@ -199,8 +206,8 @@ class OneCopy(RulesBot):
     """Holds its cards as a set."""
 
     class knows(Seat):
-        def deal_started(self, started: play_pb2.DealStarted) -> None:
-            single = play_pb2.DealStarted()
+        def deal_started(self, started: bots_pb2.DealStarted) -> None:
+            single = bots_pb2.DealStarted()
             single.CopyFrom(started)
             single.hand[:] = sorted(set(started.hand))
             super().deal_started(single)
@@ -208,29 +215,29 @@ class OneCopy(RulesBot):
 
 class NoTiles(RulesBot):
     class knows(Seat):
-        def deal_started(self, started: play_pb2.DealStarted) -> None:
+        def deal_started(self, started: bots_pb2.DealStarted) -> None:
             if max(started.hand) > 52:
                 raise ValueError("no such card")
             super().deal_started(started)
 
 
 class FourSeats(RulesBot):
-    def start(self, started: play_pb2.SessionStarted) -> None:
+    def start(self, started: bots_pb2.SessionStarted) -> None:
         _, _, _, _ = started.seats
         super().start(started)
 
 
 class Clockwise(RulesBot):
     class knows(Seat):
-        def deal_started(self, started: play_pb2.DealStarted) -> None:
-            if started.direction != play_pb2.DIRECTION_CLOCKWISE:
+        def deal_started(self, started: bots_pb2.DealStarted) -> None:
+            if started.direction != bots_pb2.DIRECTION_CLOCKWISE:
                 raise ValueError("no such direction")
             super().deal_started(started)
 
 
 class NoLeftover(RulesBot):
     class knows(Seat):
-        def deal_started(self, started: play_pb2.DealStarted) -> None:
+        def deal_started(self, started: bots_pb2.DealStarted) -> None:
             if len(set(started.hand_sizes)) > 1:
                 raise ValueError("hands differ")
             super().deal_started(started)
@@ -238,7 +245,7 @@ class NoLeftover(RulesBot):
 
 class FirstOut(RulesBot):
     class knows(Seat):
-        def deal_ended(self, ended: play_pb2.DealEnded) -> None:
+        def deal_ended(self, ended: bots_pb2.DealEnded) -> None:
             if len(ended.out) > 1:
                 raise ValueError("only one can go out")
             super().deal_ended(ended)
@@ -247,8 +254,8 @@ class FirstOut(RulesBot):
 class ChineseOnly(RulesBot):
     """Plays by rules of its own, whatever the session's are."""
 
-    def start(self, started: play_pb2.SessionStarted) -> None:
-        chinese = play_pb2.SessionStarted()
+    def start(self, started: bots_pb2.SessionStarted) -> None:
+        chinese = bots_pb2.SessionStarted()
         chinese.CopyFrom(started)
         chinese.ruleset = '{"name": "chinese"}'
         super().start(chinese)
@@ -259,7 +266,7 @@ class ChineseOnly(RulesBot):
 
 class FirstDeal(RulesBot):
     class knows(Seat):
-        def deal_started(self, started: play_pb2.DealStarted) -> None:
+        def deal_started(self, started: bots_pb2.DealStarted) -> None:
             if started.deal == 1:
                 super().deal_started(started)
 
@@ -267,10 +274,10 @@ class FirstDeal(RulesBot):
 class FirstTurn(GoodBot):
     """Answers one turn of a message."""
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         moves = [move for event in response.events for move in self.take(event)]
         if moves:
-            yield play_pb2.PlayRequest(moves=moves[:1])
+            yield bots_pb2.PlayRequest(moves=moves[:1])
 
 
 class OneRuleset(RulesBot):
@@ -278,16 +285,16 @@ class OneRuleset(RulesBot):
 
     first = ""
 
-    def start(self, started: play_pb2.SessionStarted) -> None:
+    def start(self, started: bots_pb2.SessionStarted) -> None:
         self.first = self.first or started.ruleset
-        same = play_pb2.SessionStarted()
+        same = bots_pb2.SessionStarted()
         same.CopyFrom(started)
         same.ruleset = self.first
         super().start(same)
 
 
 class KeepsHandles(RulesBot):
-    def start(self, started: play_pb2.SessionStarted) -> None:
+    def start(self, started: bots_pb2.SessionStarted) -> None:
         if started.session not in self.seats:
             super().start(started)
 
@@ -295,28 +302,38 @@ class KeepsHandles(RulesBot):
 class NeedsATurn(RulesBot):
     """Expects a turn in every deal."""
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.HasField("deal_ended") and len(event.deal_ended.actions) == len(event.deal_ended.out):
             raise ValueError("nobody asked")
         return super().take(event)
 
 
 class NeedsScores(GoodBot):
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.HasField("session_ended"):
             max(event.session_ended.scores)
         return super().take(event)
 
 
 class NoForfeits(GoodBot):
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
-        if event.HasField("session_ended") and event.session_ended.reason == play_pb2.SESSION_END_FORFEIT:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
+        if event.HasField("session_ended") and event.session_ended.reason == bots_pb2.SESSION_END_FORFEIT:
             raise ValueError("not expected")
         return super().take(event)
 
 
+class NoSeatZero(GoodBot):
+    """Takes seat 0 for none."""
+
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
+        ended = event.session_ended
+        if ended.reason == bots_pb2.SESSION_END_FORFEIT and not ended.forfeited_by:
+            raise ValueError("forfeited by nobody")
+        return super().take(event)
+
+
 class ShortNumbers(GoodBot):
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         move = super().move(turn)
         move.session &= 0xFFFF
         return move
@@ -329,7 +346,7 @@ class Counting(GoodBot):
         super().__init__()
         self.turns = 0
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         self.turns += 1
         move = super().move(turn)
         move.sequence = self.turns
@@ -337,7 +354,7 @@ class Counting(GoodBot):
 
 
 class Twice(GoodBot):
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         for request in super().respond(response):
             yield request
             yield request
@@ -346,7 +363,7 @@ class Twice(GoodBot):
 class NeedsBatches(RulesBot):
     """Expects a deal's start and the turn in one message."""
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         kinds = {event.WhichOneof("event") for event in response.events}
         if "session_started" in kinds and "turn" not in kinds:
             raise ValueError("no turn")
@@ -354,7 +371,7 @@ class NeedsBatches(RulesBot):
 
 
 class FewEvents(GoodBot):
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         if len(response.events) > 256:
             raise ValueError("too many events")
         return super().respond(response)
@@ -367,7 +384,7 @@ class SmallMessages(GoodBot):
 class OwnSessions(GoodBot):
     """Falls over notices for sessions that it does not play."""
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.HasField("notice") and event.notice.session > 100_000:
             raise KeyError(event.notice.session)
         return super().take(event)
@@ -378,22 +395,22 @@ class Waits(GoodBot):
 
     def __init__(self) -> None:
         super().__init__()
-        self.due: list[play_pb2.PlayRequest] = []
+        self.due: list[bots_pb2.PlayRequest] = []
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         due, self.due = self.due, list(super().respond(response))
         return due
 
 
 class NoEmpty(GoodBot):
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.WhichOneof("event") is None:
             raise ValueError("unknown event")
         return super().take(event)
 
 
 class NoBank(GoodBot):
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
         if turn.bank_ms:
             raise ValueError("unknown clock")
         return super().move(turn)
@@ -402,7 +419,8 @@ class NoBank(GoodBot):
 class Slow(GoodBot):
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
-            call: Any = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+            stub: Any = bots_pb2_grpc.BotServiceStub(channel)
+            call = stub.Play(None, metadata=self.metadata(token))
             await self.open(call, token)
             async for response in call:
                 for request in self.respond(response):
@@ -414,17 +432,17 @@ class Slow(GoodBot):
 
 
 class NoPongs(GoodBot):
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         return ()
 
 
 class WrongPong(GoodBot):
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
-        yield play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id + 1))
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
+        yield bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id + 1))
 
 
 class PongsTwice(GoodBot):
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         yield from super().pong(response)
         yield from super().pong(response)
 
@@ -434,20 +452,20 @@ class EvenPongs(GoodBot):
 
     pings = 0
 
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         self.pings += 1
         return super().pong(response) if self.pings % 2 else ()
 
 
 class NoZero(GoodBot):
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         return super().pong(response) if response.ping.id else ()
 
 
 class EventsFirst(GoodBot):
     """Does not look for a ping in a message with events."""
 
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         return () if response.events else super().pong(response)
 
 
@@ -458,7 +476,7 @@ class NewPings(GoodBot):
         super().__init__()
         self.seen: set[int] = set()
 
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
         if response.ping.id not in self.seen:
             self.seen.add(response.ping.id)
             yield from super().pong(response)
@@ -470,8 +488,8 @@ class NewPings(GoodBot):
 class Strict(GoodBot):
     """Refuses what it does not know."""
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
-        known = play_pb2.PlayResponse()
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
+        known = bots_pb2.PlayResponse()
         known.CopyFrom(response)
         known.DiscardUnknownFields()  # type: ignore[attr-defined, unused-ignore]
         if known.ByteSize() != response.ByteSize():
@@ -482,33 +500,33 @@ class Strict(GoodBot):
 class KnownKinds(GoodBot):
     """Looks up the names of enums."""
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         match event.WhichOneof("event"):
             case "fault":
-                play_pb2.FaultKind.Name(event.fault.kind)
+                bots_pb2.FaultKind.Name(event.fault.kind)
             case "notice":
-                play_pb2.NoticeCode.Name(event.notice.code)
+                bots_pb2.NoticeCode.Name(event.notice.code)
             case "turn":
                 for action in event.turn.actions:
-                    play_pb2.ActionKind.Name(action.kind)
+                    bots_pb2.ActionKind.Name(action.kind)
         return super().take(event)
 
 
 class PlaysUnknown(GoodBot):
     """Plays at a turn of unknown kind though it could pass."""
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
-        turn.kind = play_pb2.TURN_KIND_PLAY
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        turn.kind = bots_pb2.TURN_KIND_PLAY
         return super().move(turn)
 
 
 class PassesUnknown(GoodBot):
     """Passes at every turn of unknown kind."""
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
-        if turn.kind in play_pb2.TurnKind.values():
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        if turn.kind in bots_pb2.TurnKind.values():
             return super().move(turn)
-        return play_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
+        return bots_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True)
 
 
 class PackedOnly(GoodBot):
@@ -516,25 +534,50 @@ class PackedOnly(GoodBot):
 
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
-            serialize = play_pb2.PlayRequest.SerializeToString
-            play: Any = channel.stream_stream("/referee.v1.RefereeService/Play", serialize, bytes)
-            call = play()
+            serialize = bots_pb2.PlayRequest.SerializeToString
+            play: Any = channel.stream_stream("/referee.v1.BotService/Play", serialize, bytes)
+            call = play(metadata=self.metadata(token))
             await self.open(call, token)
             async for data in call:
-                response = play_pb2.PlayResponse.FromString(data)
+                response = bots_pb2.PlayResponse.FromString(data)
                 if response.SerializeToString() != data:
                     raise ValueError("not packed")
                 for request in self.respond(response):
                     await call.write(request)
 
 
-class StrictRules(RulesBot):
+class ReadsAll(RulesBot):
+    """Falls over a ruleset it cannot read."""
+
+    def unreadable(self, started: bots_pb2.SessionStarted, error: RulesetError) -> None:
+        raise error
+
+
+class StrictRules(ReadsAll):
     """Asks for the list, and falls over a ruleset it cannot read all the same."""
 
     lists = True
 
 
 # The connection
+
+
+class LeavesWhenClosing(GoodBot):
+    """Breaks its stream off when the referee is about to close."""
+
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
+        if response.HasField("closing"):
+            raise ValueError("the referee closes")
+        return super().respond(response)
+
+
+class Sociable(GoodBot):
+    """Plays only where it can reach all referees of the arena."""
+
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
+        if any(referee.address.endswith(":1") for referee in response.welcome.referees):
+            raise ValueError("a referee is out of reach")
+        return super().respond(response)
 
 
 class OneShot(GoodBot):
@@ -545,7 +588,7 @@ class OneShot(GoodBot):
 class KeepsOldHands(RulesBot):
     """Does not rebuild a session that it was resumed in."""
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         kind = event.WhichOneof("event")
         if kind == "session_started" and event.session_started.session in self.seats:
             return ()
@@ -564,7 +607,7 @@ class AnswersOnce(GoodBot):
         super().__init__()
         self.answered: set[tuple[int, int]] = set()
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         for move in super().take(event):
             if (move.session, move.sequence) not in self.answered:
                 self.answered.add((move.session, move.sequence))
@@ -576,9 +619,9 @@ class LateAnswers(GoodBot):
 
     def __init__(self) -> None:
         super().__init__()
-        self.last: list[play_pb2.PlayRequest] = []
+        self.last: list[bots_pb2.PlayRequest] = []
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         if response.HasField("welcome"):
             return self.last
         self.last = [*self.last, *super().respond(response)]
@@ -588,8 +631,8 @@ class LateAnswers(GoodBot):
 class Proud(GoodBot):
     """Takes any end of a stream but UNAVAILABLE for final."""
 
-    def gives_up(self, code: grpc.StatusCode) -> bool:
-        return code is not grpc.StatusCode.UNAVAILABLE
+    def gives_up(self, failure: Failure) -> bool:
+        return failure.status is not grpc.StatusCode.UNAVAILABLE
 
 
 class LeavesAtTheEnd(GoodBot):
@@ -603,13 +646,24 @@ class LeavesAtTheEnd(GoodBot):
 class Impatient(GoodBot):
     """Gives up when it is not let in at once."""
 
-    def gives_up(self, code: grpc.StatusCode) -> bool:
+    def gives_up(self, failure: Failure) -> bool:
         return self.attempts > 0
 
 
 class Storming(GoodBot):
     def wait(self) -> float:
         return 0.001
+
+
+class NoPatience(GoodBot):
+    """Comes back sooner than it was told to."""
+
+    async def stream(self, address: str, token: str) -> None:
+        try:
+            await super().stream(address, token)
+        except grpc.aio.AioRpcError as error:
+            if read_failure(error).final:
+                raise
 
 
 class Hurrying(GoodBot):
@@ -620,13 +674,13 @@ class Hurrying(GoodBot):
 
 
 class Forgetful(GoodBot):
-    """Says another thing in the hello of its second stream."""
+    """Shows another token with its second stream."""
 
     opened = 0
 
-    def hello(self, token: str) -> play_pb2.PlayRequest:
+    def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
         self.opened += 1
-        return super().hello(token if self.opened == 1 else "")
+        return super().metadata(token if self.opened == 1 else "")
 
 
 # Leaving
@@ -635,8 +689,15 @@ class Forgetful(GoodBot):
 class Stubborn(GoodBot):
     """Tries for ever."""
 
-    def gives_up(self, code: grpc.StatusCode) -> bool:
+    def gives_up(self, failure: Failure) -> bool:
         return False
+
+
+class KnownReasons(GoodBot):
+    """Tries again after what it does not know."""
+
+    def gives_up(self, failure: Failure) -> bool:
+        return failure.final and failure.reason in set(Reason)
 
 
 class Deaf(GoodBot):
@@ -661,8 +722,8 @@ class EveryAddress(GoodBot):
         self.streams: dict[str, asyncio.Task[None] | None] = {address: None}
         await super().run(address, token)
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
-        for address in response.welcome.referees:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
+        for address in [referee.address for referee in response.welcome.referees]:
             if address not in self.streams:
                 self.streams[address] = asyncio.create_task(super().run(address, self.token))
         yield from super().respond(response)

@@ -11,19 +11,14 @@ import grpc
 
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
+from referee.errors import RulesetError
 from referee.protocol.numbers import card_numbers
+from referee.protocol.reasons import Failure, read_failure
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc
 
-FINAL = {
-    grpc.StatusCode.UNAUTHENTICATED,
-    grpc.StatusCode.FAILED_PRECONDITION,
-    grpc.StatusCode.INVALID_ARGUMENT,
-    grpc.StatusCode.PERMISSION_DENIED,
-}
-
-Requests = Iterable[play_pb2.PlayRequest]
+Requests = Iterable[bots_pb2.PlayRequest]
 
 
 class GoodBot:
@@ -37,6 +32,8 @@ class GoodBot:
     def __init__(self) -> None:
         self.leaving = asyncio.Event()
         self.attempts = 0
+        self.failure = Failure(grpc.StatusCode.OK, "", "", None, {})
+        """How the last stream ended."""
 
     async def run(self, address: str, token: str) -> None:
         """Plays until it is refused for good."""
@@ -45,29 +42,34 @@ class GoodBot:
             try:
                 await self.stream(address, token)
             except grpc.aio.AioRpcError as error:
-                if self.gives_up(error.code()):
+                self.failure = read_failure(error)
+                if self.gives_up(self.failure):
                     raise
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self.wait()):
+                async with asyncio.timeout(max(self.wait(), self.failure.retry_seconds or 0)):
                     await self.leaving.wait()
 
-    def gives_up(self, code: grpc.StatusCode) -> bool:
-        return code in FINAL
+    def gives_up(self, failure: Failure) -> bool:
+        return failure.final
 
     def wait(self) -> float:
         """Seconds until the next attempt."""
         return min(0.1 * float(2**self.attempts), 1.0) * random.uniform(0.5, 1)
 
-    def hello(self, token: str) -> play_pb2.PlayRequest:
-        return play_pb2.PlayRequest(
-            hello=play_pb2.Hello(
-                token=token, protocol_version=self.version, sdk=self.sdk, list_legal_plays=self.lists
-            )
+    def hello(self) -> bots_pb2.PlayRequest:
+        wants = bots_pb2.Wants(legal_plays=self.lists)
+        return bots_pb2.PlayRequest(
+            hello=bots_pb2.Hello(protocol_version=self.version, sdk=self.sdk, wants=wants)
         )
+
+    def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
+        """What the call carries beside its messages."""
+        return (("authorization", f"Bearer {token}"),)
 
     async def stream(self, address: str, token: str) -> None:
         async with grpc.aio.insecure_channel(address, options=self.options) as channel:
-            call: Any = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
+            stub: Any = bots_pb2_grpc.BotServiceStub(channel)
+            call = stub.Play(None, metadata=self.metadata(token))
             await self.open(call, token)
             leave = asyncio.create_task(self.leave(call))
             try:
@@ -80,65 +82,65 @@ class GoodBot:
                 leave.cancel()
 
     async def open(self, call: Any, token: str) -> None:
-        await call.write(self.hello(token))
+        await call.write(self.hello())
 
     async def leave(self, call: Any) -> None:
         await self.leaving.wait()
-        await call.write(play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()))
+        await call.write(bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()))
         await call.done_writing()
 
-    def respond(self, response: play_pb2.PlayResponse) -> Requests:
+    def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         """What it sends for a message."""
         if response.HasField("ping"):
             yield from self.pong(response)
         moves = [move for event in response.events for move in self.take(event)]
         if moves:
-            yield play_pb2.PlayRequest(moves=moves)
+            yield bots_pb2.PlayRequest(moves=moves)
 
-    def pong(self, response: play_pb2.PlayResponse) -> Requests:
-        yield play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id))
+    def pong(self, response: bots_pb2.PlayResponse) -> Requests:
+        yield bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id))
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         if event.HasField("turn"):
             yield self.move(event.turn)
 
-    def move(self, turn: play_pb2.Turn) -> play_pb2.Move:
-        move = play_pb2.Move(session=turn.session, sequence=turn.sequence)
-        unknown = turn.kind not in play_pb2.TurnKind.values()
+    def move(self, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        move = bots_pb2.Move(session=turn.session, sequence=turn.sequence)
+        unknown = turn.kind not in bots_pb2.TurnKind.values()
         if turn.legal_plays and not (unknown and turn.can_pass):
             move.cards.extend(self.pick(turn))
         else:
             move.passes = True
         return move
 
-    def pick(self, turn: play_pb2.Turn) -> Iterable[Any]:
+    def pick(self, turn: bots_pb2.Turn) -> Iterable[Any]:
         return turn.legal_plays[0].cards
 
 
 class Seat:
     """What a bot knows of a session."""
 
-    def __init__(self, started: play_pb2.SessionStarted) -> None:
+    def __init__(self, started: bots_pb2.SessionStarted) -> None:
         self.rules = compile_ruleset(load_ruleset(json.loads(started.ruleset)))
         self.cards = card_numbers(self.rules)
         self.seat = started.seat
         self.deal = self.hand = 0
 
-    def deal_started(self, started: play_pb2.DealStarted) -> None:
+    def deal_started(self, started: bots_pb2.DealStarted) -> None:
         self.deal = started.deal
         self.hand = self.cards.mask(started.hand)
 
-    def deal_ended(self, ended: play_pb2.DealEnded) -> None:
+    def deal_ended(self, ended: bots_pb2.DealEnded) -> None:
         """What the last actions were matters no more."""
 
-    def happened(self, action: play_pb2.Action) -> None:
+    def happened(self, action: bots_pb2.Action) -> None:
         cards = self.cards.mask(action.cards)
-        if action.kind == play_pb2.ACTION_KIND_EXCHANGE:
+        if action.kind == bots_pb2.ACTION_KIND_EXCHANGE:
             self.exchanged(action, cards)
         elif action.seat == self.seat:
             self.own(cards, self.cards.mask(action.drawn_cards))
 
-    def exchanged(self, action: play_pb2.Action, card: int) -> None:
+    def exchanged(self, action: bots_pb2.Action, card: int) -> None:
         if action.seat == self.seat:
             self.hand = self.rules.remove(self.hand, card)
         elif action.partner == self.seat:
@@ -147,10 +149,10 @@ class Seat:
     def own(self, played: int, drawn: int) -> None:
         self.hand = self.rules.add(self.rules.remove(self.hand, played), drawn)
 
-    def legal(self, turn: play_pb2.Turn) -> list[int]:
+    def legal(self, turn: bots_pb2.Turn) -> list[int]:
         """Codes of the legal plays, ascending."""
         rules, plays = self.rules, self.rules.list_plays(self.hand)
-        if turn.kind == play_pb2.TURN_KIND_EXCHANGE:
+        if turn.kind == bots_pb2.TURN_KIND_EXCHANGE:
             return [code for code in plays if rules.count(code & rules.full) == 1]
         constraints = Constraints(
             rules.code(self.cards.mask(turn.to_beat)) if turn.to_beat else 0,
@@ -158,7 +160,7 @@ class Seat:
             landmarks(rules).top if turn.top_card_banned else 0,
             turn.next_has_one,
         )
-        bombs_only = turn.kind == play_pb2.TURN_KIND_BOMB
+        bombs_only = turn.kind == bots_pb2.TURN_KIND_BOMB
         return [
             code for code in allowed(rules, plays, constraints).plays if rules.is_bomb(code) or not bombs_only
         ]
@@ -178,32 +180,39 @@ class RulesBot(GoodBot):
         self.seats.clear()
         await super().stream(address, token)
 
-    def take(self, event: play_pb2.Event) -> Iterable[play_pb2.Move]:
+    def take(self, event: bots_pb2.Event) -> Iterable[bots_pb2.Move]:
         match event.WhichOneof("event"):
             case "session_started":
-                self.start(event.session_started)
-            case "deal_started":
+                try:
+                    self.start(event.session_started)
+                except RulesetError as error:
+                    self.unreadable(event.session_started, error)
+            case "deal_started" if event.deal_started.session in self.seats:
                 self.seats[event.deal_started.session].deal_started(event.deal_started)
-            case "deal_ended":
+            case "deal_ended" if event.deal_ended.session in self.seats:
                 self.seats[event.deal_ended.session].deal_ended(event.deal_ended)
-            case "turn":
+            case "turn" if event.turn.session in self.seats:
                 seat = self.seats[event.turn.session]
                 for action in event.turn.actions:
                     seat.happened(action)
                 yield self.decide(seat, event.turn)
 
-    def start(self, started: play_pb2.SessionStarted) -> None:
+    def start(self, started: bots_pb2.SessionStarted) -> None:
         self.seats[started.session] = self.knows(started)
 
-    def decide(self, seat: Seat, turn: play_pb2.Turn) -> play_pb2.Move:
-        move = play_pb2.Move(session=turn.session, sequence=turn.sequence)
+    def unreadable(self, started: bots_pb2.SessionStarted, error: RulesetError) -> None:
+        """Leaves the session to the referee's default actions."""
+        self.seats.pop(started.session, None)
+
+    def decide(self, seat: Seat, turn: bots_pb2.Turn) -> bots_pb2.Move:
+        move = bots_pb2.Move(session=turn.session, sequence=turn.sequence)
         codes = self.codes(seat, turn)
-        if codes and not (turn.can_pass and turn.kind not in play_pb2.TurnKind.values()):
+        if codes and not (turn.can_pass and turn.kind not in bots_pb2.TurnKind.values()):
             move.cards.extend(seat.cards.numbers(codes[0] & seat.rules.full))
         else:
             move.passes = True
         return move
 
-    def codes(self, seat: Seat, turn: play_pb2.Turn) -> list[int]:
+    def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
         """Codes of the plays it thinks of; the first is played."""
         return seat.legal(turn)

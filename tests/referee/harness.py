@@ -22,7 +22,7 @@ class FakeBot:
         self.harness = harness
         self.number = number
         identity = BotIdentity(number, f"owner/bot{number}@1")
-        self.connection = Connection(identity, max_sessions, False, lambda: None, harness.now)
+        self.connection = Connection(identity, max_sessions, lambda: None, harness.now)
         self.events: list[Event] = []
         """All that was read."""
         self.turns: dict[int, Turn] = {}

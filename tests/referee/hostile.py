@@ -9,10 +9,14 @@ from contextlib import asynccontextmanager
 
 import grpc
 
-from referee.v1 import play_pb2
+from referee.service.server import SERVICES
+from referee.v1 import bots_pb2
 from tests.referee.support import DEADLINE
 
-SERVICE = "/referee.v1.RefereeService/"
+PATHS = {
+    method.name: f"/{service.full_name}/{method.name}" for service in SERVICES for method in service.methods
+}
+"""Of all calls of the referee's services, by name."""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
@@ -41,7 +45,7 @@ def headers(stream: int, call: str = "Play", **more: str) -> bytes:
     fields = {
         ":method": "POST",
         ":scheme": "http",
-        ":path": SERVICE + call,
+        ":path": PATHS[call],
         ":authority": "referee",
         "te": "trailers",
         "content-type": "application/grpc",
@@ -73,10 +77,13 @@ def message(stream: int, data: bytes, *, length: int | None = None, end: bool = 
     )
 
 
-def hello(number: int) -> bytes:
-    return play_pb2.PlayRequest(
-        hello=play_pb2.Hello(token=f"bot-{number}", protocol_version=1)
-    ).SerializeToString()
+def hello() -> bytes:
+    return bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)).SerializeToString()
+
+
+def play(number: int) -> bytes:
+    """What opens a bot's stream: its headers and its hello."""
+    return headers(1, authorization=f"Bearer bot-{number}") + message(1, hello())
 
 
 class Socket:
@@ -129,25 +136,25 @@ async def bot_without_window(address: str, number: int) -> AsyncIterator[Socket]
     """A bot that says hello and lets the referee send it nothing: its window is of no size."""
     async with socket(address) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
-        await connection.send(headers(1) + message(1, hello(number)))
+        await connection.send(play(number))
         yield connection
 
 
-def play_requests() -> list[play_pb2.PlayRequest]:
+def play_requests() -> list[bots_pb2.PlayRequest]:
     """Messages that answer nothing."""
     return [
-        play_pb2.PlayRequest(),
-        play_pb2.PlayRequest(pong=play_pb2.Pong(id=7)),
-        play_pb2.PlayRequest(moves=[play_pb2.Move(session=4_000_000_000, sequence=4_000_000_000)]),
-        play_pb2.PlayRequest(hello=play_pb2.Hello(token="bot-1", protocol_version=1)),
-        play_pb2.PlayRequest(moves=[play_pb2.Move(session=1, sequence=1)] * 500),
+        bots_pb2.PlayRequest(),
+        bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=7)),
+        bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=4_000_000_000, sequence=4_000_000_000)]),
+        bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)),
+        bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=1, sequence=1)] * 500),
     ]
 
 
-async def flood(address: str, number: int, request: play_pb2.PlayRequest, count: int) -> bytes:
+async def flood(address: str, number: int, request: bots_pb2.PlayRequest, count: int) -> bytes:
     """Says hello and sends one message so often; gives the trailers with which the referee ends that."""
     async with socket(address) as connection:
-        await connection.send(PREFACE + settings() + headers(1) + message(1, hello(number)))
+        await connection.send(PREFACE + settings() + play(number))
         await connection.send(message(1, request.SerializeToString()) * count)
         async with asyncio.timeout(DEADLINE):
             async for kind, flags, payload in connection.frames():

@@ -17,12 +17,18 @@ class Arena:
     addresses: list[str]
     journals: list[ListJournal]
 
+    @property
+    def ids(self) -> list[str]:
+        """The stable names of the referees."""
+        return [f"referee-{place}" for place in range(len(self.addresses))]
+
     @asynccontextmanager
     async def referee(self, place: int, listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
         """The referee in this place, with a new journal; an empty address becomes what it listens on."""
         self.journals[place] = ListJournal()
         share = (place, len(self.addresses))
-        options = ServerOptions(self.addresses, share, drain_seconds=0, journal=self.journals[place])
+        journal = self.journals[place]
+        options = ServerOptions(self.addresses, self.ids, share, drain_seconds=0, journal=journal)
         async with referee(listen, options) as address:
             self.addresses[place] = self.addresses[place] or address
             yield address

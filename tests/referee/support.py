@@ -16,16 +16,19 @@ from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.protocol.reasons import Reason, read_failure
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions, serve
-from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_grpc
 
 WORKER_TOKEN = "worker-token"
 SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
+LEGAL_PLAYS = bots_pb2.Wants(legal_plays=True)
+"""Of a hello."""
 DEADLINE = 60.0
 """Seconds after which a test gives up on an event."""
 
@@ -53,6 +56,11 @@ _SCOPES = {
     SPECTATOR_TOKEN: Scope.SPECTATOR,
     ORGANISER_TOKEN: Scope.ORGANISER,
 }
+
+
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    """The metadata of a call with this token; none without one."""
+    return (("authorization", f"Bearer {token}"),) if token else ()
 
 
 class ListJournal:
@@ -130,21 +138,31 @@ class WireBot:
     """A bot that writes its messages by hand; only pings are answered for it, unless ``pongs`` is False."""
 
     def __init__(
-        self, address: str, number: int, *, pongs: bool = True, tls: ClientTls | None = None, **hello: Any
+        self,
+        address: str,
+        number: int,
+        *,
+        token: str | None = None,
+        pongs: bool = True,
+        tls: ClientTls | None = None,
+        **hello: Any,
     ) -> None:
         self._pongs = pongs
         self.pings: list[int] = []
         """Ids of the pings that came."""
         self._writing = asyncio.Lock()
-        self._responses: asyncio.Queue[play_pb2.PlayResponse | BaseException] = asyncio.Queue()
+        self._responses: asyncio.Queue[bots_pb2.PlayResponse | BaseException] = asyncio.Queue()
         self._reader: asyncio.Task[None] | None = None
         # A connection of its own: bots of one process would share one else.
         self._channel = async_channel(address, tls, (("grpc.use_local_subchannel_pool", 1),))
-        self._call = referee_pb2_grpc.RefereeServiceStub(self._channel).Play(None)
-        self._hello = {"token": f"bot-{number}", "protocol_version": 1, **hello}
-        self._events: list[play_pb2.Event] = []
-        self.welcome = play_pb2.Welcome()
-        self.seen: list[play_pb2.Event] = []
+        self._metadata = bearer(token or f"bot-{number}")
+        self._call = self._open()
+        self._hello = {"protocol_version": 1, **hello}
+        self._events: list[bots_pb2.Event] = []
+        self.welcome = bots_pb2.Welcome()
+        self.seen: list[bots_pb2.Event] = []
+        self.closing: bots_pb2.Closing | None = None
+        """What it was told of the referee's end."""
 
     async def __aenter__(self) -> Self:
         await self.connect()
@@ -167,25 +185,29 @@ class WireBot:
         async with asyncio.timeout(DEADLINE):
             while True:
                 try:
-                    await self.write(play_pb2.PlayRequest(hello=play_pb2.Hello(**self._hello)))
+                    await self.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(**self._hello)))
                     first = await self._call.read()
-                    assert isinstance(first, play_pb2.PlayResponse), "the stream ended"
+                    assert isinstance(first, bots_pb2.PlayResponse), "the stream ended"
                     self.welcome = first.welcome
                     self._reader = asyncio.create_task(self._receive())
                     return
                 except grpc.aio.AioRpcError as error:
-                    if error.code() is not grpc.StatusCode.ALREADY_EXISTS:
+                    if read_failure(error).reason != Reason.ALREADY_CONNECTED:
                         raise
-                    self._call = referee_pb2_grpc.RefereeServiceStub(self._channel).Play(None)
+                    self._call = self._open()
 
-    async def write(self, request: play_pb2.PlayRequest) -> None:
+    def _open(self) -> Any:
+        stub: Any = bots_pb2_grpc.BotServiceStub(self._channel)
+        return stub.Play(None, metadata=self._metadata)
+
+    async def write(self, request: bots_pb2.PlayRequest) -> None:
         async with self._writing:
             await self._call.write(request)
 
-    async def move(self, turn: play_pb2.Turn, cards: Sequence[Any] = (), **fields: Any) -> None:
+    async def move(self, turn: bots_pb2.Turn, cards: Sequence[Any] = (), **fields: Any) -> None:
         """Answers a turn: with cards, or a pass."""
         fields = {"session": turn.session, "sequence": turn.sequence, "passes": not cards, **fields}
-        await self.write(play_pb2.PlayRequest(moves=[play_pb2.Move(cards=cards, **fields)]))
+        await self.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(cards=cards, **fields)]))
 
     async def next(self, kind: str, where: Callable[[Any], bool] = lambda event: True) -> Any:
         """The next event of a kind; others before it stay in ``seen``."""
@@ -196,7 +218,7 @@ class WireBot:
                 if event.WhichOneof("event") == kind and where(getattr(event, kind)):
                     return getattr(event, kind)
 
-    async def next_event(self) -> play_pb2.Event:
+    async def next_event(self) -> bots_pb2.Event:
         """The next event, whatever it is."""
         while not self._events:
             self._events.extend((await self._read()).events)
@@ -213,17 +235,19 @@ class WireBot:
 
     async def _receive(self) -> None:
         try:
-            while isinstance(response := await self._call.read(), play_pb2.PlayResponse):
+            while isinstance(response := await self._call.read(), bots_pb2.PlayResponse):
                 if response.HasField("ping"):
                     self.pings.append(response.ping.id)
+                if response.HasField("closing"):
+                    self.closing = response.closing
                 if response.HasField("ping") and self._pongs:
-                    await self.write(play_pb2.PlayRequest(pong=play_pb2.Pong(id=response.ping.id)))
+                    await self.write(bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id)))
                 self._responses.put_nowait(response)
             self._responses.put_nowait(AssertionError("the stream ended"))
         except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
             self._responses.put_nowait(error)
 
-    async def _read(self) -> play_pb2.PlayResponse:
+    async def _read(self) -> bots_pb2.PlayResponse:
         async with asyncio.timeout(DEADLINE):
             response = await self._responses.get()
         if isinstance(response, BaseException):
@@ -289,15 +313,15 @@ async def play_match(
 async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[[int], Awaitable[None]]]:
     """Looks on at a match that runs; gives what waits until so many more actions were seen."""
     async with async_channel(address, None, (("grpc.use_local_subchannel_pool", 1),)) as channel:
-        call = referee_pb2_grpc.RefereeServiceStub(channel).WatchMatch(
-            match_pb2.WatchMatchRequest(match_id=match_id)
+        call = spectators_pb2_grpc.SpectatorServiceStub(channel).WatchMatch(
+            spectators_pb2.WatchMatchRequest(match_id=match_id)
         )
 
         async def played(actions: int) -> None:
             async with asyncio.timeout(DEADLINE):
                 while actions > 0:
                     response = await call.read()
-                    assert isinstance(response, match_pb2.WatchMatchResponse), "the match is over"
+                    assert isinstance(response, spectators_pb2.WatchMatchResponse), "the match is over"
                     actions -= sum(update.HasField("action") for update in response.updates)
 
         yield played

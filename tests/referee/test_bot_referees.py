@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import grpc
 import pytest
@@ -12,7 +11,8 @@ import pytest
 from referee.bot.client import BotClient
 from referee.errors import ConnectionRefused
 from referee.matches.journal import EntryKind
-from referee.v1 import play_pb2
+from referee.protocol.reasons import Reason, read_failure
+from referee.v1 import bots_pb2
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, Tokens, WireBot, lowest, referee
 
@@ -36,12 +36,6 @@ async def playing(*addresses: str) -> AsyncIterator[BotClient]:
 def lines(caplog: pytest.LogCaptureFixture, text: str) -> list[str]:
     """What the bot logged of this."""
     return [record.getMessage() for record in caplog.records if text in record.getMessage()]
-
-
-def told(error: grpc.aio.AioRpcError) -> dict[str, str]:
-    """The trailing metadata of a refusal."""
-    metadata: Any = error.trailing_metadata()
-    return dict(metadata)
 
 
 @pytest.fixture(autouse=True)
@@ -95,8 +89,7 @@ class Forward:
 async def refused(address: str, number: int) -> grpc.aio.AioRpcError:
     """How a referee refuses a bot."""
     second = WireBot(address, number)
-    hello = play_pb2.Hello(token=f"bot-{number}", protocol_version=1)
-    await second.write(play_pb2.PlayRequest(hello=hello))
+    await second.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)))
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await second._call.read()
     await second.close()
@@ -106,30 +99,19 @@ async def refused(address: str, number: int) -> grpc.aio.AioRpcError:
 async def test_welcome_when_there_are_two_referees_then_each_says_which_it_is() -> None:
     arena = arena_of("", "")
     async with arena.referee(0) as first, arena.referee(1) as second:
-        for address in (first, second):
+        for name, address in (("referee-0", first), ("referee-1", second)):
             async with WireBot(local(address), 1) as bot:
-                assert list(bot.welcome.referees) == [first, second]
-                assert bot.welcome.referee == address
+                listed = [(referee.id, referee.address) for referee in bot.welcome.referees]
+                assert listed == [("referee-0", first), ("referee-1", second)]
+                assert bot.welcome.referee_id == name
 
 
-async def test_welcome_when_the_referee_knows_no_addresses_then_it_does_not_say_which_it_is() -> None:
-    async with referee() as address, WireBot(address, 1) as bot:
-        assert bot.welcome.referee == ""
-        error = await refused(address, 1)
-    assert told(error) == {}
-
-
-@pytest.mark.parametrize("entry", ["arena.example.org:8710", "größe.example:8710"])
-async def test_refusal_when_the_bot_is_connected_then_its_metadata_say_which_referee_it_is(
-    entry: str,
-) -> None:
-    """An address that cannot stand in metadata, which are ASCII, is left out."""
-    arena = arena_of(entry)
-    async with arena.referee(0) as address, WireBot(address, 1) as bot:
-        assert bot.welcome.referee == entry
-        error = await refused(address, 1)
-    assert error.code() is grpc.StatusCode.ALREADY_EXISTS
-    assert told(error) == ({"referee": entry} if entry.isascii() else {})
+async def test_refusal_when_the_bot_is_connected_then_it_says_which_referee_it_is() -> None:
+    arena = arena_of("")
+    async with arena.referee(0) as address, WireBot(address, 1):
+        failure = read_failure(await refused(local(address), 1))
+    assert failure.reason == Reason.ALREADY_CONNECTED
+    assert failure.metadata == {"referee_id": "referee-0"}
 
 
 async def test_bot_when_it_knows_one_of_two_referees_by_another_address_then_it_has_one_stream_to_each(
@@ -233,6 +215,6 @@ async def test_bot_when_a_referee_that_it_hears_of_refuses_it_for_good_then_it_g
         arena = arena_of("", other)
         async with arena.referee(0) as address:
             async with asyncio.timeout(DEADLINE):
-                with pytest.raises(ConnectionRefused, match=f"referee {other}: token: unknown or revoked"):
+                with pytest.raises(ConnectionRefused, match=f"referee {other}: the token is unknown"):
                     await BotClient(lowest, "bot-1").run([address])
             assert arena.journals[0].of(1, EntryKind.CONNECTED)

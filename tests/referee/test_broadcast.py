@@ -3,24 +3,25 @@
 import json
 
 from referee.matches.broadcast import BACKLOG, FRESH, Broadcast, Spectator
-from referee.matches.events import Notice, NoticeCode, Sight
+from referee.matches.events import LeftOut, Sight
 from referee.matches.match import Limits
 from referee.protocol import encode
-from referee.v1 import match_pb2, play_pb2
+from referee.v1 import spectators_pb2
 from tests.referee.harness import Harness
 from tests.referee.support import match_spec
 
 
-def update(number: int) -> Notice:
-    return Notice(NoticeCode.UNEXPECTED, f"update {number}")
+def update(number: int) -> LeftOut:
+    """An update that is known by its number."""
+    return LeftOut(number)
 
 
-def texts(spectator: Spectator) -> list[str]:
+def numbers(spectator: Spectator) -> list[int]:
     """All that the spectator can see now."""
-    seen: list[str] = []
+    seen: list[int] = []
     while data := spectator.take():
-        message = match_pb2.WatchMatchResponse.FromString(data)
-        seen += [update.notice.text for update in message.updates]
+        message = spectators_pb2.WatchMatchResponse.FromString(data)
+        seen += [update.left_out.updates for update in message.updates]
     return seen
 
 
@@ -32,41 +33,36 @@ def test_spectators_when_they_come_early_and_late_then_they_see_the_same() -> No
         shown.append(update(number))
         broadcast.show(shown[-1])
     late = broadcast.join()
-    expected = [f"update {number}" for number in range(FRESH)]
-    assert texts(early) == expected
-    assert texts(late) == expected
+    assert numbers(early) == list(range(FRESH))
+    assert numbers(late) == list(range(FRESH))
 
 
 def test_picture_when_it_is_old_then_a_newcomer_gets_a_new_one() -> None:
-    broadcast = Broadcast(
-        lambda: [Notice(NoticeCode.UNEXPECTED, f"picture at {broadcast.end}")], encode.sight
-    )
+    broadcast = Broadcast(lambda: [update(1_000_000 + broadcast.end)], encode.sight)
     broadcast.join()
     for number in range(FRESH + 1):
         broadcast.show(update(number))
-    assert texts(broadcast.join()) == [f"picture at {FRESH + 1}"]
+    assert numbers(broadcast.join()) == [1_000_000 + FRESH + 1]
 
 
 def test_picture_when_everybody_had_left_then_a_newcomer_gets_a_new_one() -> None:
-    shown = ["before"]
-    broadcast = Broadcast(lambda: [Notice(NoticeCode.UNEXPECTED, text) for text in shown], encode.sight)
+    shown = [1]
+    broadcast = Broadcast(lambda: [update(number) for number in shown], encode.sight)
     broadcast.join()
     broadcast.leave()
-    shown.append("while nobody looked")
-    assert texts(broadcast.join()) == ["before", "while nobody looked"]
+    shown.append(2)
+    assert numbers(broadcast.join()) == [1, 2]
 
 
 def test_spectator_when_it_reads_too_slowly_then_it_is_told_how_much_was_left_out() -> None:
     broadcast = Broadcast(list, encode.sight)
     slow, quick = broadcast.join(), broadcast.join()
-    seen: list[str] = []
+    seen: list[int] = []
     for number in range(BACKLOG + 7):
         broadcast.show(update(number))
-        seen += texts(quick)
-    assert seen == [f"update {number}" for number in range(BACKLOG + 7)]
-    first = match_pb2.WatchMatchResponse.FromString(slow.take()).updates[0].notice
-    assert first.code == play_pb2.NOTICE_CODE_LEFT_OUT
-    assert first.text == "7 updates were left out: read too slowly"
+        seen += numbers(quick)
+    assert seen == list(range(BACKLOG + 7))
+    assert numbers(slow) == [7, *range(7, BACKLOG + 7)]
 
 
 def test_spectator_when_the_match_is_over_then_it_is_done_once_all_is_seen() -> None:
@@ -75,7 +71,7 @@ def test_spectator_when_the_match_is_over_then_it_is_done_once_all_is_seen() -> 
     broadcast.show(update(1))
     broadcast.over = True
     assert not spectator.done
-    assert texts(spectator) == ["update 0", "update 1"]
+    assert numbers(spectator) == [0, 1]
     assert spectator.done
 
 
@@ -83,7 +79,7 @@ def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_d
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3, 4)]
     match = harness.open(match_spec(sessions=2, deals=4, limits=Limits(decision_ms=60_000)))
-    seen: list[match_pb2.WatchUpdate] = []
+    seen: list[spectators_pb2.WatchUpdate] = []
     spectator: Spectator | None = None
     results = []
     for step in range(10_000):
@@ -101,13 +97,13 @@ def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_d
                 bot.play(turn)
         results += match.take_results()
         while spectator is not None and (data := spectator.take()):
-            seen += match_pb2.WatchMatchResponse.FromString(data).updates
+            seen += spectators_pb2.WatchMatchResponse.FromString(data).updates
         check_sequence(seen)
     assert len(results) == 2
     assert all(len(json.loads(record)["actions"]) for result in results for record in result.records)
 
 
-def check_sequence(seen: list[match_pb2.WatchUpdate]) -> None:
+def check_sequence(seen: list[spectators_pb2.WatchUpdate]) -> None:
     """Fails unless every session is shown from its start, its deals in order, all with as many actions as
     their hands tell."""
     deals: dict[int, int] = {}

@@ -11,7 +11,7 @@ import pytest
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
 from referee.check.session import BotSession
 from referee.errors import ListenError
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.check_bots import Absentee, Mute, OneShot
 from tests.referee.good_bots import GoodBot, RulesBot
 from tests.referee.support import DEADLINE
@@ -53,7 +53,7 @@ def complaints(report: Report) -> list[Result]:
 def test_session_of_given_hands_when_cards_are_drawn_then_they_are_the_rest_of_the_pack() -> None:
     hands = {1: ["3D 3C 4H 2S 2H 8D 9D TD JD QD KD AD 2D", None, None]}
     session = BotSession(1, {"extends": "hong-kong-relatives-3"}, 0, hands=hands)
-    session.open(play_pb2.PlayResponse())
+    session.open(bots_pb2.PlayResponse())
     cards = session.rules.cards
     dealt = [card for hand in session.deal.dealt for card in cards(hand)]
     assert sorted([*dealt, *session.deal.leftover]) == list(range(52))

@@ -12,7 +12,8 @@ from tests.referee.test_check import check_bot, program
 
 MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (bots.NoHello, "HELLO-01", "expected a hello as the first message; got a move"),
-    (bots.WrongToken, "HELLO-01", "expected a hello with the token as it was given"),
+    (bots.WrongToken, "HELLO-01", "expected the token in the metadata as it was given"),
+    (bots.NoToken, "HELLO-01", 'expected "authorization: Bearer …" in the metadata of the call'),
     (bots.WrongVersion, "HELLO-01", "expected a hello with protocol_version 1; got 2"),
     (bots.Babbler, "HELLO-01", "bytes that are no PlayRequest: ff ff ff ff"),
     (bots.Hasty, "HELLO-02", "expected nothing between the hello and the welcome; got a pong"),
@@ -56,6 +57,7 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (bots.NoForfeits, "SESS-09", "the bot's stream ended"),
     (bots.ShortNumbers, "SESS-10", "the bot sent nothing"),
     (bots.OwnPlaysOnly, "SESS-11", "expected a legal play"),
+    (bots.NoSeatZero, "SESS-12", "the bot's stream ended"),
     (bots.Twice, "MSG-01", "expected one answer to each turn"),
     (bots.NeedsBatches, "MSG-02", "the bot's stream ended"),
     (bots.FewEvents, "MSG-03", "the bot's stream ended"),
@@ -83,7 +85,8 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (bots.KnownKinds, "FUTURE-07", "the bot's stream ended"),
     (bots.PackedOnly, "FUTURE-08", "the bot's stream ended"),
     (bots.StrictRules, "FUTURE-09", "the bot's stream ended"),
-    (bots.Forgetful, "CONN-01", "expected a hello with the token as it was given"),
+    (bots.ReadsAll, "FUTURE-10", "the bot's stream ended"),
+    (bots.Forgetful, "CONN-01", "expected the token in the metadata as it was given"),
     (bots.Strict, "CONN-02", "the bot's stream ended"),
     (bots.NoPongs, "CONN-03", "expected a pong with id 31"),
     (bots.AnswersOnce, "CONN-04", "the bot sent nothing"),
@@ -95,22 +98,27 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (bots.Hurrying, "CONN-13", "expected longer waits from attempt to attempt"),
     (bots.NewPings, "CONN-14", "expected a pong with id 41"),
     (bots.Doubled, "CONN-15", "expected one stream at a time; 1 more were opened"),
+    (bots.LeavesWhenClosing, "CONN-16", "the bot's stream ended"),
+    (bots.NoPatience, "CONN-17", "expected no attempt before the delay of 1.5 s"),
+    (bots.Sociable, "CONN-18", "the bot's stream"),
 ]
 
 PROGRAMS = [
     ("OneShot", "CONN-01", "expected the bot to connect; its process ended with status 1"),
     ("Proud", "CONN-09", "after a stream that ended with INTERNAL"),
     ("LeavesAtTheEnd", "CONN-09", "after a stream that ended with OK"),
-    ("LeavesAtTheEnd", "CONN-10", "expected the bot to connect; its process ended with status 0"),
+    ("LeavesWhenClosing", "CONN-10", "expected the bot to connect; its process ended with status 1"),
     ("Impatient", "CONN-11", "expected the bot to connect; its process ended with status 1"),
     ("Proud", "CONN-12", "expected the bot to connect; its process ended with status 1"),
     ("GoodBot", "END-01", "expected a stream to each referee"),
     ("Rude", "END-02", "expected a goodbye at SIGTERM"),
     ("Deaf", "END-03", "expected the process to end at SIGTERM"),
-    ("Stubborn", "END-04", "expected no further attempt after UNAUTHENTICATED"),
-    ("Stubborn", "END-05", "expected no further attempt after FAILED_PRECONDITION"),
-    ("Stubborn", "END-06", "expected no further attempt after PERMISSION_DENIED"),
+    ("Stubborn", "END-04", "expected no further attempt after TOKEN_UNKNOWN"),
+    ("Stubborn", "END-05", "expected no further attempt after PROTOCOL_VERSION"),
+    ("Stubborn", "END-06", "expected no further attempt after TOKEN_REVOKED"),
     ("EveryAddress", "END-07", "expected no stream to the address"),
+    ("KnownReasons", "END-08", "expected no further attempt after OF_THE_FUTURE"),
+    ("GoodBot", "END-09", "expected the open session to be finished at SIGTERM"),
 ]
 
 WARNINGS = {
@@ -119,6 +127,7 @@ WARNINGS = {
     ("Slow", "PING-07"),
     ("Hurrying", "CONN-13"),
     ("EveryAddress", "END-07"),
+    ("GoodBot", "END-09"),
 }
 
 

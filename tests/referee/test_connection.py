@@ -18,7 +18,7 @@ from referee.matches.events import Notice, NoticeCode
 
 
 def connection(now: float = 0.0) -> Connection:
-    stream = Connection(BotIdentity(1, "owner/bot1@1"), 4, False, lambda: None, now)
+    stream = Connection(BotIdentity(1, "owner/bot1@1"), 4, lambda: None, now)
     stream.written(now)
     return stream
 

@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from referee.deals.session import Session
+from referee.matches.connection import Wants
 from referee.matches.events import (
     DealEnded,
     DealStarted,
@@ -24,28 +25,29 @@ from referee.matches.table import Table
 from referee.protocol import encode, twin, wire
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from referee.v1 import cards_pb2, match_pb2, play_pb2
+from referee.v1 import bots_pb2, cards_pb2, spectators_pb2
 
+EVERYTHING = Wants(legal_plays=True, hands=True)
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))
 
 
 def compare_sight(sight: Sight) -> None:
     """Checks that what a spectator sees is encoded as the library builds it."""
-    response = match_pb2.WatchMatchResponse()
+    response = spectators_pb2.WatchMatchResponse()
     wire.add_sight(response, sight)
-    assert match_pb2.WatchMatchResponse.FromString(encode.sight(sight)) == response
+    assert spectators_pb2.WatchMatchResponse.FromString(encode.sight(sight)) == response
 
 
-def compare(event: Event) -> play_pb2.PlayResponse:
+def compare(event: Event) -> bots_pb2.PlayResponse:
     """Checks that an event is encoded as the library builds it."""
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     if isinstance(event, Turn):
-        wire.write_turn(response.events.add().turn, event, True)
-        data = encode.turn_event(event, True)
+        wire.write_turn(response.events.add().turn, event, EVERYTHING)
+        data = encode.turn_event(event, EVERYTHING)
     else:
         wire.add_event(response, event)
         data = encode.other_event(event)
-    assert play_pb2.PlayResponse.FromString(data) == response
+    assert bots_pb2.PlayResponse.FromString(data) == response
     return response
 
 
@@ -106,7 +108,7 @@ def test_encoding_when_sessions_are_played_then_it_is_what_the_library_makes(pre
             options = [list(play.cards) for play in turn.legal_plays]
             passes = turn.can_pass and (not options or rng.random() < 0.2)
             cards = [] if passes else rng.choice(options)
-            move = play_pb2.Move(cards=cards, passes=passes)
+            move = bots_pb2.Move(cards=cards, passes=passes)
             table.answer(seat, event.sequence, wire.read_move(rules, move), 1.0)
     assert table.over
     assert not any(table.faults)
@@ -122,8 +124,8 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
     info = SessionInfo(7, "m/1", 1, "t", "{}", rules, ("a/a@1", "a/b@1", "a/c@1"), 1, "00", Limits())
     deal = Session(rules, bytes(32)).next_deal()
 
-    def told() -> play_pb2.PlayResponse:
-        response = play_pb2.PlayResponse()
+    def told() -> bots_pb2.PlayResponse:
+        response = bots_pb2.PlayResponse()
         wire.add_event(response, DealStarted(info, 0, deal, deal.opening, Encodings()))
         return response
 
@@ -134,13 +136,13 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
     assert told() == first
 
 
-def read(move: play_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
+def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
     """The move as it is read from a message, and as it is read from the twin of that message."""
     rules = compile_ruleset(load_ruleset("chinese"))
     data = move.SerializeToString() + extra
     request = twin.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)
     return [
-        wire.read_move(rules, play_pb2.Move.FromString(data)),
+        wire.read_move(rules, bots_pb2.Move.FromString(data)),
         wire.read_encoded_move(rules, request.moves[0]),
     ]
 
@@ -148,25 +150,25 @@ def read(move: play_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
 @pytest.mark.parametrize(
     ("move", "extra"),
     [
-        (play_pb2.Move(passes=True), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3D]), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3C, cards_pb2.CARD_3D]), b""),
-        (play_pb2.Move(), b""),
-        (play_pb2.Move(), b"\x1a\x00"),
-        (play_pb2.Move(passes=True), b"\x1a\x00"),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3D], passes=True), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3D, cards_pb2.CARD_3D]), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_15S]), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_UNSPECIFIED]), b""),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3D] * 60), b""),
-        (play_pb2.Move(), b"\x1a\x02\xff\x01"),
-        (play_pb2.Move(), b"\x18\x01"),  # not packed
-        (play_pb2.Move(), b"\x18\x01\x18\x02"),
-        (play_pb2.Move(cards=[cards_pb2.CARD_3D]), b"\x1a\x01\x02"),  # packed twice: one list
+        (bots_pb2.Move(passes=True), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D]), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3C, cards_pb2.CARD_3D]), b""),
+        (bots_pb2.Move(), b""),
+        (bots_pb2.Move(), b"\x1a\x00"),
+        (bots_pb2.Move(passes=True), b"\x1a\x00"),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D], passes=True), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D, cards_pb2.CARD_3D]), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_15S]), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_UNSPECIFIED]), b""),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D] * 60), b""),
+        (bots_pb2.Move(), b"\x1a\x02\xff\x01"),
+        (bots_pb2.Move(), b"\x18\x01"),  # not packed
+        (bots_pb2.Move(), b"\x18\x01\x18\x02"),
+        (bots_pb2.Move(cards=[cards_pb2.CARD_3D]), b"\x1a\x01\x02"),  # packed twice: one list
     ],
 )
 def test_move_when_read_by_its_bytes_then_it_is_what_the_library_reads(
-    move: play_pb2.Move, extra: bytes
+    move: bots_pb2.Move, extra: bytes
 ) -> None:
     ours, twins = read(move, extra)
     assert ours == twins

@@ -15,7 +15,7 @@ from referee.matches.events import Malformed
 from referee.matches.match import Limits, MatchSpec
 from referee.matches.running import Match
 from referee.matches.table import Table
-from referee.v1 import match_pb2
+from referee.v1 import spectators_pb2
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec
 
@@ -211,7 +211,7 @@ class AnyLobby(RuleBasedStateMachine):
     @rule(number=st.integers(0, 5))
     def look(self, number: int) -> None:
         if number < len(self.watching):
-            match_pb2.WatchMatchResponse.FromString(self.watching[number][1].take())
+            spectators_pb2.WatchMatchResponse.FromString(self.watching[number][1].take())
 
     @rule(number=st.integers(0, 5))
     def unwatch(self, number: int) -> None:
@@ -290,7 +290,7 @@ class AnyLobby(RuleBasedStateMachine):
         assert not any(self.lobby.connections._seats.values())
         for _, spectator in self.watching:
             while not spectator.done:
-                assert match_pb2.WatchMatchResponse.FromString(spectator.take()).updates
+                assert spectators_pb2.WatchMatchResponse.FromString(spectator.take()).updates
 
     def forget_closed(self) -> None:
         self.bots = {number: bot for number, bot in self.bots.items() if bot.here}

@@ -14,9 +14,11 @@ from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.protocol.requests import match_request
 from referee.service.server import ServerOptions
-from referee.v1 import match_pb2, play_pb2
+from referee.v1 import bots_pb2
+from referee.worker.v1alpha1 import worker_pb2
 from tests.referee.hostile import status_of
 from tests.referee.support import (
+    LEGAL_PLAYS,
     WORKER_TOKEN,
     ListJournal,
     WireBot,
@@ -32,31 +34,39 @@ U32, I32 = st.integers(0, 2**32 - 1), st.integers(-(2**31), 2**31 - 1)
 SMALL = st.integers(0, 8)
 TOKENS = st.sampled_from(["bot-1", "bot-2", "bot-9", "nobody", "", "bot-", "x" * 600])
 
+capabilities = st.builds(
+    bots_pb2.Capabilities,
+    turn_kinds=st.lists(SMALL | I32, max_size=6),
+    max_seats=st.none() | SMALL | U32,
+    max_packs=st.none() | SMALL | U32,
+    max_card=st.integers(0, 60) | I32,
+)
 hellos = st.builds(
-    play_pb2.Hello,
-    token=TOKENS,
+    bots_pb2.Hello,
     protocol_version=st.just(1) | U32,
     sdk=st.text(max_size=200),
     max_sessions=SMALL | U32,
-    list_legal_plays=st.booleans(),
+    capabilities=st.none() | capabilities,
+    wants=st.none() | st.builds(bots_pb2.Wants, legal_plays=st.booleans(), hands=st.booleans()),
 )
 moves = st.builds(
-    play_pb2.Move,
+    bots_pb2.Move,
     session=SMALL | U32,
     sequence=SMALL | U32,
     cards=st.lists(st.integers(1, 52) | I32, max_size=14),
     passes=st.booleans(),
 )
 requests = st.builds(
-    play_pb2.PlayRequest,
+    bots_pb2.PlayRequest,
     hello=st.none() | hellos,
     moves=st.lists(moves, max_size=6),
-    goodbye=st.none() | st.builds(play_pb2.Goodbye),
-    pong=st.none() | st.builds(play_pb2.Pong, id=SMALL | U32),
+    goodbye=st.none() | st.builds(bots_pb2.Goodbye),
+    pong=st.none() | st.builds(bots_pb2.Pong, id=SMALL | U32),
+    capacity=st.none() | st.builds(bots_pb2.Capacity, max_sessions=SMALL | U32),
 )
 good_hello = st.builds(
-    play_pb2.PlayRequest,
-    hello=st.builds(play_pb2.Hello, token=st.sampled_from(["bot-1", "bot-2"]), protocol_version=st.just(1)),
+    bots_pb2.PlayRequest,
+    hello=st.builds(bots_pb2.Hello, protocol_version=st.just(1)),
 )
 
 
@@ -71,19 +81,19 @@ def mutated(draw: st.DrawFn, messages: st.SearchStrategy[Any]) -> bytes:
 
 
 match_requests = st.builds(
-    lambda fields: match_pb2.RunMatchRequest(**fields),
+    lambda fields: worker_pb2.RunMatchRequest(**fields),
     st.fixed_dictionaries(
         {
             "match_id": st.sampled_from(["m", "", "x" * 1000]),
             "ruleset": st.sampled_from(["", "{}", "[]", "null", '{"name": 3}', '{"name": "x", "players": 3}'])
             | st.text(max_size=30),
             "bots": st.lists(
-                st.builds(match_pb2.MatchBot, version_id=st.integers(-5, 5), name=st.text(max_size=5)),
+                st.builds(worker_pb2.MatchBot, version_id=st.integers(-5, 5), name=st.text(max_size=5)),
                 max_size=5,
             ),
             "sessions": st.lists(
                 st.builds(
-                    match_pb2.MatchSession,
+                    worker_pb2.MatchSession,
                     number=SMALL,
                     seating=st.lists(U32, max_size=5),
                     seed=st.binary(max_size=33),
@@ -96,16 +106,24 @@ match_requests = st.builds(
 )
 
 
-def changed_match(field: str, value: object) -> match_pb2.RunMatchRequest:
+def changed_match(field: str, value: object) -> worker_pb2.RunMatchRequest:
     request = match_request(match_spec((91, 92, 93, 94), match_id="changed", limits=Limits(join_ms=1)))
     setattr(request, field, value)
     return request
 
 
-changed_matches = st.builds(
-    changed_match,
-    st.sampled_from(["decision_ms", "fault_limit", "deals", "bank_ms", "increment_ms", "credit_ms", "round"]),
-    U32,
+def changed_clock(clock: str, seconds: int, nanos: int) -> worker_pb2.RunMatchRequest:
+    request = changed_match("round", 1)
+    duration = request.join if clock == "join" else getattr(request.limits, clock)
+    duration.seconds, duration.nanos = seconds, nanos
+    return request
+
+
+changed_matches = st.builds(changed_match, st.sampled_from(["deals", "round", "table"]), U32) | st.builds(
+    changed_clock,
+    st.sampled_from(["join", "decision", "bank", "increment", "credit"]),
+    st.integers(-2, 2) | st.integers(-(2**63), 2**63 - 1),
+    I32,
 )
 
 
@@ -133,15 +151,20 @@ many = settings(deadline=None, max_examples=150, suppress_health_check=CHECKS)
 
 
 @many
-@given(st.lists(good_hello, max_size=1), st.lists(mutated(requests)))
+@given(TOKENS, st.lists(good_hello, max_size=1), st.lists(mutated(requests)))
 def test_stream_when_messages_are_anything_then_it_ends_with_a_reason(
-    server: Server, caplog: pytest.LogCaptureFixture, first: list[play_pb2.PlayRequest], rest: list[bytes]
+    server: Server,
+    caplog: pytest.LogCaptureFixture,
+    token: str,
+    first: list[bots_pb2.PlayRequest],
+    rest: list[bytes],
 ) -> None:
     entries = server.journal.entries
     before = len(entries)
     opening = [request.SerializeToString() for request in first]
-    goodbye = play_pb2.PlayRequest(goodbye=play_pb2.Goodbye()).SerializeToString()
-    status = server.runner.run(status_of(server.address, "Play", [*opening, *rest, goodbye], end=False))
+    goodbye = bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()).SerializeToString()
+    messages = [*opening, *rest, goodbye]
+    status = server.runner.run(status_of(server.address, "Play", messages, token, end=False))
     ends = [entry.kind for entry in entries[before:] if entry.kind in (EntryKind.LEFT, EntryKind.LOST)]
     if status is grpc.StatusCode.OK:
         assert ends == [EntryKind.LEFT]
@@ -152,7 +175,7 @@ def test_stream_when_messages_are_anything_then_it_ends_with_a_reason(
 
 
 @many
-@given(mutated(match_requests | changed_matches), st.sampled_from(["RunMatch", "WatchMatch", "Status"]))
+@given(mutated(match_requests | changed_matches), st.sampled_from(["RunMatch", "WatchMatch", "GetStatus"]))
 def test_call_when_its_message_is_anything_then_it_ends_with_a_reason(
     server: Server, caplog: pytest.LogCaptureFixture, data: bytes, call: str
 ) -> None:
@@ -185,7 +208,7 @@ def test_match_when_one_bot_answers_at_random_then_it_is_played_and_its_records_
 
 
 async def _answer_at_random(address: str, rng: random.Random) -> None:
-    async with WireBot(address, 4, list_legal_plays=True) as bot:
+    async with WireBot(address, 4, wants=LEGAL_PLAYS) as bot:
         while True:
             turn = await bot.next("turn")
             for _ in range(rng.randrange(3)):

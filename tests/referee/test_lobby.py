@@ -491,13 +491,15 @@ def test_close_when_the_referee_stops_then_bots_are_told_and_open_sessions_are_v
     harness = Harness()
     bots = four(harness)
     match = harness.open(match_spec(limits=LIMITS))
+    harness.lobby.drain("closing", 9.0)
     harness.lobby.close_all("closing")
     assert match.ended == "closing"
     for bot in bots:
         bot.read()
         ends = [event.reason for event in bot.events if isinstance(event, SessionEnded)]
         assert ends == [SessionEnd.VOID]
-        assert bot.notices()[-1].code is NoticeCode.CLOSING
+        assert bot.connection.take_shutdown() == ("closing", 9.0)
+        assert bot.connection.closing == (CloseCode.CLOSING, "closing")
 
 
 @pytest.mark.parametrize("ask_forced", [False, True])

@@ -52,7 +52,7 @@ def test_hold_when_the_bot_owes_nothing_then_there_is_none() -> None:
 def test_take_when_events_wait_then_they_come_once_and_in_order() -> None:
     woken: list[int] = []
     outbox = Outbox(lambda: woken.append(1))
-    first, second = EVENT, Notice(NoticeCode.CLOSING, "bye")
+    first, second = EVENT, Notice(NoticeCode.STALE_MOVE, "bye")
     outbox.put(first)
     outbox.put(second)
     assert outbox
@@ -75,7 +75,7 @@ def test_heard_when_events_are_held_then_the_writer_is_woken() -> None:
 def test_put_back_when_a_message_was_full_then_the_rest_comes_first_and_at_once() -> None:
     woken: list[int] = []
     outbox = Outbox(lambda: woken.append(1))
-    first, second = EVENT, Notice(NoticeCode.CLOSING, "bye")
+    first, second = EVENT, Notice(NoticeCode.STALE_MOVE, "bye")
     outbox.put(second)
     sent(outbox, 5.0, owed=True)
     woken.clear()

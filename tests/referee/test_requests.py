@@ -5,13 +5,24 @@ from datetime import UTC, datetime
 
 import pytest
 
-from referee.matches.journal import EntryKind, LogEntry
+from referee.errors import LogQueryError
+from referee.matches.journal import EntryKind, LogEntry, LogQuery
 from referee.matches.match import Limits
-from referee.protocol.requests import log_message, match_request, read_entry, read_match
-from referee.v1 import log_pb2
+from referee.protocol.logs import (
+    LARGEST_PAGE,
+    PAGE,
+    log_message,
+    page_message,
+    query_request,
+    read_entry,
+    read_query,
+)
+from referee.protocol.requests import match_request, read_match
+from referee.v1 import logs_pb2
 from tests.referee.support import match_spec
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+ENTRY = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no", "m/1", {})
 
 
 @pytest.mark.parametrize("shared_deals", [False, True])
@@ -22,12 +33,52 @@ def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> No
 
 
 def test_entry_when_sent_and_read_then_it_is_as_it_was() -> None:
-    entry = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no", "m/1", {"seat": 2})
+    details = {"seat": 2, "elapsed_ms": 0.5, "turn": "play", "hand": ["3D"], "late": {"by": 3}}
+    entry = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no", "m/1", details)
     assert read_entry(log_message(entry)) == entry
 
 
-def test_entry_when_its_kind_is_of_a_newer_referee_then_it_is_read_as_it_stands() -> None:
-    sent = log_pb2.LogEntry(id=7, time=NOW.isoformat(), bot="ann/greedy@1", kind="paused", details="{}")
+def test_entry_when_its_kind_is_of_a_newer_referee_then_it_is_unspecified() -> None:
+    sent = logs_pb2.LogEntry(id=7, bot="ann/greedy@1", kind=99)  # type: ignore[arg-type]
     read = read_entry(sent)
-    assert (read.kind, read.bot) == ("paused", "ann/greedy@1")
-    assert log_message(read).kind == "paused"
+    assert (read.kind, read.bot) == ("unspecified", "ann/greedy@1")
+    assert log_message(read).kind == logs_pb2.LOG_ENTRY_KIND_UNSPECIFIED
+
+
+def test_query_when_sent_and_read_then_it_asks_for_one_entry_more_than_its_page() -> None:
+    query = LogQuery("ann/a", (EntryKind.FAULT, EntryKind.LOST), "cup/1", 20, after=3)
+    assert read_query(query_request(query)) == replace(query, limit=21)
+    assert read_query(query_request(query, "17")) == replace(query, limit=21, before=17)
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit"),
+    [(0, PAGE + 1), (3, 4), (LARGEST_PAGE + 1, LARGEST_PAGE + 1)],
+    ids=["none", "some", "many"],
+)
+def test_query_when_read_then_its_page_has_a_bound(asked: int, limit: int) -> None:
+    assert read_query(logs_pb2.ListLogEntriesRequest(bot="a/b", page_size=asked)).limit == limit
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("page_size", -1),
+        ("page_token", "x"),
+        ("page_token", "²"),
+        ("page_token", "-1"),
+        ("kinds", [0]),
+        ("kinds", [9]),
+    ],
+)
+def test_query_when_a_field_is_wrong_then_the_error_names_it(field: str, value: object) -> None:
+    request = logs_pb2.ListLogEntriesRequest(**{field: value})  # type: ignore[arg-type]
+    with pytest.raises(LogQueryError, match=f"^{field}: "):
+        read_query(request)
+
+
+def test_page_when_there_are_more_entries_then_its_token_asks_for_them() -> None:
+    entries = [replace(ENTRY, id=number) for number in (9, 8, 7)]
+    page = page_message(entries, LogQuery("ann/a", limit=3))
+    assert ([entry.id for entry in page.entries], page.next_page_token) == ([9, 8], "8")
+    assert page_message(entries[:2], LogQuery("ann/a", limit=3)).next_page_token == ""

@@ -6,10 +6,15 @@ import grpc
 import pytest
 
 from referee.matches.match import Limits
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.protocol.reasons import Failure, Reason, read_failure
+from referee.service.server import ServerOptions
+from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
     DEADLINE,
+    LEGAL_PLAYS,
+    WORKER_TOKEN,
     WireBot,
+    bearer,
     lowest,
     match_spec,
     play_match,
@@ -18,21 +23,20 @@ from tests.referee.support import (
 )
 
 
-async def refusal(address: str, request: play_pb2.PlayRequest) -> tuple[grpc.StatusCode, str]:
-    """How a stream ends that opens with this message."""
+async def refusal(address: str, request: bots_pb2.PlayRequest | None, token: str = "bot-1") -> Failure:
+    """How a stream ends that opens with this message, or with none."""
     async with grpc.aio.insecure_channel(address) as channel:
-        call = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
-        await call.write(request)
+        call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer(token))
+        if request is not None:
+            await call.write(request)
         async with asyncio.timeout(DEADLINE):
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await call.read()
-        return caught.value.code(), str(caught.value.details())
+        return read_failure(caught.value)
 
 
-def hello(**fields: object) -> play_pb2.PlayRequest:
-    return play_pb2.PlayRequest(
-        hello=play_pb2.Hello(**{"token": "bot-1", "protocol_version": 1, **fields})  # type: ignore[arg-type]
-    )
+def hello(**fields: object) -> bots_pb2.PlayRequest:
+    return bots_pb2.PlayRequest(hello=bots_pb2.Hello(**{"protocol_version": 1, **fields}))  # type: ignore[arg-type]
 
 
 async def test_hello_when_right_then_welcome_names_the_bot() -> None:
@@ -42,40 +46,71 @@ async def test_hello_when_right_then_welcome_names_the_bot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "code", "details"),
+    ("request_", "reason", "text", "metadata"),
     [
-        (hello(token="nobody"), grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked"),
         (
             hello(protocol_version=9),
-            grpc.StatusCode.FAILED_PRECONDITION,
+            Reason.PROTOCOL_VERSION,
             "protocol_version: 9 is not spoken here, 1 is",
+            {"supported": "1"},
         ),
         (
-            play_pb2.PlayRequest(moves=[play_pb2.Move(session=1)]),
-            grpc.StatusCode.INVALID_ARGUMENT,
+            bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=1)]),
+            Reason.HELLO_MISSING,
             "hello: the first message must be a hello",
+            {},
+        ),
+        (
+            hello(max_sessions=0),
+            Reason.FIELD_INVALID,
+            "hello.max_sessions: must be at least 1",
+            {"field": "hello.max_sessions"},
         ),
     ],
+    ids=["version", "missing", "no-sessions"],
 )
 async def test_hello_when_wrong_then_the_stream_ends_with_the_reason(
-    request_: play_pb2.PlayRequest, code: grpc.StatusCode, details: str
+    request_: bots_pb2.PlayRequest, reason: Reason, text: str, metadata: dict[str, str]
 ) -> None:
     async with referee() as address:
-        assert await refusal(address, request_) == (code, details)
+        failure = await refusal(address, request_)
+    assert (failure.reason, failure.text, failure.metadata) == (reason, text, metadata)
+    assert failure.final
 
 
-async def test_connection_when_the_version_is_here_then_a_second_is_refused() -> None:
-    async with referee() as address, WireBot(address, 1):
-        code, details = await refusal(address, hello())
-    assert code is grpc.StatusCode.ALREADY_EXISTS
-    assert details == "owner/bot1@1 has a live connection already"
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        ("", Reason.TOKEN_MISSING),
+        ("nobody", Reason.TOKEN_UNKNOWN),
+        ("x" * 600, Reason.TOKEN_UNKNOWN),
+        (WORKER_TOKEN, Reason.TOKEN_SCOPE),
+    ],
+    ids=["none", "unknown", "long", "worker"],
+)
+async def test_token_when_it_is_no_bots_then_the_stream_ends_before_a_hello(
+    token: str, reason: Reason
+) -> None:
+    async with referee() as address:
+        failure = await refusal(address, None, token)
+    assert (failure.reason, failure.final) == (reason, True)
+
+
+async def test_connection_when_the_version_is_here_then_a_second_is_refused_for_now() -> None:
+    options = ServerOptions(["a.example:1", "b.example:1"], ids=["a", "b"], share=(1, 2), drain_seconds=0)
+    async with referee(options=options) as address, WireBot(address, 1):
+        failure = await refusal(address, hello())
+    assert failure.reason == Reason.ALREADY_CONNECTED
+    assert failure.text == "owner/bot1@1 has a live connection already"
+    assert failure.metadata == {"referee_id": "b"}
+    assert not failure.final
 
 
 async def test_turn_when_legal_plays_are_asked_for_then_a_bot_without_rules_can_play() -> None:
     async with (
         referee() as address,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
-        WireBot(address, 4, list_legal_plays=True) as bot,
+        WireBot(address, 4, wants=LEGAL_PLAYS) as bot,
     ):
         running = asyncio.create_task(play_match(address, match_spec(deals=1)))
         while not running.done():
@@ -94,11 +129,11 @@ async def test_turn_when_legal_plays_are_asked_for_then_a_bot_without_rules_can_
 @pytest.mark.parametrize(
     ("answer", "kind", "reason"),
     [
-        ({"cards": [1, 3, 60]}, play_pb2.FAULT_KIND_MALFORMED, "card 60 is not in this ruleset's pack"),
-        ({"cards": [5, 5]}, play_pb2.FAULT_KIND_MALFORMED, "card 5 is named more often than the pack has it"),
-        ({"cards": [5], "passes": True}, play_pb2.FAULT_KIND_MALFORMED, "the move has both cards and a pass"),
-        ({"passes": False}, play_pb2.FAULT_KIND_MALFORMED, "the move has neither cards nor a pass"),
-        ({"cards": list(range(1, 53))}, play_pb2.FAULT_KIND_ILLEGAL, ""),
+        ({"cards": [1, 3, 60]}, bots_pb2.FAULT_KIND_MALFORMED, "card 60 is not in this ruleset's pack"),
+        ({"cards": [5, 5]}, bots_pb2.FAULT_KIND_MALFORMED, "card 5 is named more often than the pack has it"),
+        ({"cards": [5], "passes": True}, bots_pb2.FAULT_KIND_MALFORMED, "the move has both cards and a pass"),
+        ({"passes": False}, bots_pb2.FAULT_KIND_MALFORMED, "the move has neither cards nor a pass"),
+        ({"cards": list(range(1, 53))}, bots_pb2.FAULT_KIND_ILLEGAL, ""),
     ],
 )
 async def test_move_when_it_is_wrong_then_a_fault_tells_why_and_the_default_is_played(
@@ -132,11 +167,11 @@ async def test_move_when_late_then_it_is_a_fault_and_the_answer_is_stale() -> No
         running = asyncio.create_task(play_match(address, match_spec(deals=1, limits=limits)))
         turn = await bot.next("turn")
         fault = await bot.next("fault")
-        assert fault.kind == play_pb2.FAULT_KIND_TIMEOUT
+        assert fault.kind == bots_pb2.FAULT_KIND_TIMEOUT
         assert fault.sequence == turn.sequence
         await bot.move(turn)
         notice = await bot.next("notice")
-        assert notice.code == play_pb2.NOTICE_CODE_STALE_MOVE
+        assert notice.code == bots_pb2.NOTICE_CODE_STALE_MOVE
         assert notice.sequence == turn.sequence
         (result,) = await running
     assert result.forfeit is None
@@ -145,9 +180,9 @@ async def test_move_when_late_then_it_is_a_fault_and_the_answer_is_stale() -> No
 
 async def test_move_when_the_session_is_unknown_then_a_notice_says_so() -> None:
     async with referee() as address, WireBot(address, 1) as bot:
-        await bot.move(play_pb2.Turn(session=99, sequence=5))
+        await bot.move(bots_pb2.Turn(session=99, sequence=5))
         notice = await bot.next("notice")
-    assert (notice.code, notice.session, notice.sequence) == (play_pb2.NOTICE_CODE_UNKNOWN_SESSION, 99, 5)
+    assert (notice.code, notice.session, notice.sequence) == (bots_pb2.NOTICE_CODE_UNKNOWN_SESSION, 99, 5)
 
 
 async def test_reconnect_when_in_mid_deal_then_the_bot_gets_all_that_it_needs() -> None:
@@ -156,7 +191,7 @@ async def test_reconnect_when_in_mid_deal_then_the_bot_gets_all_that_it_needs() 
         async with WireBot(address, 4) as bot:
             running = asyncio.create_task(play_match(address, match_spec(deals=1, limits=limits)))
             await bot.next("turn")
-        async with WireBot(address, 4, list_legal_plays=True) as again:
+        async with WireBot(address, 4, wants=LEGAL_PLAYS) as again:
             started = await again.next("session_started")
             assert started.resumed
             dealt = await again.next("deal_started")

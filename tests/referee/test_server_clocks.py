@@ -7,9 +7,10 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.matches.match import Limits
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.support import (
     DEADLINE,
+    LEGAL_PLAYS,
     WireBot,
     lowest,
     match_spec,
@@ -25,7 +26,7 @@ class Ponging(WireBot):
     """Answers pings late, or with wrong ids."""
 
     def __init__(self, address: str, number: int, *, delay: float = 0.0, wrong_by: int = 0) -> None:
-        super().__init__(address, number, pongs=False, list_legal_plays=True)
+        super().__init__(address, number, pongs=False, wants=LEGAL_PLAYS)
         self._delay = delay
         self._wrong_by = wrong_by
         self.ponged = 0
@@ -37,7 +38,7 @@ class Ponging(WireBot):
                 if len(self.pings) > self.ponged:
                     await asyncio.sleep(self._delay)
                     wrong = self.pings[self.ponged] + self._wrong_by
-                    await self.write(play_pb2.PlayRequest(pong=play_pb2.Pong(id=wrong)))
+                    await self.write(bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=wrong)))
                     self.ponged += 1
 
 
@@ -88,8 +89,10 @@ async def test_session_started_when_there_are_clocks_then_it_names_them() -> Non
     async with referee() as address, WireBot(address, 4) as bot:
         turn = await first_turn(address, bot, limits)
         (started,) = [event.session_started for event in bot.seen if event.HasField("session_started")]
-    assert (started.decision_ms, started.fault_limit, started.bank_ms) == (4000, 9, 7000)
-    assert (started.increment_ms, started.credit_ms, started.ask_forced) == (30, 5, True)
+    told = started.limits
+    clocks = (told.decision, told.bank, told.increment, told.credit)
+    assert [clock.ToMilliseconds() for clock in clocks] == [4000, 7000, 30, 5]
+    assert (told.faults, told.ask_forced) == (9, True)
     assert turn.bank_ms >= 4000
     assert turn.credit_ms <= 5
 
@@ -106,7 +109,7 @@ async def test_bank_when_it_is_used_up_then_turns_run_out_with_it() -> None:
         fault = await bot.next("fault")
         assert first.decision_ms == first.bank_ms
         assert first.bank_ms <= 250
-        assert fault.kind == play_pb2.FAULT_KIND_TIMEOUT
+        assert fault.kind == bots_pb2.FAULT_KIND_TIMEOUT
         assert "(all that was left in the bank)" in fault.reason
         (result,) = await running
     assert result.forfeit is None

@@ -8,8 +8,9 @@ import pytest
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.match import Limits, SessionResult
+from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.processes import referee_process
 from tests.referee.support import (
     DEADLINE,
@@ -47,7 +48,7 @@ async def test_stop_when_a_match_runs_then_open_sessions_finish_and_the_rest_is_
         await bot.next("turn")
         stop.set()
         await until_draining(address)
-        with pytest.raises(RefereeUnavailable, match="unavailable: the referee is shutting down"):
+        with pytest.raises(RefereeUnavailable, match="closing: the referee is shutting down"):
             await play_match(address, match_spec((5, 6, 7, 8), match_id="new", limits=LIMITS))
         await bot.close()
         async with sdk_bots(address, {4: lowest}):
@@ -91,8 +92,12 @@ async def test_stop_when_there_is_no_time_left_then_open_sessions_are_void(how: 
             await until_draining(address)
             hurry.set()
         ended = await bot.next("session_ended")
-        assert (ended.reason, list(ended.scores)) == (play_pb2.SESSION_END_VOID, [])
-        assert (await bot.next("notice")).code == play_pb2.NOTICE_CODE_CLOSING
+        assert (ended.reason, list(ended.scores)) == (bots_pb2.SESSION_END_VOID, [])
+        failure = read_failure(await bot.ended())
+        assert (failure.reason, failure.final) == (Reason.CLOSING, False)
+        assert bot.closing is not None
+        assert bot.closing.end_delay.ToSeconds() <= options.drain_seconds
+        assert bot.closing.retry_delay.ToSeconds() == failure.retry_seconds
         with pytest.raises(RefereeUnavailable):
             await running
         assert not arrived

@@ -12,10 +12,11 @@ import pytest
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.service.server import ServerOptions
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.processes import bot_process, referee_process
 from tests.referee.support import (
     DEADLINE,
+    LEGAL_PLAYS,
     ListJournal,
     WireBot,
     check_records,
@@ -91,7 +92,7 @@ async def test_client_when_it_answers_no_ping_then_its_faults_are_stalls() -> No
         running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
         fault = await bot.next("fault")
         (result,) = await running
-    assert fault.kind == play_pb2.FAULT_KIND_STALL
+    assert fault.kind == bots_pb2.FAULT_KIND_STALL
     assert "the bot is connected, but answers no ping" in fault.reason
     assert kinds(result) == ["stall"] * 2
     assert len(journal.of(4, EntryKind.FAULT, "stall")) == 2
@@ -103,14 +104,14 @@ async def test_client_when_it_answers_pings_but_no_turn_then_its_faults_are_time
         running = asyncio.create_task(play_match(address, match_spec(limits=limits)))
         fault = await bot.next("fault")
         (result,) = await running
-    assert fault.kind == play_pb2.FAULT_KIND_TIMEOUT
+    assert fault.kind == bots_pb2.FAULT_KIND_TIMEOUT
     assert kinds(result) == ["timeout"] * 2
     assert len(journal.of(4, EntryKind.FAULT, "timeout")) == 2
 
 
 async def test_client_when_it_sends_only_wrong_things_then_each_has_its_fault_or_notice() -> None:
     limits = Limits(decision_ms=60_000, join_ms=20_000, faults=1000)
-    async with three_bots() as (address, journal), WireBot(address, 4, list_legal_plays=True) as bot:
+    async with three_bots() as (address, journal), WireBot(address, 4, wants=LEGAL_PLAYS) as bot:
         spec = match_spec(limits=limits, deals=1)
         running = asyncio.create_task(play_match(address, spec))
         first = await bot.next("turn")
@@ -133,9 +134,9 @@ async def test_client_when_it_sends_only_wrong_things_then_each_has_its_fault_or
             await bot.move(asked, asked.legal_plays[0].cards if asked.legal_plays else ())
         (result,) = await running
     check_records(spec, result)
-    assert unknown.code == play_pb2.NOTICE_CODE_UNKNOWN_TURN
-    assert repeated.code == play_pb2.NOTICE_CODE_REPEATED_MOVE
-    assert [malformed.kind, illegal.kind] == [play_pb2.FAULT_KIND_MALFORMED, play_pb2.FAULT_KIND_ILLEGAL]
+    assert unknown.code == bots_pb2.NOTICE_CODE_UNKNOWN_TURN
+    assert repeated.code == bots_pb2.NOTICE_CODE_REPEATED_MOVE
+    assert [malformed.kind, illegal.kind] == [bots_pb2.FAULT_KIND_MALFORMED, bots_pb2.FAULT_KIND_ILLEGAL]
     assert malformed.hand
     assert list(illegal.answered) == list(range(1, 53))
     assert kinds(result) == ["malformed", "illegal"]

@@ -10,11 +10,12 @@ from referee.matches import connections
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.service.server import ServerOptions
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee import hostile
 from tests.referee.support import (
     ListJournal,
     WireBot,
+    bearer,
     check_records,
     lowest,
     match_spec,
@@ -24,11 +25,11 @@ from tests.referee.support import (
 )
 
 FLOODS = {
-    "empty": play_pb2.PlayRequest(),
-    "pongs": play_pb2.PlayRequest(pong=play_pb2.Pong(id=99)),
-    "hellos": play_pb2.PlayRequest(hello=play_pb2.Hello(token="bot-4", protocol_version=1)),
-    "moves": play_pb2.PlayRequest(moves=[play_pb2.Move(session=9, sequence=9)]),
-    "many-moves": play_pb2.PlayRequest(moves=[play_pb2.Move(session=9, sequence=9)] * 800),
+    "empty": bots_pb2.PlayRequest(),
+    "pongs": bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=99)),
+    "hellos": bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)),
+    "moves": bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=9, sequence=9)]),
+    "many-moves": bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=9, sequence=9)] * 800),
 }
 
 STATUS = b"grpc-status\x018"
@@ -43,9 +44,9 @@ async def test_flood_when_nothing_of_it_has_an_effect_then_the_stream_is_closed(
         assert STATUS in trailers
         assert b"flood: too many messages without effect; come back in 10 s" in trailers
         async with grpc.aio.insecure_channel(address) as channel:
-            again = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
-            hello = play_pb2.Hello(token="bot-4", protocol_version=1)
-            await again.write(play_pb2.PlayRequest(hello=hello))
+            again = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer("bot-4"))
+            hello = bots_pb2.Hello(protocol_version=1)
+            await again.write(bots_pb2.PlayRequest(hello=hello))
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await again.read()
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -93,10 +94,10 @@ async def test_answers_when_many_come_after_their_sessions_ended_then_that_is_no
         WireBot(address, 4) as bot,
     ):
         await bot.write(
-            play_pb2.PlayRequest(moves=[play_pb2.Move(session=n, sequence=1) for n in range(256)])
+            bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=n, sequence=1) for n in range(256)])
         )
         for _ in range(256):
-            assert (await bot.next("notice")).code == play_pb2.NOTICE_CODE_UNKNOWN_SESSION
-        await bot.write(play_pb2.PlayRequest())
-        await bot.move(play_pb2.Turn(session=1, sequence=2))
+            assert (await bot.next("notice")).code == bots_pb2.NOTICE_CODE_UNKNOWN_SESSION
+        await bot.write(bots_pb2.PlayRequest())
+        await bot.move(bots_pb2.Turn(session=1, sequence=2))
         assert (await bot.next("notice")).sequence == 2

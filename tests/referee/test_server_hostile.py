@@ -11,7 +11,8 @@ import pytest
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.service.server import ServerOptions
-from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc
+from referee.worker.v1alpha1 import worker_pb2
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, socket, status_of
 from tests.referee.processes import referee_process
@@ -20,6 +21,7 @@ from tests.referee.support import (
     WORKER_TOKEN,
     ListJournal,
     WireBot,
+    bearer,
     lowest,
     match_spec,
     play_match,
@@ -71,16 +73,29 @@ async def test_bytes_when_they_are_no_grpc_then_the_connection_is_closed_or_igno
     assert no_traceback(caplog)
 
 
-@pytest.mark.parametrize("call", ["Play", "RunMatch", "WatchMatch", "Status"])
+TOKENS = {
+    "Play": "bot-1",
+    "RunMatch": WORKER_TOKEN,
+    "HoldMatch": WORKER_TOKEN,
+    "GetStatus": WORKER_TOKEN,
+    "WatchMatch": "",
+    "ListLogEntries": "bot-1",
+}
+"""What each call asks for; everybody may watch."""
+
+
+@pytest.mark.parametrize("call", list(TOKENS))
 @pytest.mark.parametrize(
     "data", [b"\xff" * 50, b"\x0a\xff\xff\xff\xff\x0f", b"\x08" * 3, random.Random(3).randbytes(900)]
 )
-@pytest.mark.parametrize("token", ["", WORKER_TOKEN, "x" * 600])
-async def test_call_when_its_message_is_garbage_then_it_is_an_invalid_argument(
+@pytest.mark.parametrize("token", ["good", "", "x" * 600])
+async def test_call_when_its_message_is_garbage_then_its_token_is_judged_before(
     call: str, data: bytes, token: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    known = token == "good" or not TOKENS[call]
+    expected = grpc.StatusCode.INVALID_ARGUMENT if known else grpc.StatusCode.UNAUTHENTICATED
     async with referee() as address:
-        assert await status_of(address, call, [data], token) is grpc.StatusCode.INVALID_ARGUMENT
+        assert await status_of(address, call, [data], TOKENS[call] if known else token) is expected
     assert no_traceback(caplog)
 
 
@@ -100,7 +115,7 @@ async def test_move_when_its_cards_are_absurd_then_it_is_malformed(
         running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
         turn = await bot.next("turn")
         await bot.move(turn, cards)
-        assert (await bot.next("fault")).kind == play_pb2.FAULT_KIND_MALFORMED
+        assert (await bot.next("fault")).kind == bots_pb2.FAULT_KIND_MALFORMED
         await running
     assert no_traceback(caplog)
 
@@ -110,7 +125,7 @@ async def test_message_when_it_is_over_the_limit_then_the_stream_ends_and_the_bo
         async with WireBot(address, 1) as bot:
             assert bot.welcome.max_message_bytes == 1 << 20
             with contextlib.suppress(grpc.aio.AioRpcError):
-                await bot.move(play_pb2.Turn(session=1), [1] * ((1 << 20) + 1))
+                await bot.move(bots_pb2.Turn(session=1), [1] * ((1 << 20) + 1))
             assert (await bot.ended()).code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         async with WireBot(address, 1) as bot:
             assert bot.welcome.bot
@@ -122,14 +137,14 @@ async def test_message_when_garbage_comes_in_mid_stream_then_the_stream_ends_and
         referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
         socket(address) as connection,
     ):
-        await connection.send(PREFACE + settings() + headers(1) + message(1, hostile.hello(4)))
+        await connection.send(PREFACE + settings() + hostile.play(4))
         await connection.send(message(1, b"\xff" * 20))
         async with asyncio.timeout(DEADLINE):
             async for _, flags, _ in connection.frames():
                 if flags & hostile.END_STREAM and journal.of(4, EntryKind.LOST):
                     break
     (entry,) = journal.of(4, EntryKind.LOST)
-    assert (entry.code, entry.text) == ("unreadable", "20 bytes that are no PlayRequest")
+    assert (entry.code, entry.text) == ("message_unreadable", "20 bytes that are no PlayRequest")
 
 
 async def test_run_match_when_its_ruleset_is_nested_too_deeply_then_it_is_refused(
@@ -137,7 +152,7 @@ async def test_run_match_when_its_ruleset_is_nested_too_deeply_then_it_is_refuse
 ) -> None:
     async with referee() as address:
         for ruleset in ("[" * 50_000, '{"name":' * 5_000, "1" * 10_000, "NaN", '{"name": 1e999}', "\x00"):
-            data = match_pb2.RunMatchRequest(match_id="m", ruleset=ruleset).SerializeToString()
+            data = worker_pb2.RunMatchRequest(match_id="m", ruleset=ruleset).SerializeToString()
             code = await status_of(address, "RunMatch", [data], WORKER_TOKEN)
             assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert no_traceback(caplog)
@@ -189,19 +204,20 @@ async def attack_with_bytes(address: str, rng: random.Random) -> None:
 
 async def attack_half_open(address: str, rng: random.Random) -> None:
     async with socket(address) as connection:
-        await connection.send(PREFACE + settings(initial_window_size=rng.choice([0, 1])) + headers(1))
-        await connection.send(message(1, hostile.hello(20 + rng.randrange(10)), length=rng.randrange(2**32)))
+        await connection.send(PREFACE + settings(initial_window_size=rng.choice([0, 1])))
+        await connection.send(headers(1, authorization=f"Bearer bot-{20 + rng.randrange(10)}"))
+        await connection.send(message(1, hostile.hello(), length=rng.randrange(2**32)))
         await asyncio.sleep(0.05)
 
 
 async def attack_with_tokens(address: str, rng: random.Random) -> None:
     async with grpc.aio.insecure_channel(address) as channel:
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
+        stub = bots_pb2_grpc.BotServiceStub(channel)
         for _ in range(50):
-            call = stub.Play(None)
-            hello = play_pb2.Hello(token=rng.randbytes(9).hex(), protocol_version=1)
+            call = stub.Play(None, metadata=bearer(rng.randbytes(9).hex()))
+            hello = bots_pb2.Hello(protocol_version=1)
             with contextlib.suppress(grpc.aio.AioRpcError):
-                await call.write(play_pb2.PlayRequest(hello=hello))
+                await call.write(bots_pb2.PlayRequest(hello=hello))
                 await call.read()
             call.cancel()
 
@@ -214,7 +230,7 @@ async def attack_with_floods(address: str, rng: random.Random) -> None:
 
 
 async def attack_calls(address: str, rng: random.Random) -> None:
-    for call in ("Play", "RunMatch", "WatchMatch", "Status"):
+    for call in TOKENS:
         code = await status_of(
             address, call, [rng.randbytes(rng.randrange(200))], rng.choice(["", "bad", WORKER_TOKEN, "bot-1"])
         )
@@ -223,7 +239,7 @@ async def attack_calls(address: str, rng: random.Random) -> None:
 
 async def attack_without_reading(address: str, rng: random.Random) -> None:
     async with hostile.bot_without_window(address, 70 + rng.randrange(9)) as connection:
-        await connection.send(message(1, play_pb2.PlayRequest().SerializeToString()) * 2000)
+        await connection.send(message(1, bots_pb2.PlayRequest().SerializeToString()) * 2000)
         await asyncio.sleep(0.1)
 
 

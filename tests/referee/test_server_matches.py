@@ -87,7 +87,7 @@ async def test_match_when_held_then_it_ends_well_and_every_session_that_began_is
 async def test_hold_when_no_such_match_runs_then_nothing_happens_and_a_wrong_token_is_refused() -> None:
     async with referee() as address:
         await asyncio.to_thread(hold_match, address, WORKER_TOKEN, "nobody's")
-        with pytest.raises(RefereeUnavailable, match="unauthenticated"):
+        with pytest.raises(RefereeUnavailable, match="token_unknown"):
             await asyncio.to_thread(hold_match, address, "wrong", "m")
 
 

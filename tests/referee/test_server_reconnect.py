@@ -11,11 +11,13 @@ import pytest
 
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
+from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.processes import bot_process
 from tests.referee.support import (
     DEADLINE,
+    LEGAL_PLAYS,
     ListJournal,
     WireBot,
     lowest,
@@ -41,7 +43,7 @@ class Dropping(Checking):
     """Plays the lowest card that it finds itself, and breaks its stream off at every so many turns."""
 
     def __init__(self, address: str, number: int, every: int) -> None:
-        super().__init__(WireBot(address, number, list_legal_plays=True), number)
+        super().__init__(WireBot(address, number, wants=LEGAL_PLAYS), number)
         self._address = address
         self._number = number
         self._every = every
@@ -49,13 +51,13 @@ class Dropping(Checking):
         self.drops = 0
         self.random = _First()
 
-    async def answer(self, turn: play_pb2.Turn) -> None:
+    async def answer(self, turn: bots_pb2.Turn) -> None:
         self._turns += 1
         if self._turns % self._every == 0:
             await self.bot.close()
             self.drops += 1
             self.views.clear()
-            self.bot = WireBot(self._address, self._number, list_legal_plays=True)
+            self.bot = WireBot(self._address, self._number, wants=LEGAL_PLAYS)
             await self.bot.connect()
             return
         await super().answer(turn)
@@ -131,12 +133,10 @@ async def test_second_connection_when_the_first_lives_then_it_is_refused_and_the
         running = asyncio.create_task(play_match(address, match_spec(sessions=4, limits=LIMITS)))
         for number in (4, 5):
             second = WireBot(address, number)
-            await second.write(
-                play_pb2.PlayRequest(hello=play_pb2.Hello(token=f"bot-{number}", protocol_version=1))
-            )
+            await second.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)))
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await second._call.read()
-            assert caught.value.code() is grpc.StatusCode.ALREADY_EXISTS
+            assert read_failure(caught.value).reason == Reason.ALREADY_CONNECTED
             await second.close()
         results = await running
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 4
@@ -154,6 +154,6 @@ async def test_second_connection_when_the_first_is_stuck_then_it_takes_its_place
         async with sdk_bots(address, {4: lowest}):
             (result,) = await running
         error = await stuck.ended()
-    assert error.code() is grpc.StatusCode.ABORTED
+    assert read_failure(error).reason == Reason.REPLACED
     assert error.details() == "the bot connected again, and this stream gave no sign of life"
     assert result.faults == (0, 0, 0, 0)

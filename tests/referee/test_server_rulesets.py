@@ -13,8 +13,8 @@ from referee.protocol import twin
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
-from referee.v1 import play_pb2
-from tests.referee.support import WireBot, match_spec, play_match, referee
+from referee.v1 import bots_pb2
+from tests.referee.support import LEGAL_PLAYS, WireBot, match_spec, play_match, referee
 
 RULESETS: list[dict[str, Any]] = [
     {"name": "chinese"},
@@ -39,10 +39,10 @@ RULESETS: list[dict[str, Any]] = [
 ]
 
 SPECIAL = {
-    "gamesky": play_pb2.TURN_KIND_BOMB,
-    "indonesia": play_pb2.TURN_KIND_BEAT_OWN,
-    "exchanging": play_pb2.TURN_KIND_EXCHANGE,
-    "guarded": play_pb2.TURN_KIND_BEAT_OWN,
+    "gamesky": bots_pb2.TURN_KIND_BOMB,
+    "indonesia": bots_pb2.TURN_KIND_BEAT_OWN,
+    "exchanging": bots_pb2.TURN_KIND_EXCHANGE,
+    "guarded": bots_pb2.TURN_KIND_BEAT_OWN,
 }
 """The kind of turn that must have been asked for under a ruleset."""
 
@@ -72,8 +72,8 @@ class Checking:
                 case "turn":
                     await self.answer(event.turn)
 
-    async def answer(self, turn: play_pb2.Turn) -> None:
-        view, same = self.views[turn.session], twin_of(play_pb2.Event(turn=turn)).turn
+    async def answer(self, turn: bots_pb2.Turn) -> None:
+        view, same = self.views[turn.session], twin_of(bots_pb2.Event(turn=turn)).turn
         view.happened(same.actions)
         self.kinds.add(turn.kind)
         found = [view.numbers(code & view.rules.full) for code in legal_codes(view, same)]
@@ -83,9 +83,9 @@ class Checking:
         answers = listed + ([[]] if turn.can_pass else [])
         await self.bot.move(turn, self.random.choice(answers))
 
-    def check_deal_ended(self, ended: play_pb2.DealEnded) -> None:
+    def check_deal_ended(self, ended: bots_pb2.DealEnded) -> None:
         view = self.views[ended.session]
-        view.happened(twin_of(play_pb2.Event(deal_ended=ended)).deal_ended.actions)
+        view.happened(twin_of(bots_pb2.Event(deal_ended=ended)).deal_ended.actions)
         view.deal_ended(ended)
         left = view.mask(ended.left[view.seat].cards)
         if view.hand != left or view.counts != [len(hand.cards) for hand in ended.left]:
@@ -94,9 +94,9 @@ class Checking:
             )
 
 
-def twin_of(event: play_pb2.Event) -> Any:
+def twin_of(event: bots_pb2.Event) -> Any:
     """The event as the SDK reads it."""
-    response = play_pb2.PlayResponse(events=[event])
+    response = bots_pb2.PlayResponse(events=[event])
     return twin.PlayResponse.FromString(response.SerializeToString()).events[0]
 
 
@@ -110,7 +110,7 @@ async def test_match_when_bots_fold_their_events_then_they_know_what_the_referee
         numbers, sessions=3, deals=6, ruleset=ruleset, limits=Limits(join_ms=20_000, faults=100)
     )
     async with referee() as address:
-        wire_bots = [WireBot(address, number, list_legal_plays=True) for number in numbers]
+        wire_bots = [WireBot(address, number, wants=LEGAL_PLAYS) for number in numbers]
         for bot in wire_bots:
             await bot.connect()
         bots = [Checking(bot, number) for number, bot in zip(numbers, wire_bots, strict=True)]
@@ -123,7 +123,7 @@ async def test_match_when_bots_fold_their_events_then_they_know_what_the_referee
             await bot.close()
     assert [bot.differences for bot in bots] == [[]] * len(bots)
     kinds = {kind for bot in bots for kind in bot.kinds}
-    assert kinds >= {play_pb2.TURN_KIND_PLAY, SPECIAL.get(resolved.name, play_pb2.TURN_KIND_PLAY)}
+    assert kinds >= {bots_pb2.TURN_KIND_PLAY, SPECIAL.get(resolved.name, bots_pb2.TURN_KIND_PLAY)}
     replayer = Replayer()
     for result in results:
         for record in result.records:

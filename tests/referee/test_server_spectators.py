@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,8 +13,9 @@ import pytest
 from referee.client import referee_status
 from referee.matches.broadcast import BACKLOG
 from referee.matches.match import Limits
+from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.service.server import ServerOptions
-from referee.v1 import match_pb2, play_pb2, referee_pb2_grpc
+from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.referee.hostile import (
     DATA,
     END_STREAM,
@@ -35,6 +35,7 @@ from tests.referee.support import (
     SPECTATOR_TOKEN,
     WORKER_TOKEN,
     WireBot,
+    bearer,
     lowest,
     match_spec,
     play_match,
@@ -47,14 +48,13 @@ LIMITS = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
 CROWD = 2000
 
 
-async def watch(address: str, token: str = "", match_id: str = "m") -> list[match_pb2.WatchUpdate]:
+async def watch(address: str, token: str = "", match_id: str = "m") -> list[spectators_pb2.WatchUpdate]:
     """All that a spectator sees of the match from now on."""
-    metadata = (("authorization", f"Bearer {token}"),) if token else ()
-    updates: list[match_pb2.WatchUpdate] = []
+    updates: list[spectators_pb2.WatchUpdate] = []
     async with grpc.aio.insecure_channel(address) as channel, asyncio.timeout(3 * DEADLINE):
-        stub = referee_pb2_grpc.RefereeServiceStub(channel)
-        request = match_pb2.WatchMatchRequest(match_id=match_id)
-        async for response in stub.WatchMatch(request, metadata=metadata):
+        stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
+        request = spectators_pb2.WatchMatchRequest(match_id=match_id)
+        async for response in stub.WatchMatch(request, metadata=bearer(token)):
             updates += response.updates
     return updates
 
@@ -123,25 +123,42 @@ async def test_watch_when_a_token_is_asked_for_then_organisers_and_spectators_ma
         assert (await watching)[-1].HasField("session_ended")
 
 
-@pytest.mark.parametrize("token", ["", "nobody", "x" * 1000, "bot-4", "bot-17", WORKER_TOKEN])
+OTHERS = {
+    "": Reason.TOKEN_MISSING,
+    "nobody": Reason.TOKEN_UNKNOWN,
+    "x" * 1000: Reason.TOKEN_UNKNOWN,
+    "bot-4": Reason.TOKEN_SCOPE,
+    "bot-17": Reason.TOKEN_SCOPE,
+    WORKER_TOKEN: Reason.TOKEN_SCOPE,
+}
+"""Tokens of neither an organiser nor a spectator, and why they are refused."""
+
+
+def why_refused(token: str, why: str) -> tuple[Reason, str]:
+    """The reason and the text for a token of others."""
+    reason = OTHERS[token]
+    return reason, MEANINGS[reason].text if reason is Reason.TOKEN_UNKNOWN else f"authorization: {why}"
+
+
+@pytest.mark.parametrize("token", OTHERS)
 async def test_watch_when_a_token_is_asked_for_then_others_are_refused(token: str) -> None:
     options = ServerOptions(drain_seconds=0, open_to_spectators=False)
     async with referee(options=options) as address, held_match(address):
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await watch(address, token)
-    assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
-    assert caught.value.details() == f"authorization: {WATCHING}"
+    failure = read_failure(caught.value)
+    assert (failure.reason, failure.text) == why_refused(token, WATCHING)
 
 
 async def test_watch_when_other_tables_play_the_same_deals_then_only_organisers_and_spectators_may() -> None:
     async with referee() as address:
         async with held_match(address, shared_deals=True):
-            for token in ["", "nobody", "x" * 1000, "bot-4", "bot-17", WORKER_TOKEN]:
+            for token in OTHERS:
                 with pytest.raises(grpc.aio.AioRpcError) as caught:
                     await watch(address, token)
-                assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
-                reason = f"the deals of this match are played at other tables too; {WATCHING}"
-                assert caught.value.details() == f"authorization: {reason}"
+                failure = read_failure(caught.value)
+                why = f"the deals of this match are played at other tables too; {WATCHING}"
+                assert (failure.reason, failure.text) == why_refused(token, why)
             watching = [
                 asyncio.create_task(watch(address, token)) for token in (SPECTATOR_TOKEN, ORGANISER_TOKEN)
             ]
@@ -169,7 +186,7 @@ async def test_watch_when_another_match_of_the_referee_shares_its_deals_then_any
 async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_missed() -> None:
     async with referee() as address, socket(address) as connection:
         async with held_match(address, sessions=40, deals=3) as running:
-            request = match_pb2.WatchMatchRequest(match_id="m").SerializeToString()
+            request = spectators_pb2.WatchMatchRequest(match_id="m").SerializeToString()
             await connection.send(PREFACE + settings(initial_window_size=0))
             await connection.send(headers(1, "WatchMatch") + message(1, request, end=True))
             await until_watched(address, 1)
@@ -179,15 +196,12 @@ async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_m
         actions = sum(len(json.loads(record)["actions"]) for result in results for record in result.records)
         await connection.send(window(1 << 24) + settings(initial_window_size=1 << 24))
         updates = await _all_updates(connection)
-    notices = [update.notice for update in updates if update.HasField("notice")]
-    assert {notice.code for notice in notices} == {play_pb2.NOTICE_CODE_LEFT_OUT}
-    told = [re.fullmatch(r"(\d+) updates were left out: read too slowly", notice.text) for notice in notices]
-    left_out = sum(int(found[1]) for found in told if found)
-    assert left_out > 0
-    assert len(updates) - len(notices) + left_out > actions > BACKLOG
+    gaps = [update.left_out.updates for update in updates if update.HasField("left_out")]
+    assert sum(gaps) > 0
+    assert len(updates) - len(gaps) + sum(gaps) > actions > BACKLOG
 
 
-async def _all_updates(connection: Socket) -> list[match_pb2.WatchUpdate]:
+async def _all_updates(connection: Socket) -> list[spectators_pb2.WatchUpdate]:
     """What the one call of a connection brings until its end."""
     data = b""
     async with asyncio.timeout(DEADLINE):
@@ -196,10 +210,10 @@ async def _all_updates(connection: Socket) -> list[match_pb2.WatchUpdate]:
                 data += payload
             if kind == HEADERS and flags & END_STREAM:
                 break
-    updates: list[match_pb2.WatchUpdate] = []
+    updates: list[spectators_pb2.WatchUpdate] = []
     while data:
         length = int.from_bytes(data[1:5], "big")
-        updates += match_pb2.WatchMatchResponse.FromString(data[5 : 5 + length]).updates
+        updates += spectators_pb2.WatchMatchResponse.FromString(data[5 : 5 + length]).updates
         data = data[5 + length :]
     return updates
 
@@ -235,7 +249,7 @@ async def _crowd(address: str, count: int, before: int = 0) -> AsyncIterator[Non
     if before == count:
         yield
         return
-    request = match_pb2.WatchMatchRequest(match_id="m").SerializeToString()
+    request = spectators_pb2.WatchMatchRequest(match_id="m").SerializeToString()
     async with socket(address) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
         for stream in range(1, 800, 2):

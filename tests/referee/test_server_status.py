@@ -2,13 +2,13 @@
 
 import asyncio
 
-import grpc
 import pytest
 
 from referee.client import referee_status
-from referee.errors import RefereeUnavailable
+from referee.errors import TokenRefused
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, Presence
+from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.service.server import ServerOptions
 from tests.referee.support import (
     DEADLINE,
@@ -46,19 +46,28 @@ async def test_status_when_a_match_runs_then_it_tells_of_it_and_of_the_bots_aske
     assert status.bots == (Presence(True, 2, 2), Presence(False, 0, 0), Presence(True, 256, 2))
 
 
-@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, "bot-1", "", "x" * 1000])
-async def test_status_when_the_token_does_not_allow_it_then_it_is_refused(token: str) -> None:
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        (SPECTATOR_TOKEN, "token_scope: authorization: not a worker's or organiser's token"),
+        ("bot-1", "token_scope: authorization: not a worker's or organiser's token"),
+        ("", "token_missing: "),
+        ("x" * 1000, "token_unknown: "),
+    ],
+    ids=["spectator", "bot", "none", "long"],
+)
+async def test_status_when_the_token_does_not_allow_it_then_it_is_refused(token: str, why: str) -> None:
     async with referee() as address:
-        with pytest.raises(RefereeUnavailable, match="not a worker's or organiser's token"):
+        with pytest.raises(TokenRefused, match=why):
             await asyncio.to_thread(referee_status, address, token)
 
 
-@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, "bot-1", ""])
+@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, "bot-1"])
 async def test_run_match_when_the_token_is_no_workers_then_it_is_refused(token: str) -> None:
     from referee.client import run_match
 
     async with referee() as address:
-        with pytest.raises(RefereeUnavailable, match="not a worker's token"):
+        with pytest.raises(TokenRefused, match="not a worker's token"):
             await asyncio.to_thread(lambda: list(run_match(address, token, match_spec())))
 
 
@@ -74,13 +83,13 @@ async def test_token_when_it_is_revoked_then_its_live_stream_is_closed_and_the_o
     ):
         tokens.worthless.add(4)
         error = await bot.ended()
-        assert (error.code(), error.details()) == (grpc.StatusCode.PERMISSION_DENIED, "token: revoked")
+        assert read_failure(error).reason == Reason.TOKEN_REVOKED
         limits = Limits(decision_ms=100, join_ms=100, faults=2)
         (result,) = await play_match(address, match_spec(limits=limits))
         assert result.forfeit is not None
         assert not other._responses.qsize() or not isinstance(other._responses.get_nowait(), BaseException)
     (entry,) = journal.of(4, EntryKind.LOST)
-    assert (entry.code, entry.text) == ("revoked", "token: revoked")
+    assert (entry.code, entry.text) == ("token_revoked", MEANINGS[Reason.TOKEN_REVOKED].text)
 
 
 async def test_revoked_tokens_when_the_arena_cannot_tell_then_streams_live_on(

@@ -13,11 +13,12 @@ from referee.client import referee_status
 from referee.errors import ListenError, RefereeUnavailable
 from referee.matches.match import Limits
 from referee.service.server import ServerOptions
-from referee.v1 import play_pb2, referee_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
     DEADLINE,
     WORKER_TOKEN,
     WireBot,
+    bearer,
     lowest,
     match_spec,
     play_match,
@@ -103,11 +104,11 @@ async def refused(address: str, tls: ClientTls | None) -> None:
     with pytest.raises(RefereeUnavailable, match=r"unavailable|deadline_exceeded"):
         await asyncio.to_thread(referee_status, address, WORKER_TOKEN, tls=tls)
     async with async_channel(address, tls, ()) as channel, asyncio.timeout(DEADLINE):
-        call = referee_pb2_grpc.RefereeServiceStub(channel).Play(None)
-        hello = play_pb2.Hello(token="bot-1", protocol_version=1)
+        call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer("bot-1"))
+        hello = bots_pb2.Hello(protocol_version=1)
 
         async def greet() -> None:
-            await call.write(play_pb2.PlayRequest(hello=hello))
+            await call.write(bots_pb2.PlayRequest(hello=hello))
             await call.read()
 
         with pytest.raises(grpc.aio.AioRpcError) as caught:

@@ -9,9 +9,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from referee.errors import ListenError
-from referee.v1 import match_pb2, referee_pb2_grpc
+from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.referee.support import (
     DEADLINE,
+    LEGAL_PLAYS,
     WireBot,
     lowest,
     match_spec,
@@ -27,13 +28,13 @@ async def test_watch_when_a_match_runs_then_hands_are_hidden_until_the_deal_is_o
         grpc.aio.insecure_channel(address) as channel,
         sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
     ):
-        async with WireBot(address, 4, list_legal_plays=True) as slow:
+        async with WireBot(address, 4, wants=LEGAL_PLAYS) as slow:
             started = asyncio.Event()
             running = asyncio.create_task(play_match(address, match_spec(deals=2), started))
             await started.wait()
-            stub = referee_pb2_grpc.RefereeServiceStub(channel)
-            responses = aiter(stub.WatchMatch(match_pb2.WatchMatchRequest(match_id="m")))
-            updates: list[match_pb2.WatchUpdate] = []
+            stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
+            responses = aiter(stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id="m")))
+            updates: list[spectators_pb2.WatchUpdate] = []
             async with asyncio.timeout(DEADLINE):
                 updates += (await anext(responses)).updates
             turn = await slow.next("turn")
@@ -56,8 +57,8 @@ async def test_watch_when_a_match_runs_then_hands_are_hidden_until_the_deal_is_o
 
 async def test_watch_when_the_match_does_not_run_here_then_it_is_not_found() -> None:
     async with referee() as address, grpc.aio.insecure_channel(address) as channel:
-        call = referee_pb2_grpc.RefereeServiceStub(channel).WatchMatch(
-            match_pb2.WatchMatchRequest(match_id="none")
+        call = spectators_pb2_grpc.SpectatorServiceStub(channel).WatchMatch(
+            spectators_pb2.WatchMatchRequest(match_id="none")
         )
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await call.read()
@@ -67,7 +68,7 @@ async def test_watch_when_the_match_does_not_run_here_then_it_is_not_found() -> 
 
 async def test_health_when_the_referee_serves_then_it_says_so() -> None:
     async with referee() as address, grpc.aio.insecure_channel(address) as channel:
-        request = health_pb2.HealthCheckRequest(service="referee.v1.RefereeService")
+        request = health_pb2.HealthCheckRequest(service="referee.v1.BotService")
         response = await health_pb2_grpc.HealthStub(channel).Check(request)
     assert response.status == health_pb2.HealthCheckResponse.SERVING
 
@@ -78,7 +79,7 @@ async def test_reflection_when_asked_then_it_lists_the_service() -> None:
             return list(ProtoReflectionDescriptorDatabase(channel).get_services())
 
     async with referee() as address:
-        assert "referee.v1.RefereeService" in await asyncio.to_thread(services, address)
+        assert "referee.v1.BotService" in await asyncio.to_thread(services, address)
 
 
 async def test_listen_when_the_port_is_taken_then_one_line_says_so() -> None:

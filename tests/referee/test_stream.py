@@ -9,10 +9,11 @@ from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode
 from referee.matches.events import log_length
 from referee.protocol import twin
-from referee.service.calls import RefereeServicer
+from referee.service.access import Access
+from referee.service.beat import keep_beating
 from referee.service.server import ServerOptions
 from referee.service.stream import Alarm, BotStream, clock
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 from tests.referee.harness import Harness
 from tests.referee.support import DEADLINE, Tokens, match_spec
 
@@ -21,17 +22,17 @@ class Wire:
     """Takes what a stream writes."""
 
     def __init__(self) -> None:
-        self.events: list[play_pb2.Event] = []
+        self.events: list[bots_pb2.Event] = []
 
     async def write(self, message: bytes) -> None:
-        self.events += play_pb2.PlayResponse.FromString(message).events
+        self.events += bots_pb2.PlayResponse.FromString(message).events
 
 
 async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_turn() -> None:
     harness = Harness()
     harness.now = clock()
     harness.lobby.beat(harness.now)
-    stream = BotStream(harness.lobby, Alarm(harness.lobby), BotIdentity(1, "owner/bot1@1"), 256, False)
+    stream = BotStream(harness.lobby, Alarm(harness.lobby), BotIdentity(1, "owner/bot1@1"), 256)
     harness.lobby.connect(stream.connection, harness.now)
     others = [harness.connect(number) for number in (2, 3, 4)]
     harness.open(match_spec(sessions=8))
@@ -44,7 +45,7 @@ async def test_writer_when_another_stream_took_its_place_then_it_hands_out_no_tu
     harness.lobby.close(stream.connection, CloseCode.REPLACED, "gone", harness.now)
     again = harness.connect(1)
     wire: Any = Wire()
-    await stream.write(wire, [], "")
+    await stream.write(wire, ServerOptions())
     again.read()
 
     assert {event.WhichOneof("event") for event in wire.events} == {"session_started", "deal_started"}
@@ -64,7 +65,7 @@ async def test_stream_when_a_table_fails_then_the_others_go_on(caplog: pytest.Lo
     harness = Harness()
     harness.now = clock()
     harness.lobby.beat(harness.now)
-    stream = BotStream(harness.lobby, Alarm(harness.lobby), BotIdentity(1, "owner/bot1@1"), 256, False)
+    stream = BotStream(harness.lobby, Alarm(harness.lobby), BotIdentity(1, "owner/bot1@1"), 256)
     harness.lobby.connect(stream.connection, harness.now)
     others = [harness.connect(number) for number in (2, 3, 4)]
     match = harness.open(match_spec(sessions=8))
@@ -78,7 +79,7 @@ async def test_stream_when_a_table_fails_then_the_others_go_on(caplog: pytest.Lo
             if seat.turn is not None:
                 seat.turn.deal = Broken()  # type: ignore[assignment]
     wire: Any = Wire()
-    writer = asyncio.create_task(stream.write(wire, [], ""))
+    writer = asyncio.create_task(stream.write(wire, ServerOptions()))
     while not wire.events:
         await asyncio.sleep(0)
 
@@ -87,8 +88,8 @@ async def test_stream_when_a_table_fails_then_the_others_go_on(caplog: pytest.Lo
     assert {turn.session for turn in turns} == {table.info.handle for table in tables[2:]}
 
     tables[2]._deal = Broken()  # type: ignore[assignment]
-    moves = [play_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True) for turn in turns]
-    request = play_pb2.PlayRequest(moves=moves).SerializeToString()
+    moves = [bots_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True) for turn in turns]
+    request = bots_pb2.PlayRequest(moves=moves).SerializeToString()
     stream.read(twin.PlayRequest.FromString(request))
     writer.cancel()
     assert harness.lobby.failures == 3
@@ -113,7 +114,7 @@ async def test_beat_when_it_fails_then_the_next_one_comes(
         again.set()
 
     monkeypatch.setattr(lobby, "beat", beat)
-    beating = asyncio.create_task(RefereeServicer(lobby, Tokens(), ServerOptions()).beat())
+    beating = asyncio.create_task(keep_beating(lobby, Alarm(lobby), Access(Tokens())))
     async with asyncio.timeout(DEADLINE):
         await again.wait()
     beating.cancel()

@@ -143,6 +143,7 @@ def test_bank_when_a_new_session_begins_then_it_is_full_again() -> None:
         for bot in bots.values():
             bot.read()
             for turn in list(bot.turns.values()):
+                assert turn.bank_ms is not None
                 banks.setdefault(turn.info.number, []).append(turn.bank_ms)
                 harness.advance(0.05)
                 bot.play(turn)

@@ -2,18 +2,20 @@
 
 import asyncio
 import itertools
+import time
 
 import grpc
 
 from referee.check.alter import add_unknown_fields
-from referee.check.desk import Desk, due, notice
+from referee.check.desk import Desk, due
 from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.pings import ping, pongs
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession, eager, quiet
 from referee.check.stream import Line
-from referee.v1 import play_pb2
+from referee.protocol.reasons import Reason, Refused
+from referee.v1 import bots_pb2
 
 group = Group()
 
@@ -25,13 +27,29 @@ LONG_SECONDS = 1.0
 
 async def resume(desk: Desk, sessions: list[BotSession]) -> None:
     """Tells the bot of its open sessions."""
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     for session in sessions:
         session.resume(response)
     desk.send(response)
 
 
-async def answer(desk: Desk, session: BotSession, out: play_pb2.PlayResponse) -> None:
+def shutdown(delay: float) -> bots_pb2.PlayResponse:
+    """Says that the referee closes, and how many seconds after its end the bot should come back."""
+    closing = bots_pb2.Closing(reason="the referee is shutting down")
+    closing.retry_delay.FromMilliseconds(round(delay * 1000))
+    closing.end_delay.FromSeconds(10)
+    return bots_pb2.PlayResponse(closing=closing)
+
+
+async def returns_after(desk: Desk, ended: float, delay: float) -> None:
+    """Sees to it that the bot comes back, and not before so many seconds after the end of its stream."""
+    line = await desk.knock(desk.return_seconds + delay)
+    desk.greet(line, desk.hello)
+    if (waited := line.began - ended) < 0.95 * delay:
+        raise Failed(f"expected no attempt before the delay of {delay:g} s; one came after {waited:.2f} s")
+
+
+async def answer(desk: Desk, session: BotSession, out: bots_pb2.PlayResponse) -> None:
     """Takes the bot's answer to the open turn of its only session."""
     while session.turn is not None:
         request = await desk.hear(due([session]))
@@ -84,7 +102,7 @@ async def busy_welcome(desk: Desk) -> None:
 @group(
     "CONN-04",
     "Resumes a deal while it owes a turn",
-    "The stream breaks before its answer; the turn comes again with all actions.",
+    "The stream breaks before its answer; the turn comes again with its sequence and all actions.",
     seconds=20,
     after=("CONN-01",),
 )
@@ -109,7 +127,7 @@ async def mid_deal(desk: Desk) -> None:
     session = desk.session(small(7), 0, others=quiet)
     desk.open([session])
     for _ in range(3):
-        out = play_pb2.PlayResponse()
+        out = bots_pb2.PlayResponse()
         await answer(desk, session, out)
         await desk.break_off()
         session.go_on(out)
@@ -136,7 +154,7 @@ async def next_deal(desk: Desk) -> None:
         deal = session.deal
         deal.act(0, deal.default(0))
         session.turn = None
-        session.go_on(play_pb2.PlayResponse())
+        session.go_on(bots_pb2.PlayResponse())
     await desk.come_back()
     await resume(desk, [session])
     await desk.go_on([session])
@@ -153,7 +171,7 @@ async def ended(desk: Desk) -> None:
     session = desk.session(small(), 0, hands=FOUR)
     desk.open([session])
     await desk.break_off()
-    session.void(play_pb2.PlayResponse())
+    session.void(bots_pb2.PlayResponse())
     await desk.come_back()
     await desk.play([desk.session("lectio", 3, handle=session.handle, seed="new")], turns=3)
 
@@ -170,7 +188,7 @@ async def old_answers(desk: Desk) -> None:
     desk.open(sessions)
     await desk.break_off()
     for session in sessions:
-        session.void(play_pb2.PlayResponse())
+        session.void(bots_pb2.PlayResponse())
     await desk.come_back()
     await desk.nothing(0.5, why="as no session is open on the new stream")
 
@@ -195,16 +213,14 @@ async def other_ends(desk: Desk) -> None:
 @group(
     "CONN-10",
     "Comes back to a referee that restarts",
-    "A notice with code CLOSING, then the end of the stream.",
+    "The referee says that it closes, and ends the stream with CLOSING.",
     seconds=15,
     after=("CONN-01",),
 )
 async def closing(desk: Desk) -> None:
-    desk.send(
-        play_pb2.PlayResponse(events=[notice(play_pb2.NOTICE_CODE_CLOSING, "the referee is shutting down")])
-    )
+    desk.send(shutdown(0.2))
     await asyncio.sleep(0.1)
-    await desk.break_off(grpc.StatusCode.OK)
+    await desk.refuse(Refused(Reason.CLOSING, retry_seconds=0.2))
     await desk.come_back()
 
 
@@ -227,15 +243,15 @@ async def outage(desk: Desk) -> None:
 
 @group(
     "CONN-12",
-    "Tries again after ALREADY_EXISTS",
+    "Tries again after ALREADY_CONNECTED",
     "Its first attempt is refused: a stream of its own seems to live still.",
     seconds=20,
     after=("CONN-01",),
 )
-async def already_exists(desk: Desk) -> None:
+async def already_connected(desk: Desk) -> None:
     await desk.break_off()
     line = await desk.knock()
-    await line.close(grpc.StatusCode.ALREADY_EXISTS, "the bot has a live connection already")
+    await line.refuse(Refused(Reason.ALREADY_CONNECTED, referee_id=desk.board.referee_id))
     await desk.come_back()
 
 
@@ -292,3 +308,49 @@ async def one_stream(desk: Desk) -> None:
         raise Failed(
             f"expected one stream at a time; {desk.board.doubles} more were opened beside a live one"
         )
+
+
+@group(
+    "CONN-16",
+    "Plays on while the referee closes",
+    "The referee says that it closes; open sessions go on to their end, then the stream ends with CLOSING.",
+    seconds=20,
+    after=("CONN-01",),
+)
+async def plays_on(desk: Desk) -> None:
+    sessions = [desk.session(small(6), 0), desk.session(small(6), 1)]
+    desk.open(sessions)
+    desk.send(shutdown(0.1))
+    await desk.go_on(sessions)
+    await desk.refuse(Refused(Reason.CLOSING, retry_seconds=0.1))
+    await desk.come_back()
+
+
+@group(
+    "CONN-17",
+    "Waits as long as a refusal says",
+    "CLOSING and BUSY with a delay of 1.5 s: it comes back, and not before.",
+    seconds=30,
+    after=("CONN-01",),
+)
+async def retry_delay(desk: Desk) -> None:
+    for reason in (Reason.CLOSING, Reason.BUSY):
+        await desk.refuse(Refused(reason, retry_seconds=1.5))
+        await returns_after(desk, time.monotonic(), 1.5)
+
+
+@group(
+    "CONN-18",
+    "Works with one address alone",
+    "The welcome lists a second referee that nobody can reach: it plays here, on one stream.",
+    seconds=20,
+    after=("CONN-01",),
+)
+async def one_address(desk: Desk) -> None:
+    await desk.break_off()
+    line = await desk.knock()
+    nowhere = bots_pb2.Referee(id="out-of-reach", address="127.0.0.1:1")
+    desk.greet(line, desk.hello, referees=[desk.referee, nowhere], max_sessions=1)
+    await asyncio.sleep(0.5)
+    await desk.play([desk.session(small(), 0)])
+    await desk.play([desk.session(small(), 1)])

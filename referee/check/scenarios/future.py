@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 from referee.check.alter import add_unknown_fields, unknown_event, unpacked
-from referee.check.desk import Deliver, Desk, notice
+from referee.check.desk import Deliver, Desk, due, notice
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
 from referee.check.scenarios.sessions import play_with_faults
 from referee.check.scenarios.tables import FOLLOWING, FOUR, small
 from referee.check.session import eager, quiet
-from referee.v1 import cards_pb2, play_pb2
+from referee.v1 import bots_pb2, cards_pb2
 
 group = Group()
 
@@ -17,17 +17,17 @@ LATER = 99
 """A number that no enum has yet."""
 
 
-def altered(desk: Desk, alter: Callable[[play_pb2.PlayResponse], None]) -> Deliver:
+def altered(desk: Desk, alter: Callable[[bots_pb2.PlayResponse], None]) -> Deliver:
     """Sends messages after a change."""
 
-    async def deliver(response: play_pb2.PlayResponse) -> None:
+    async def deliver(response: bots_pb2.PlayResponse) -> None:
         alter(response)
         desk.send(response)
 
     return deliver
 
 
-def later_kinds(response: play_pb2.PlayResponse) -> None:
+def later_kinds(response: bots_pb2.PlayResponse) -> None:
     """Makes every turn one of a kind that is not known yet."""
     for event in response.events:
         if event.HasField("turn"):
@@ -38,10 +38,10 @@ def later_kinds(response: play_pb2.PlayResponse) -> None:
     "FUTURE-01", "Ignores unknown events", "Events of a kind that is not known yet, alone and among others."
 )
 async def unknown_events(desk: Desk) -> None:
-    async def deliver(response: play_pb2.PlayResponse) -> None:
-        alone = play_pb2.PlayResponse(events=[unknown_event()])
+    async def deliver(response: bots_pb2.PlayResponse) -> None:
+        alone = bots_pb2.PlayResponse(events=[unknown_event()])
         mixed = [event for known in response.events for event in (unknown_event(), known)]
-        desk.send(alone, play_pb2.PlayResponse(events=[*mixed, unknown_event()]), alone)
+        desk.send(alone, bots_pb2.PlayResponse(events=[*mixed, unknown_event()]), alone)
 
     await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=deliver)
 
@@ -63,7 +63,7 @@ async def unknown_fields(desk: Desk) -> None:
 )
 async def unknown_turn_pass(desk: Desk) -> None:
     session = desk.session(small(), 1, hands=FOLLOWING, others=eager)
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     session.open(response)
     later_kinds(response)
     desk.send(response)
@@ -95,7 +95,7 @@ async def unknown_turn_play(desk: Desk) -> None:
     "Actions of a kind that is not known yet, without cards, in turns and ends.",
 )
 async def unknown_actions(desk: Desk) -> None:
-    def later(response: play_pb2.PlayResponse) -> None:
+    def later(response: bots_pb2.PlayResponse) -> None:
         for event in response.events:
             if event.HasField("turn"):
                 event.turn.actions.add(seat=2).kind = LATER  # type: ignore[assignment]
@@ -112,7 +112,7 @@ async def unknown_actions(desk: Desk) -> None:
     "DealEnd, SessionEnd and NoticeCode with numbers that are not known yet.",
 )
 async def unknown_ends(desk: Desk) -> None:
-    def later(response: play_pb2.PlayResponse) -> None:
+    def later(response: bots_pb2.PlayResponse) -> None:
         for event in response.events:
             if event.HasField("deal_ended"):
                 event.deal_ended.end = LATER  # type: ignore[assignment]
@@ -126,13 +126,13 @@ async def unknown_ends(desk: Desk) -> None:
 
 @group("FUTURE-07", "Takes unknown faults", "Faults of a kind that is not known yet; the session goes on.")
 async def unknown_faults(desk: Desk) -> None:
-    later: list[play_pb2.FaultKind.ValueType] = [LATER, LATER]  # type: ignore[list-item]
+    later: list[bots_pb2.FaultKind.ValueType] = [LATER, LATER]  # type: ignore[list-item]
     await play_with_faults(desk, [desk.session(small(6), seat) for seat in (0, 1)], later)
 
 
 @group("FUTURE-08", "Reads unpacked lists", "Lists of cards are encoded one by one, as some encoders do.")
 async def unpacked_lists(desk: Desk) -> None:
-    async def deliver(response: play_pb2.PlayResponse) -> None:
+    async def deliver(response: bots_pb2.PlayResponse) -> None:
         desk.send(unpacked(response))
 
     await desk.play([desk.session(small(), 0, deals=2), desk.session("lectio", 1)], deliver=deliver)
@@ -145,10 +145,35 @@ async def unpacked_lists(desk: Desk) -> None:
     needs="lists",
 )
 async def unknown_rules(desk: Desk) -> None:
-    def later(response: play_pb2.PlayResponse) -> None:
+    def later(response: bots_pb2.PlayResponse) -> None:
         for event in response.events:
             if event.HasField("session_started"):
                 ruleset = event.session_started.ruleset
                 event.session_started.ruleset = ruleset[:-1] + ', "of_the_future": {"anything": true}}'
 
     await desk.play([desk.session(small(), 0), desk.session("lectio", 1)], deliver=altered(desk, later))
+
+
+@group(
+    "FUTURE-10",
+    "Outlives a session that it cannot read",
+    "The ruleset of one session is none; whatever the bot does there, its other sessions go on.",
+)
+async def unreadable_session(desk: Desk) -> None:
+    readable, unreadable = desk.session(small(6), 1), desk.session(small(), 0, hands=FOUR)
+    response = bots_pb2.PlayResponse()
+    unreadable.open(response)
+    for event in response.events:
+        if event.HasField("session_started"):
+            event.session_started.ruleset = '{"of_the_future": true}'
+    readable.open(response)
+    desk.send(response)
+    while readable.turn is not None:
+        request = await desk.hear(due([readable]))
+        response = bots_pb2.PlayResponse()
+        for move in filter(readable.owes, request.moves):
+            readable.take(move)
+            readable.go_on(response)
+        if response.events:
+            desk.send(response)
+    await desk.play([desk.session(small(), 0)])

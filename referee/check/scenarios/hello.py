@@ -12,10 +12,11 @@ group = Group()
 @group(
     "HELLO-01",
     "Opens with a hello",
-    "The first message is a hello with the token as given, protocol version 1.",
+    "The token stands in the call's metadata; the first message is a hello with protocol version 1.",
 )
 async def opens(desk: Desk) -> None:
-    desk.check_hello(desk.opening[0])
+    assert desk.line is not None
+    desk.check_hello(desk.line, desk.opening[0])
 
 
 @group("HELLO-02", "Waits for the welcome", "Nothing follows the hello while the welcome is withheld.")

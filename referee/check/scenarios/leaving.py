@@ -1,17 +1,19 @@
 """Leaving, and giving up; only for a bot that the check starts."""
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import grpc
-
-from referee.check.desk import Desk
+from referee.check.desk import QUIET_SECONDS, Desk, due
 from referee.check.outcome import Absent, Failed, Lost, Warned
 from referee.check.process import BotProcess
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
+from referee.check.session import quiet
 from referee.check.stream import Switchboard
+from referee.protocol.reasons import Reason, Refused
+from referee.v1 import bots_pb2
 
 group = Group()
 
@@ -23,26 +25,25 @@ def process_of(desk: Desk) -> BotProcess:
 
 
 @asynccontextmanager
-async def another(desk: Desk) -> AsyncIterator[Desk]:
-    """A second referee on another port. At the end of the block it turns the bot away, which is stopped."""
-    board = Switchboard()
+async def another(desk: Desk, referee_id: str = "check-2") -> AsyncIterator[Desk]:
+    """A referee on another port. At the end of the block it turns the bot away, which is stopped."""
+    board = Switchboard(referee_id)
     host = desk.board.address.rpartition(":")[0]
     await board.listen(f"{host}:0")
     other = Desk(board, desk.bot, desk.token, None)
     try:
         yield other
     finally:
-        await other.break_off(grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked")
+        await other.refuse(Refused(Reason.TOKEN_REVOKED))
         await board.stop()
         await process_of(desk).stop()
 
 
-async def welcome_as_first_of(desk: Desk, *referees: Desk) -> None:
-    """Has the bot connect anew; the welcome lists these referees, and says that it comes from the first."""
+async def welcome_with(desk: Desk, *referees: Desk) -> None:
+    """Has the bot connect anew; the welcome lists these referees."""
     await desk.break_off()
     line = await desk.knock()
-    addresses = [referee.board.address for referee in referees]
-    desk.greet(line, desk.hello, referees=addresses, referee=addresses[0])
+    desk.greet(line, desk.hello, referees=[referee.referee for referee in referees])
 
 
 @group(
@@ -54,7 +55,7 @@ async def welcome_as_first_of(desk: Desk, *referees: Desk) -> None:
 )
 async def referees(desk: Desk) -> None:
     async with another(desk) as other:
-        await welcome_as_first_of(desk, desk, other)
+        await welcome_with(desk, desk, other)
         try:
             await other.come_back(desk.patience)
         except Absent:
@@ -101,67 +102,71 @@ async def leaves_when_refused(desk: Desk) -> None:
     await desk.break_off()
     for _ in range(2):
         line = await desk.knock()
-        await line.close(grpc.StatusCode.UNAVAILABLE, "the check refuses this attempt; try again later")
+        await line.refuse(Refused(Reason.TOKENS_UNAVAILABLE, retry_seconds=0.2))
     process.signal(signal.SIGTERM)
     if not await process.ended(desk.patience):
         raise Failed(f"expected the process to end at SIGTERM; it still ran {desk.patience:g} s later")
 
 
-async def gives_up(desk: Desk, code: grpc.StatusCode, details: str, *, welcomed: bool) -> None:
-    """Refuses the bot for good."""
-    process = process_of(desk)
-    if welcomed:
-        await desk.break_off(code, details)
-    else:
-        await desk.break_off()
-        line = await desk.knock()
-        await line.close(code, details)
+async def turned_away(desk: Desk, refusal: Refused) -> None:
+    """Refuses the bot's next hello for good."""
+    await desk.break_off()
+    line = await desk.knock()
+    await line.refuse(refusal)
+    await gives_up(desk, refusal)
+
+
+async def gives_up(desk: Desk, refusal: Refused) -> None:
+    """Sees to it that the bot, refused for good, makes no further attempt and ends with an error."""
+    process, name = process_of(desk), refusal.reason
     try:
         await desk.knock(desk.patience)
     except Absent:
         pass
     except (Failed, Lost):
-        raise Failed(f"expected no further attempt after {code.name}; another one came") from None
+        raise Failed(f"expected no further attempt after {name}; another one came") from None
     else:
-        raise Failed(f"expected no further attempt after {code.name}; another one came")
+        raise Failed(f"expected no further attempt after {name}; another one came")
     if not await process.ended(0):
-        raise Warned(f"expected the process to end with an error after {code.name}; it still runs")
+        raise Warned(f"expected the process to end with an error after {name}; it still runs")
     if process.status == 0:
-        raise Warned(f"expected an exit status that tells of an error after {code.name}; it was 0")
+        raise Warned(f"expected an exit status that tells of an error after {name}; it was 0")
 
 
 @group(
     "END-04",
     "Gives up without a valid token",
-    "Its hello is refused with UNAUTHENTICATED: another attempt cannot help.",
+    "Its call is refused with TOKEN_UNKNOWN: another attempt cannot help.",
     seconds=25,
     needs="command",
 )
-async def unauthenticated(desk: Desk) -> None:
-    await gives_up(desk, grpc.StatusCode.UNAUTHENTICATED, "token: unknown or revoked", welcomed=False)
+async def token_unknown(desk: Desk) -> None:
+    await turned_away(desk, Refused(Reason.TOKEN_UNKNOWN))
 
 
 @group(
     "END-05",
     "Gives up with a version not spoken",
-    "Its hello is refused with FAILED_PRECONDITION.",
+    "Its hello is refused with PROTOCOL_VERSION.",
     seconds=25,
     needs="command",
 )
-async def failed_precondition(desk: Desk) -> None:
-    details = "protocol_version: 1 is not spoken here, 2 is"
-    await gives_up(desk, grpc.StatusCode.FAILED_PRECONDITION, details, welcomed=False)
+async def protocol_version(desk: Desk) -> None:
+    text = "protocol_version: 1 is not spoken here, 2 is"
+    await turned_away(desk, Refused(Reason.PROTOCOL_VERSION, text, supported="2"))
 
 
 @group(
     "END-06",
     "Gives up when its token is revoked",
-    "Its live stream ends with PERMISSION_DENIED.",
+    "Its live stream ends with TOKEN_REVOKED.",
     seconds=25,
     needs="command",
 )
 async def revoked(desk: Desk) -> None:
-    await gives_up(desk, grpc.StatusCode.PERMISSION_DENIED, "token: revoked", welcomed=True)
+    refusal = Refused(Reason.TOKEN_REVOKED)
+    await desk.refuse(refusal)
+    await gives_up(desk, refusal)
 
 
 @group(
@@ -172,8 +177,8 @@ async def revoked(desk: Desk) -> None:
     needs="command",
 )
 async def other_address(desk: Desk) -> None:
-    async with another(desk) as same, another(desk) as other:
-        await welcome_as_first_of(desk, same, other)
+    async with another(desk, desk.board.referee_id) as same, another(desk) as other:
+        await welcome_with(desk, same, other)
         with suppress(Absent):  # END-01 tells of it
             await other.come_back(desk.patience)
         await desk.nothing(why="as no session is open")
@@ -182,3 +187,53 @@ async def other_address(desk: Desk) -> None:
                 "expected no stream to the address that the welcome says is this referee's own; one came, "
                 "which a referee refuses"
             )
+
+
+@group(
+    "END-08",
+    "Gives up at a final reason of the future",
+    "Its hello is refused with a reason that is not known yet, and no delay after which to try again.",
+    seconds=25,
+    needs="command",
+)
+async def unknown_final(desk: Desk) -> None:
+    refusal = Refused(Reason.FIELD_INVALID, "not like this")
+    refusal.reason = "OF_THE_FUTURE"  # type: ignore[assignment]
+    await turned_away(desk, refusal)
+
+
+@group(
+    "END-09",
+    "Finishes what it has",
+    "At SIGTERM with an open session it asks for no more and plays on; a goodbye at once is a warning.",
+    seconds=25,
+    needs="command",
+)
+async def finishes(desk: Desk) -> None:
+    process, capacity = process_of(desk), None
+    session = desk.session(small(9), 0, others=quiet)
+    desk.open([session])
+    assert desk.line is not None
+    line = desk.line
+    while session.turn is not None:
+        request = (await line.receive(desk.patience, due([session]))).request
+        if request.HasField("goodbye"):
+            raise Warned("expected the open session to be finished at SIGTERM; a goodbye came at once")
+        if request.HasField("capacity"):
+            capacity = request.capacity.max_sessions
+        response = bots_pb2.PlayResponse()
+        for one, move in desk.answers([session], request, response):
+            one.take(move)
+            if one.answered == 1:  # which shows that the bot has read the welcome
+                process.signal(signal.SIGTERM)
+                await asyncio.sleep(QUIET_SECONDS)
+            one.go_on(response)
+        if response.events:
+            desk.send(response)
+    while not (request := (await line.receive(desk.patience, "a goodbye")).request).HasField("goodbye"):
+        if request.HasField("capacity"):
+            capacity = request.capacity.max_sessions
+    if capacity != 0:
+        raise Warned("expected a capacity of 0 from a bot that finishes what it has; there was none")
+    if not await process.ended(desk.patience):
+        raise Failed(f"expected the process to end after its goodbye; it still ran {desk.patience:g} s later")

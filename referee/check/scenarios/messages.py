@@ -6,7 +6,7 @@ from referee.check.desk import QUIET_SECONDS, Desk, notice, shown
 from referee.check.outcome import Failed
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 group = Group()
 
@@ -20,7 +20,7 @@ async def once(desk: Desk) -> None:
     await desk.play(sessions)
     await asyncio.sleep(QUIET_SECONDS)
     for request in desk.take_late():
-        list(desk.answers(sessions, request, play_pb2.PlayResponse()))
+        list(desk.answers(sessions, request, bots_pb2.PlayResponse()))
         if not request.moves:
             raise Failed(f"expected no message, as every turn was answered; got {shown(request)}")
     if desk.strays:
@@ -29,9 +29,9 @@ async def once(desk: Desk) -> None:
 
 @group("MSG-02", "Takes events one by one", "Every event is a message of its own, with 10 ms between them.")
 async def one_by_one(desk: Desk) -> None:
-    async def slowly(response: play_pb2.PlayResponse) -> None:
+    async def slowly(response: bots_pb2.PlayResponse) -> None:
         for event in response.events:
-            desk.send(play_pb2.PlayResponse(events=[event]))
+            desk.send(bots_pb2.PlayResponse(events=[event]))
             await asyncio.sleep(0.01)
 
     await desk.play([desk.session(small(), 0), desk.session(small(6), 1, deals=2)], deliver=slowly)
@@ -39,8 +39,8 @@ async def one_by_one(desk: Desk) -> None:
 
 @group("MSG-03", "Takes hundreds of events at once", "One message of more than 400 events, turns among them.")
 async def hundreds(desk: Desk) -> None:
-    async def padded(response: play_pb2.PlayResponse) -> None:
-        filler = [notice(play_pb2.NOTICE_CODE_STALE_MOVE) for _ in range(400)]
+    async def padded(response: bots_pb2.PlayResponse) -> None:
+        filler = [notice(bots_pb2.NOTICE_CODE_STALE_MOVE) for _ in range(400)]
         half = len(response.events) // 2
         events = [
             *filler[:100],
@@ -49,7 +49,7 @@ async def hundreds(desk: Desk) -> None:
             *response.events[half:],
             *filler[300:],
         ]
-        desk.send(play_pb2.PlayResponse(events=events))
+        desk.send(bots_pb2.PlayResponse(events=events))
 
     sessions = [desk.session(small(), number % 4) for number in range(min(32, desk.sessions_at_once))]
     await desk.play(sessions, deliver=padded, turns=1)
@@ -57,9 +57,9 @@ async def hundreds(desk: Desk) -> None:
 
 @group("MSG-04", "Takes a message of 1 MiB", "A turn stands at the end of a message of almost 1 MiB.")
 async def large(desk: Desk) -> None:
-    async def padded(response: play_pb2.PlayResponse) -> None:
-        filler = [notice(play_pb2.NOTICE_CODE_UNEXPECTED, "x" * 10_000) for _ in range(100)]
-        desk.send(play_pb2.PlayResponse(events=[*filler, *response.events]))
+    async def padded(response: bots_pb2.PlayResponse) -> None:
+        filler = [notice(bots_pb2.NOTICE_CODE_UNEXPECTED, "x" * 10_000) for _ in range(100)]
+        desk.send(bots_pb2.PlayResponse(events=[*filler, *response.events]))
 
     await desk.play([desk.session(small(), 0, hands=FOUR)], deliver=padded, turns=1)
 
@@ -70,10 +70,10 @@ async def large(desk: Desk) -> None:
     "Messages come 100 ms late, one event at a time; answers are read late.",
 )
 async def slow(desk: Desk) -> None:
-    async def late(response: play_pb2.PlayResponse) -> None:
+    async def late(response: bots_pb2.PlayResponse) -> None:
         await asyncio.sleep(0.1)
         for event in response.events:
-            desk.send(play_pb2.PlayResponse(events=[event]))
+            desk.send(bots_pb2.PlayResponse(events=[event]))
             await asyncio.sleep(0.02)
         await asyncio.sleep(0.1)
 
@@ -86,12 +86,11 @@ async def slow(desk: Desk) -> None:
     "Notices of every code, and for sessions it does not play, among the events.",
 )
 async def notices(desk: Desk) -> None:
-    closing = play_pb2.NOTICE_CODE_CLOSING
-    codes = [code for code in play_pb2.NoticeCode.values() if code not in (0, closing)]
+    codes = [code for code in bots_pb2.NoticeCode.values() if code]
 
-    async def noted(response: play_pb2.PlayResponse) -> None:
-        around = [notice(code, session=session) for code in codes for session in (0, 123_456)]
-        desk.send(play_pb2.PlayResponse(events=[*around, *response.events, *around]))
+    async def noted(response: bots_pb2.PlayResponse) -> None:
+        around = [notice(code, session=session) for code in codes for session in (None, 123_456)]
+        desk.send(bots_pb2.PlayResponse(events=[*around, *response.events, *around]))
 
     await desk.play([desk.session(small(), 0), desk.session(small(), 1)], deliver=noted)
 
@@ -104,7 +103,7 @@ async def notices(desk: Desk) -> None:
 async def no_wait(desk: Desk) -> None:
     alone, ended = desk.session(small(), 0, hands=FOUR), desk.session(small(), 0, hands=FOUR)
 
-    async def with_an_end(response: play_pb2.PlayResponse) -> None:
+    async def with_an_end(response: bots_pb2.PlayResponse) -> None:
         if not ended.over:
             ended.open(response)
             ended.void(response)
@@ -119,8 +118,8 @@ async def no_wait(desk: Desk) -> None:
     "A message with nothing in it, and one with an event that says nothing.",
 )
 async def empty(desk: Desk) -> None:
-    async def among_nothing(response: play_pb2.PlayResponse) -> None:
-        nothing = play_pb2.PlayResponse()
-        desk.send(nothing, play_pb2.PlayResponse(events=[play_pb2.Event()]), response, nothing)
+    async def among_nothing(response: bots_pb2.PlayResponse) -> None:
+        nothing = bots_pb2.PlayResponse()
+        desk.send(nothing, bots_pb2.PlayResponse(events=[bots_pb2.Event()]), response, nothing)
 
     await desk.play([desk.session(small(), 0)], deliver=among_nothing)

@@ -7,7 +7,7 @@ from referee.check.outcome import Failed, Warned
 from referee.check.scenario import Group
 from referee.check.scenarios.tables import FOUR, small
 from referee.check.session import BotSession
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 group = Group()
 
@@ -15,15 +15,15 @@ LATE_SECONDS = 0.5
 """A pong that takes longer than this looks like a bot that is stuck."""
 
 
-def ping(number: int) -> play_pb2.PlayResponse:
+def ping(number: int) -> bots_pb2.PlayResponse:
     """A message with just a ping."""
-    return play_pb2.PlayResponse(ping=play_pb2.Ping(id=number))
+    return bots_pb2.PlayResponse(ping=bots_pb2.Ping(id=number))
 
 
 async def pongs(desk: Desk, ids: list[int]) -> None:
     """Waits for these pongs, in this order."""
     for number in ids:
-        request = play_pb2.PlayRequest()
+        request = bots_pb2.PlayRequest()
         while not request.HasField("pong"):
             request = await desk.hear(f"a pong with id {number}")
         if request.pong.id != number:
@@ -37,7 +37,7 @@ async def answer_all(desk: Desk, sessions: list[BotSession]) -> list[int]:
         request = await desk.hear(due(owing))
         if request.HasField("pong"):
             ids.append(request.pong.id)
-        for session, move in desk.answers(sessions, request, play_pb2.PlayResponse()):
+        for session, move in desk.answers(sessions, request, bots_pb2.PlayResponse()):
             session.take(move)
     return ids
 
@@ -114,14 +114,14 @@ async def while_playing(desk: Desk) -> None:
     sessions = [desk.session(small(6), seat) for seat in range(2)]
     ids = list(range(600, 604))
     heard = []
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     for session in sessions:
         session.open(response)
     for number in ids:
         response.ping.id = number
         desk.send(response)
         heard += await answer_all(desk, sessions)
-        response = play_pb2.PlayResponse()
+        response = bots_pb2.PlayResponse()
         for session in sessions:
             session.go_on(response)
     await pongs(desk, ids[len(heard) :])
@@ -140,10 +140,10 @@ async def while_thinking(desk: Desk) -> None:
     desk.open(sessions)
     desk.send(ping(71))
     began = time.monotonic()
-    request = play_pb2.PlayRequest()
+    request = bots_pb2.PlayRequest()
     while not request.HasField("pong"):
         request = await desk.hear("a pong with id 71")
-        for session, move in desk.answers(sessions, request, play_pb2.PlayResponse()):
+        for session, move in desk.answers(sessions, request, bots_pb2.PlayResponse()):
             session.take(move)
     taken = time.monotonic() - began
     await answer_all(desk, sessions)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from referee.check.desk import Desk, due, notice
 from referee.check.scenario import Group
-from referee.check.scenarios.tables import FOLLOWING, FOUR, small
+from referee.check.scenarios.tables import FOLLOWING, FOUR, small, three
 from referee.check.session import LIMITS, BotSession, RulesetObject, eager, quiet, scripted
-from referee.v1 import play_pb2
+from referee.v1 import bots_pb2
 
 group = Group()
 
@@ -32,9 +32,9 @@ async def many_sessions(desk: Desk) -> None:
     "Eight sessions; each next turn comes alone, while the others wait.",
 )
 async def interleaved(desk: Desk) -> None:
-    async def one_by_one(response: play_pb2.PlayResponse) -> None:
+    async def one_by_one(response: bots_pb2.PlayResponse) -> None:
         for event in response.events:
-            desk.send(play_pb2.PlayResponse(events=[event]))
+            desk.send(bots_pb2.PlayResponse(events=[event]))
 
     rules = small(6)
     await desk.play([desk.session(rules, number % 4) for number in range(8)], deliver=one_by_one)
@@ -77,7 +77,7 @@ async def end_and_beginning(desk: Desk) -> None:
     second = desk.session(small(6), 2, handle=first.handle, seed="next", others=eager)
     opened = False
 
-    async def with_the_next(response: play_pb2.PlayResponse) -> None:
+    async def with_the_next(response: bots_pb2.PlayResponse) -> None:
         nonlocal opened
         if first.over and not opened:
             opened = True
@@ -112,7 +112,7 @@ async def without_a_turn(desk: Desk) -> None:
 )
 async def void(desk: Desk) -> None:
     session = desk.session(small(), 0, hands=FOUR)
-    response = play_pb2.PlayResponse()
+    response = bots_pb2.PlayResponse()
     session.open(response)
     session.void(response)
     desk.send(response)
@@ -125,7 +125,7 @@ async def void(desk: Desk) -> None:
 async def forfeit(desk: Desk) -> None:
     for seat in (3, 0):
         session = desk.session(small(), 0, hands=FOUR, others=quiet)
-        response = play_pb2.PlayResponse()
+        response = bots_pb2.PlayResponse()
         session.open(response)
         session.forfeit(response, seat)
         desk.send(response)
@@ -153,7 +153,7 @@ async def large_numbers(desk: Desk) -> None:
     "Some answers count as too late: the referee acts, sends the fault and goes on.",
 )
 async def faults(desk: Desk) -> None:
-    kinds = play_pb2.FaultKind.values()[1:]
+    kinds = bots_pb2.FaultKind.values()[1:]
     limits = replace(LIMITS, faults=99, ask_forced=True)
     sessions = [
         desk.session(small(), 1, hands=FOLLOWING, others=policy, limits=limits)
@@ -163,21 +163,44 @@ async def faults(desk: Desk) -> None:
     await play_with_faults(desk, sessions, [*kinds, *kinds])
 
 
+@group(
+    "SESS-12",
+    "Knows seat 0 from no seat",
+    "Seat 0 gets a card in an exchange, and forfeits: partner and forfeited_by are there, and are 0.",
+)
+async def seat_zero(desk: Desk) -> None:
+    straight = "3D 4C 5S 6H 7D"
+    session = desk.session(
+        three(exchange="loser_to_winner"),
+        1,
+        deals=2,
+        hands={1: [straight, "8D 9C JS QH 2D", "8C 9H JD QD 2C"]},
+        others=scripted({0: [straight]}),
+    )
+    await desk.play([session])
+    session = desk.session(small(), 1, hands=FOLLOWING, others=eager)
+    response = bots_pb2.PlayResponse()
+    session.open(response)
+    session.forfeit(response, 0)
+    desk.send(response)
+    await desk.play([desk.session(small(), 0, hands=FOUR, others=quiet)])
+
+
 async def play_with_faults(
-    desk: Desk, sessions: list[BotSession], kinds: "list[play_pb2.FaultKind.ValueType]"
+    desk: Desk, sessions: list[BotSession], kinds: "list[bots_pb2.FaultKind.ValueType]"
 ) -> None:
     """Plays sessions in which every second answer is not taken, with a fault of the session's kind."""
     asked = dict.fromkeys((session.handle for session in sessions), 0)
     desk.open(sessions)
     while owing := [session for session in sessions if session.turn is not None]:
         request = await desk.hear(due(owing))
-        response = play_pb2.PlayResponse()
+        response = bots_pb2.PlayResponse()
         for session, move in desk.answers(sessions, request, response):
             asked[session.handle] += 1
             if asked[session.handle] % 2:
                 session.act_for_bot(response, kinds[sessions.index(session)], move)
                 response.events.append(
-                    notice(play_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)
+                    notice(bots_pb2.NOTICE_CODE_STALE_MOVE, session=move.session, sequence=move.sequence)
                 )
             else:
                 session.take(move)

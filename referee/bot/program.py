@@ -1,0 +1,92 @@
+"""A bot as a program: its environment, its log and its signals."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import uvloop
+
+from referee.bot.client import BotClient
+from referee.bot.seat import Bot
+from referee.channel import ClientTls
+from referee.errors import RefereeError
+
+DEFAULT_REFEREE = "127.0.0.1:8710"
+
+
+def run(
+    bot: Bot,
+    *,
+    token: str,
+    addresses: Sequence[str],
+    max_sessions: int = 0,
+    tls: ClientTls | None = None,
+) -> None:
+    """Play until SIGINT or SIGTERM, and finish the open sessions; a second signal leaves them at once.
+
+    With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; else that
+    is logged, and the default action is taken. Raises ConnectionRefused when a referee will not have the
+    bot, and BotFailed when a strict bot fails.
+    """
+
+    async def play() -> None:
+        client = BotClient(bot, token, max_sessions, tls=tls, strict=bool(os.environ.get("ARENA_STRICT")))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, client.stop)
+        await client.run(addresses)
+
+    uvloop.run(play())
+
+
+def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
+    """Run a bot as a program that plays so many sessions at once; 0 leaves it to the referees.
+
+    ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
+    ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows
+    ``ARENA_TLS_CLIENT_CERTIFICATE`` with ``ARENA_TLS_CLIENT_KEY`` if they are set.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    token = os.environ.get("ARENA_TOKEN", "").strip()
+    if not token:
+        sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
+    if not (token.isascii() and token.isprintable()):
+        sys.exit("ARENA_TOKEN: has characters that no token has")
+    addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
+    if not addresses:
+        sys.exit("ARENA_REFEREE: names no address")
+    tls = _tls()
+    try:
+        run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)
+    except RefereeError as error:
+        sys.exit(str(error))
+    sys.exit(0)
+
+
+def _tls() -> ClientTls | None:
+    """Return what the environment says of TLS; None for a connection without it."""
+    own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
+    given = [variable for variable in own if os.environ.get(variable)]
+    if not os.environ.get("ARENA_TLS_CA"):
+        if given:
+            sys.exit(f"ARENA_TLS_CA: not set, though {given[0]} is; without it there is no TLS")
+        return None
+    if len(given) == 1:
+        sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
+    authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
+    return ClientTls(authorities, *map(_file, own))
+
+
+def _file(variable: str) -> bytes | None:
+    """Return what is in the file that a variable names; None if it is not set."""
+    name = os.environ.get(variable)
+    if not name:
+        return None
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        sys.exit(f"{variable}: cannot read {name}: {error.strerror}")

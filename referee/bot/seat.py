@@ -1,0 +1,169 @@
+"""The bot in one session: events and turns come in, encoded answers go out."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+from referee.bot.view import Play, SessionView, Turn
+from referee.errors import BotFailed
+from referee.memo import Memo
+from referee.protocol.numbers import card_numbers
+from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
+from referee.rules.plays import Rules
+from referee.v1 import bots_pb2
+
+Answer: TypeAlias = Play | str | Sequence[str] | None
+"""A play: as a ``Play``, as text ("3D 3C") or as a list of cards. None passes."""
+
+
+class Chooser(Protocol):
+    """A bot: an object whose ``choose`` answers turns of kind ``play``.
+
+    It may also have ``exchange``, ``beat_own`` and ``bomb`` for the turns of these kinds; without them it
+    returns its lowest card, ends the trick, and does not bomb.
+    """
+
+    def choose(self, turn: Turn) -> Answer: ...
+
+
+Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
+
+log = logging.getLogger("bot")
+
+_MOVE = bots_pb2.Move.DESCRIPTOR
+_MOVE_HEAD = head(key(bots_pb2.PlayRequest.DESCRIPTOR, "moves", BYTES))
+_SESSION = field(key(_MOVE, "session", VARINT))
+_SEQUENCE = field(key(_MOVE, "sequence", VARINT))
+_CARDS = key(_MOVE, "cards", BYTES)
+_PASSES = key(_MOVE, "passes", VARINT) + b"\1"
+
+
+@lru_cache(maxsize=64)
+def _cards(rules: Rules) -> Memo[int, bytes]:
+    """Return the cards of a move, encoded, by their mask."""
+    packed = card_numbers(rules).packed
+    return Memo(lambda mask: _CARDS + sized(packed(mask)))
+
+
+class _Function:
+    def __init__(self, choose: Callable[[Turn], Answer]) -> None:
+        self.choose = choose
+
+
+class Seat:
+    """The bot in one session."""
+
+    __slots__ = ("_cards", "_choose", "_chooser", "_strict", "view")
+
+    def __init__(self, bot: Bot, started: bots_pb2.SessionStarted, *, strict: bool = False) -> None:
+        self.view = SessionView(started)
+        self._cards = _cards(self.view.rules)
+        self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
+        self._choose: Callable[[Turn], Answer] = self._chooser.choose
+        self._strict = strict
+
+    def deal_started(self, started: bots_pb2.DealStarted) -> None:
+        """Take in the beginning of a deal."""
+        self.view.deal_started(started)
+
+    def deal_ended(self, ended: Any) -> None:
+        """Take in the end of a deal, a message of the twin protocol."""
+        self.view.happened(ended.actions[:])
+        self.view.deal_ended(ended)
+
+    def answer(self, message: Any) -> bytes:
+        """Return a PlayRequest with the move that answers a turn of the twin protocol.
+
+        Such messages, one after the other, are one message with all their moves. Where the bot raises an
+        exception or answers with a wrong type, the default action is taken; in strict mode raises BotFailed.
+        """
+        self.view.happened(message.actions[:])
+        turn = Turn(self.view, message)
+        try:
+            plays = message.kind == bots_pb2.TURN_KIND_PLAY
+            mask = self._mask(self._choose(turn) if plays else self._decide(turn))
+        except Exception as error:
+            log.exception("the bot failed, the default action is taken: %s", turn)
+            if self._strict:
+                raise BotFailed(f"{type(error).__name__}: {error}") from error
+            mask = _default(turn)
+        move = _SESSION[message.session] + _SEQUENCE[message.sequence]
+        move += self._cards[mask] if mask else _PASSES
+        return _MOVE_HEAD[len(move)] + move
+
+    def _decide(self, turn: Turn) -> Answer:
+        """Return the answer to a turn that is no ordinary one."""
+        method: Callable[[Turn], Answer] | None = getattr(self._chooser, turn.kind, None)
+        if method is not None:
+            return method(turn)
+        if turn.can_pass:
+            return None
+        return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
+
+    def _mask(self, answer: object) -> int:
+        if answer is None:
+            return 0
+        if isinstance(answer, Play):
+            return answer.code & self.view.rules.full
+        if isinstance(answer, str):
+            return self.view.rules.parse(answer)
+        if isinstance(answer, Sequence) and all(isinstance(card, str) for card in answer):
+            return self.view.rules.parse(" ".join(answer))
+        raise TypeError(f"choose returned {_kind(answer)}; a Play, text, list or None is expected")
+
+
+def _kind(answer: object) -> str:
+    """Return the type of a wrong answer, for people; of a list, also that of its first wrong element."""
+    kind = type(answer).__name__
+    if isinstance(answer, Sequence):
+        wrong = next(type(card).__name__ for card in answer if not isinstance(card, str))
+        return f"a {kind} with {wrong} in it"
+    return kind
+
+
+def _default(turn: Turn) -> int:
+    if turn.can_pass:
+        return 0
+    return min(turn.legal_codes, default=0) & turn.rules.full
+
+
+class UnreadSeat:
+    """The bot in a session that the SDK cannot read: it takes the default action, as far as that shows.
+
+    It passes where it can. Else it plays the card that the play must contain, or its lowest card, which
+    nearly every ruleset allows as a lead.
+    """
+
+    def __init__(self, seat: int, hand: Sequence[int] = ()) -> None:
+        self._seat = seat
+        self._hand = list(hand)
+
+    def deal_started(self, started: bots_pb2.DealStarted) -> None:
+        """Take in the beginning of a deal."""
+        self._hand = list(started.hand)
+
+    def deal_ended(self, ended: Any) -> None:
+        """Take in the end of a deal: nothing of it is needed."""
+
+    def answer(self, message: Any) -> bytes:
+        """Return a PlayRequest with the move that answers a turn of the twin protocol."""
+        turn = bots_pb2.Turn.FromString(message.SerializeToString())
+        for action in turn.actions:
+            self._happened(action)
+        move = bots_pb2.Move(session=turn.session, sequence=turn.sequence)
+        if turn.can_pass or not self._hand:
+            move.passes = True
+        else:
+            move.cards.append(turn.must_include or min(self._hand))  # type: ignore[arg-type]
+        return bots_pb2.PlayRequest(moves=[move]).SerializeToString()
+
+    def _happened(self, action: bots_pb2.Action) -> None:
+        exchange = action.kind == bots_pb2.ACTION_KIND_EXCHANGE
+        if action.seat == self._seat:
+            for card in action.cards:
+                if card in self._hand:
+                    self._hand.remove(card)
+            self._hand.extend(action.drawn_cards)
+        elif exchange and action.partner == self._seat:
+            self._hand.extend(action.cards)

@@ -1,0 +1,215 @@
+"""A bot's stream to one referee: read and written in the event loop, thought about in the bot's thread."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+
+import grpc
+
+from referee.bot.seat import Bot, Seat, UnreadSeat
+from referee.bot.thinker import Thinker
+from referee.errors import BotFailed
+from referee.v1 import bots_pb2
+
+FLUSH_SECONDS = 0.005
+"""A bot that thinks sends the answers it has at least this often."""
+LINGER_SECONDS = 0.3
+"""How long a bot without sessions that wants no more waits for one that was on its way."""
+GOODBYE_SECONDS = 2.0
+"""How long after its goodbye the bot waits for the referee to end the stream."""
+
+Call: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
+
+log = logging.getLogger("bot")
+
+
+class UnreadableMessage(Exception):
+    """The referee sent what is no PlayResponse."""
+
+
+class Stream:
+    """One stream of a bot, from the hello to its end.
+
+    The event loop reads, answers pings and writes; events go to the thread in which the bot thinks. Only that
+    thread touches the seats.
+    """
+
+    def __init__(
+        self,
+        bot: Bot,
+        thinker: Thinker,
+        *,
+        strict: bool = False,
+        on_welcome: Callable[[bots_pb2.Welcome], None],
+        on_failure: Callable[[BotFailed], None],
+    ) -> None:
+        self.welcome: bots_pb2.Welcome | None = None
+        """None before the referee has let the bot in."""
+        self.closing: bots_pb2.Closing | None = None
+        """What the referee said of its shutdown; None before that."""
+        self._bot, self._thinker, self._strict = bot, thinker, strict
+        self._on_welcome, self._on_failure = on_welcome, on_failure
+        self._seats: dict[int, Seat | UnreadSeat] = {}
+        self._capacity = 0
+        self._unsent: list[bytes] = []
+        self._wake = asyncio.Event()
+        """Set when there is something to write."""
+        self._patience = asyncio.timeout(None)
+        self._loop = asyncio.get_running_loop()
+        self._over = self._finishing = self._left = False
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions are open."""
+        return len(self._seats)
+
+    async def play(self, call: Call, hello: bots_pb2.Hello) -> None:
+        """Play until the stream ends. Raises AioRpcError when it breaks, UnreadableMessage for nonsense."""
+        writer = asyncio.create_task(self._write(call))
+        try:
+            async with self._patience:
+                await call.write(bots_pb2.PlayRequest(hello=hello).SerializeToString())
+                async for response in call:
+                    self._take(response)
+        except TimeoutError:
+            log.debug("the referee did not end the stream after the goodbye")
+        finally:
+            self._over = True
+            writer.cancel()
+
+    def ask_for(self, sessions: int) -> None:
+        """Ask the referee for so many sessions at once, if that is not what it grants already."""
+        if sessions != self._capacity:
+            self._capacity = sessions
+            self._send(bots_pb2.PlayRequest(capacity=bots_pb2.Capacity(max_sessions=sessions)))
+
+    def finish(self) -> None:
+        """Ask for no more sessions, and leave when the open ones have ended."""
+        self.ask_for(0)
+        self._loop.call_later(LINGER_SECONDS, self._thinker.give, self._leave_when_idle)
+
+    def leave(self) -> None:
+        """Say goodbye, whether or not sessions are open."""
+        if self._over:
+            return
+        self._left = True
+        self._wake.set()
+        self._patience.reschedule(self._loop.time() + GOODBYE_SECONDS)
+
+    # In the event loop
+
+    def _take(self, response: Any) -> None:
+        """Take in a message of the twin protocol."""
+        if response is None:  # gRPC has logged why
+            raise UnreadableMessage
+        if response.HasField("ping"):
+            self._send(bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id)))
+        if response.HasField("welcome"):
+            self.welcome = response.welcome
+            self._capacity = response.welcome.max_sessions
+            self._on_welcome(response.welcome)
+        if response.events:
+            self._thinker.give(partial(self._think, response.events))
+        if response.HasField("closing"):
+            self.closing = response.closing
+            log.info("the referee closes: %s", response.closing.reason)
+
+    def _send(self, request: bots_pb2.PlayRequest) -> None:
+        self._post(request.SerializeToString())
+
+    def _post(self, request: bytes) -> None:
+        self._unsent.append(request)
+        self._wake.set()
+
+    async def _write(self, call: Call) -> None:
+        """Write what is to be sent, until the goodbye. How the stream broke, its reader is told."""
+        with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+            while not self._left or self._unsent:
+                await self._wake.wait()
+                self._wake.clear()
+                unsent, self._unsent = self._unsent, []
+                for request in unsent:
+                    await call.write(request)
+            await call.write(bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()).SerializeToString())
+            await call.done_writing()
+
+    # In the bot's thread
+
+    def _think(self, events: Iterable[Any]) -> None:
+        """Take in events and answer the turns among them: all at once, or in parts if that takes long."""
+        try:
+            self._answer(events)
+        except BotFailed as error:
+            self._call(self._on_failure, error)
+        if self._finishing:
+            self._leave_when_idle()
+
+    def _answer(self, events: Iterable[Any]) -> None:
+        moves: list[bytes] = []
+        seats, clock = self._seats, time.monotonic
+        began = clock()
+        for event in events:
+            if self._over:
+                return
+            try:
+                if not event.HasField("turn"):
+                    self._happened(event)
+                    continue
+                turn = event.turn
+                moves.append(seats[turn.session].answer(turn))
+            except BotFailed:
+                raise
+            except Exception:
+                moves += self._give_up(event)
+            if (now := clock()) - began > FLUSH_SECONDS:
+                self._call(self._post, b"".join(moves))
+                moves, began = [], now
+        if moves:
+            self._call(self._post, b"".join(moves))
+
+    def _happened(self, event: Any) -> None:
+        """Take in an event of the twin protocol that is no turn; one that is not known here has no kind."""
+        match event.WhichOneof("event"):
+            case "session_started":
+                started = event.session_started
+                self._seats[started.session] = Seat(self._bot, started, strict=self._strict)
+            case "deal_started":
+                self._seats[event.deal_started.session].deal_started(event.deal_started)
+            case "deal_ended":
+                self._seats[event.deal_ended.session].deal_ended(event.deal_ended)
+            case "session_ended":
+                self._seats.pop(event.session_ended.session, None)
+            case "fault":
+                fault = event.fault
+                log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
+            case "notice":
+                log.info("notice: %s", event.notice.text)
+
+    def _give_up(self, event: Any) -> Iterable[bytes]:
+        """Play the session of an event that cannot be read by default actions; gives the answer to a turn."""
+        kind = event.WhichOneof("event")
+        message = getattr(event, kind)
+        log.exception("session %d cannot be read; its turns are answered by default", message.session)
+        before = self._seats.get(message.session)
+        if kind == "session_started":
+            self._seats[message.session] = UnreadSeat(message.seat)
+        elif isinstance(before, Seat):
+            view = before.view
+            self._seats[message.session] = UnreadSeat(view.seat, view.numbers(view.hand))
+        elif before is None:
+            return ()
+        return (self._seats[message.session].answer(message),) if kind == "turn" else ()
+
+    def _leave_when_idle(self) -> None:
+        self._finishing = True
+        if not self._seats:
+            self._call(self.leave)
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        """Have something done in the event loop, unless that has ended."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(partial(function, *arguments))

@@ -1,0 +1,119 @@
+"""Between values and the messages of authors: the log of bots, page by page."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
+
+from referee.errors import LogQueryError
+from referee.matches.journal import EntryKind, LogEntry, LogQuery
+from referee.v1 import logs_pb2
+
+PAGE, LARGEST_PAGE = 50, 1000
+"""Entries on a page where the request names no number, and at most."""
+
+_KINDS: Mapping[str, "logs_pb2.LogEntryKind.ValueType"] = {
+    EntryKind.CONNECTED: logs_pb2.LOG_ENTRY_KIND_CONNECTED,
+    EntryKind.LEFT: logs_pb2.LOG_ENTRY_KIND_LEFT,
+    EntryKind.LOST: logs_pb2.LOG_ENTRY_KIND_LOST,
+    EntryKind.REFUSED: logs_pb2.LOG_ENTRY_KIND_REFUSED,
+    EntryKind.FAULT: logs_pb2.LOG_ENTRY_KIND_FAULT,
+    EntryKind.NOTICE: logs_pb2.LOG_ENTRY_KIND_NOTICE,
+}
+_NAMES = {number: EntryKind(kind) for kind, number in _KINDS.items()}
+
+
+def read_query(request: logs_pb2.ListLogEntriesRequest) -> LogQuery:
+    """Return which entries a request asks for: one more than its page, to know whether there are more.
+
+    Raise LogQueryError for a field that is wrong.
+    """
+    if request.page_size < 0:
+        raise LogQueryError(f"page_size: {request.page_size} is below 0")
+    kinds = tuple(_NAMES.get(kind) for kind in request.kinds)
+    if None in kinds:
+        raise LogQueryError(f"kinds: {list(request.kinds)} has a kind that is not known here")
+    return LogQuery(
+        request.bot,
+        kinds=tuple(kind for kind in kinds if kind is not None),
+        session=request.session_id or None,
+        limit=min(request.page_size or PAGE, LARGEST_PAGE) + 1,
+        after=request.after,
+        before=_read_token(request.page_token),
+    )
+
+
+def _read_token(token: str) -> int | None:
+    """Return the id below which the page's entries are; None for the first page."""
+    if not token:
+        return None
+    if not (token.isascii() and token.isdecimal() and len(token) < 20):
+        raise LogQueryError("page_token: was not given by a referee")
+    return int(token)
+
+
+def query_request(query: LogQuery, page_token: str = "") -> logs_pb2.ListLogEntriesRequest:
+    """Return the request for a page of entries."""
+    return logs_pb2.ListLogEntriesRequest(
+        bot=query.bot,
+        kinds=[_KINDS[kind] for kind in query.kinds],
+        session_id=query.session or "",
+        after=query.after or None,
+        page_size=min(query.limit, LARGEST_PAGE),
+        page_token=page_token,
+    )
+
+
+def page_message(entries: Sequence[LogEntry], query: LogQuery) -> logs_pb2.ListLogEntriesResponse:
+    """Return the page of the entries that were found for a query."""
+    page = entries[: query.limit - 1]
+    return logs_pb2.ListLogEntriesResponse(
+        entries=map(log_message, page),
+        next_page_token=str(page[-1].id) if len(entries) > len(page) else "",
+    )
+
+
+def log_message(entry: LogEntry) -> logs_pb2.LogEntry:
+    """Return the message of an entry."""
+    message = logs_pb2.LogEntry(
+        id=entry.id,
+        bot=entry.bot,
+        referee_id=entry.referee,
+        kind=_KINDS.get(entry.kind, logs_pb2.LOG_ENTRY_KIND_UNSPECIFIED),
+        code=entry.code,
+        text=entry.text,
+        session_id=entry.session_id,
+    )
+    message.create_time.FromDatetime(entry.at)
+    message.details.update(json.loads(json.dumps(dict(entry.details), default=str)))
+    return message
+
+
+def read_entry(message: logs_pb2.LogEntry) -> LogEntry:
+    """Return the entry of a message."""
+    return LogEntry(
+        id=message.id,
+        at=message.create_time.ToDatetime(UTC),
+        bot=message.bot,
+        referee=message.referee_id,
+        kind=_NAMES.get(message.kind, "unspecified"),
+        code=message.code,
+        text=message.text,
+        session_id=message.session_id,
+        details=_read_details(message.details),
+    )
+
+
+def _read_details(details: Struct) -> dict[str, object]:
+    """Return details with whole numbers as such: on the wire all numbers are floating."""
+
+    def whole(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: whole(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [whole(inner) for inner in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    return {key: whole(value) for key, value in MessageToDict(details).items()}

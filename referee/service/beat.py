@@ -1,0 +1,43 @@
+"""What a referee does all the time: tells the lobby the time, and closes the streams of revoked tokens."""
+
+import asyncio
+import logging
+
+from referee.matches.connection import CloseCode
+from referee.matches.lobby import BEAT_SECONDS, Lobby
+from referee.protocol.reasons import MEANINGS, Reason
+from referee.service.access import Access
+from referee.service.stream import Alarm, clock
+
+REVOKED_SECONDS = 2.0
+"""How often it is asked whether a connected bot's token was revoked."""
+
+
+log = logging.getLogger("referee")
+
+
+async def keep_beating(lobby: Lobby, alarm: Alarm, access: Access) -> None:
+    """Beat until cancelled."""
+    asked_at = clock()
+    asking: asyncio.Task[None] | None = None
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        try:
+            lobby.beat(clock())
+            alarm.set()
+        except Exception:  # without a beat, nothing would be known of pauses or lost streams
+            log.exception("the lobby's beat failed")
+        if clock() - asked_at >= REVOKED_SECONDS and (asking is None or asking.done()):
+            asked_at = clock()
+            asking = asyncio.create_task(_close_revoked(lobby, access))
+
+
+async def _close_revoked(lobby: Lobby, access: Access) -> None:
+    versions = lobby.connected()
+    if not versions:
+        return
+    for version in await access.revoked(versions):
+        connection = lobby.connection(version)
+        if connection is not None:
+            text = MEANINGS[Reason.TOKEN_REVOKED].text
+            lobby.close(connection, CloseCode.REVOKED, text, clock())

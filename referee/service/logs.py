@@ -1,0 +1,74 @@
+"""The service for bots' authors: what the referees noted of a bot."""
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+
+from referee.errors import LogClosed, LogQueryError
+from referee.matches.journal import Journal, LogEntry, LogQuery
+from referee.protocol import logs
+from referee.protocol.messages import Unreadable, readable
+from referee.protocol.reasons import Reason, Refused
+from referee.service.access import Access, CallContext
+from referee.service.calls import Calls, generic_handler
+from referee.v1 import logs_pb2
+
+SERVICE = logs_pb2.DESCRIPTOR.services_by_name["LogService"]
+
+READERS, THREADS = 32, 2
+"""Logs that are read at the same time at most, waiting ones included, and threads that do it."""
+
+log = logging.getLogger("referee")
+
+
+class LogServicer:
+    """What authors call."""
+
+    def __init__(self, access: Access, journal: Journal) -> None:
+        self._access = access
+        self._journal = journal
+        self._threads = ThreadPoolExecutor(THREADS, "logs")
+        self._readers = 0
+
+    def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
+        """Return the service's calls for a server."""
+        listing = calls.unary(self.ListLogEntries, logs_pb2.ListLogEntriesRequest)
+        return generic_handler(SERVICE, {"ListLogEntries": listing})
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def ListLogEntries(
+        self, message: logs_pb2.ListLogEntriesRequest | Unreadable, context: CallContext
+    ) -> logs_pb2.ListLogEntriesResponse:
+        """List what the referees noted of a bot, for its author."""
+        token = await self._access.known(context)
+        request = readable(message)
+        try:
+            query = logs.read_query(request)
+            return logs.page_message(await self._read(token, query), query)
+        except LogClosed as error:
+            raise Refused(Reason.TOKEN_SCOPE, str(error)) from None
+        except LogQueryError as error:
+            field = str(error).partition(":")[0]
+            raise Refused(Reason.FIELD_INVALID, str(error), field=field) from None
+
+    async def _read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        """Return entries. Raise LogClosed, LogQueryError, Refused."""
+        if self._readers >= READERS:
+            raise Refused(Reason.BUSY, "too many logs are being read")
+        self._readers += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, self._journal.read, token, query)
+        except (LogClosed, LogQueryError):
+            raise
+        except Exception as error:
+            log.warning("cannot read the log of bots: %s", error)
+            raise Refused(Reason.LOG_UNAVAILABLE) from None
+        finally:
+            self._readers -= 1

@@ -1,0 +1,127 @@
+"""The service for the arena's workers."""
+
+import asyncio
+import contextlib
+import logging
+from typing import Any, TypeAlias
+
+import grpc
+
+from referee.errors import Draining, MatchRefused, RulesetError
+from referee.matches.auth import Scope
+from referee.matches.lobby import STOPPED_BY_WORKER, Lobby
+from referee.matches.running import Match
+from referee.protocol import requests
+from referee.protocol.messages import Unreadable, readable
+from referee.protocol.reasons import Reason, Refused
+from referee.service.access import Access, CallContext
+from referee.service.calls import Calls, generic_handler
+from referee.service.metrics import Meter
+from referee.service.running import running_match, why_ended
+from referee.service.stream import Alarm, clock
+from referee.worker.v1alpha1 import worker_pb2
+
+SERVICE = worker_pb2.DESCRIPTOR.services_by_name["WorkerService"]
+
+PROGRESS_SECONDS = 1.0
+"""How often a worker hears of a match in which nothing finishes."""
+
+RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
+
+log = logging.getLogger("referee")
+
+
+class WorkerServicer:
+    """What workers call."""
+
+    def __init__(self, lobby: Lobby, alarm: Alarm, access: Access, meter: Meter) -> None:
+        self._lobby = lobby
+        self._alarm = alarm
+        self._access = access
+        self._meter = meter
+
+    def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
+        """Return the service's calls for a server."""
+        handlers = {
+            "RunMatch": calls.streaming(self.RunMatch, worker_pb2.RunMatchRequest),
+            "HoldMatch": calls.unary(self.HoldMatch, worker_pb2.HoldMatchRequest),
+            "GetStatus": calls.unary(self.GetStatus, worker_pb2.GetStatusRequest),
+        }
+        return generic_handler(SERVICE, handlers)
+
+    async def RunMatch(self, message: worker_pb2.RunMatchRequest | Unreadable, context: RunContext) -> None:
+        """Run a match for a worker."""
+        await self._access.require(context, Scope.WORKER)
+        request = readable(message)
+        wake = asyncio.Event()
+        match = self._open(request, wake)
+        self._alarm.set()
+        self._meter.opened(match)
+        about = {"tournament": request.tournament, "match": request.match_id}
+        log.info("match %s: %d sessions", request.match_id, len(request.sessions), extra=about)
+        try:
+            await self._follow(match, wake, context)
+        finally:
+            outcome = self._meter.closed(match, self._lobby.progress(match).decisions)
+            self._lobby.close_match(match, "" if match.done else STOPPED_BY_WORKER)
+            self._alarm.set()
+            if outcome != "done":
+                log.info("match %s: not finished: %s", request.match_id, match.ended, extra=about)
+
+    def _open(self, request: worker_pb2.RunMatchRequest, wake: asyncio.Event) -> Match:
+        """Begin a match. Raise Refused if the referee does not take it."""
+        try:
+            return self._lobby.open_match(requests.read_match(request), clock(), wake.set)
+        except Draining as error:
+            raise Refused(Reason.CLOSING, str(error)) from None
+        except RulesetError as error:
+            field = f"ruleset.{error.field}"
+            raise Refused(Reason.FIELD_INVALID, f"{field}: {error.reason}", field=field) from None
+        except MatchRefused as error:
+            raise Refused(Reason.FIELD_INVALID, str(error), field=str(error).partition(":")[0]) from None
+
+    async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
+        while True:
+            while results := match.take_results():  # more may come while one is written
+                for result in results:
+                    self._meter.finished(len(result.records))
+                    await context.write(requests.result_response(result).SerializeToString())
+            if match.ended:
+                raise why_ended(self._lobby, match)
+            if match.done:
+                return
+            progress = requests.progress_response(self._lobby.progress(match))
+            await context.write(progress.SerializeToString())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PROGRESS_SECONDS):
+                    await wake.wait()
+            wake.clear()
+
+    async def HoldMatch(
+        self, message: worker_pb2.HoldMatchRequest | Unreadable, context: CallContext
+    ) -> worker_pb2.HoldMatchResponse:
+        """Begin no further session of a match."""
+        await self._access.require(context, Scope.WORKER)
+        self._lobby.hold(running_match(self._lobby, readable(message).match_id))
+        return worker_pb2.HoldMatchResponse()
+
+    async def GetStatus(
+        self, message: worker_pb2.GetStatusRequest | Unreadable, context: CallContext
+    ) -> worker_pb2.GetStatusResponse:
+        """Say how busy the referee is, and how bots stand."""
+        await self._access.require(context, Scope.WORKER, Scope.ORGANISER)
+        request = readable(message)
+        lobby = self._lobby
+        response = worker_pb2.GetStatusResponse(
+            draining=lobby.draining,
+            matches=lobby.matches,
+            sessions=lobby.sessions,
+            streams=len(lobby.connected()),
+            spectators=lobby.spectators,
+        )
+        for version in request.version_ids:
+            place = lobby.presence(version)
+            response.bots.add(
+                connected=place.connected, max_sessions=place.max_sessions, sessions=place.sessions
+            )
+        return response

@@ -1,0 +1,1 @@
+"""What is generated for the arena's workers; no promise, see proto/referee/worker."""
