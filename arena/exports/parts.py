@@ -5,15 +5,17 @@ the deals of each session.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.standings.ranking import Standing
-from referee.validation import Wording, problems
+from arena.terms import Limits, Plan
+from referee.errors import Problem
+from referee.validation import Refused, Wording, problems
 
 FORMAT = "bigtwo-export/1"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
@@ -30,23 +32,31 @@ class Value(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-class Limits(Value):
-    """What bots were held to."""
+def _require(schema: dict[str, Any], model: type["Complete"]) -> None:
+    schema["required"] = [name for name in schema["properties"] if name not in model.NEWER]
+    for name in schema["required"]:
+        schema["properties"][name].pop("default", None)
 
-    decision_ms: int
-    """Milliseconds that a decision may take."""
-    join_ms: int
-    """Milliseconds that absent bots are waited for when a match starts."""
-    faults: int
-    """Number of faults at which a session is forfeit."""
-    bank_ms: int
-    """Milliseconds of thinking time that each seat has for all decisions of a session; 0: no bank."""
-    increment_ms: int
-    """Milliseconds that each decision adds to the bank."""
-    credit_ms: int
-    """Milliseconds that are credited to a decision for the network at most."""
-    ask_forced: bool
-    """Whether bots are asked even where they have no choice."""
+
+class Complete(Value):
+    """An object with fields that an organiser may leave out: here they are there."""
+
+    NEWER: ClassVar[Sequence[str]] = ()
+    """Fields that older exports do not have."""
+
+    model_config = ConfigDict(json_schema_extra=_require)
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        wanted = (name for name in type(self).model_fields if name not in self.NEWER)
+        missing = [name for name in wanted if name not in self.model_fields_set]
+        if missing:
+            raise Refused(*(Problem(f".{name}", "is missing") for name in missing))
+        return self
+
+
+class LimitsLine(Limits, Complete):
+    """What bots were held to."""
 
 
 class EntrantLine(Value):
@@ -125,10 +135,11 @@ class Part(Value):
     """SHA-256 of the part without this field, as ``digest`` makes it."""
 
 
-class TournamentPart(Part):
+class TournamentPart(Plan, Complete, Part):
     """The first line: what is played, by whom, and what the deals follow from."""
 
     PART: ClassVar[str] = "tournament"
+    NEWER = ("allow_same_owner",)
 
     part: Literal["tournament"]
     """Which part this is."""
@@ -138,25 +149,15 @@ class TournamentPart(Part):
     """Where the tournament stands."""
     pairing: str
     """The format by which rounds are paired."""
-    options: dict[str, Any]
-    """Options of the format alone."""
     ruleset: dict[str, Any]
     """Resolved."""
     ruleset_hash: str
     """SHA-256, as hex, of the ruleset as JSON with sorted keys and no blanks."""
     table_size: int = Count
     """Bots at a table."""
-    rounds: int | None
-    """Rounds in all; None: not known yet."""
-    sessions: int = Count
-    """Sessions in a match."""
-    deals: int | None
-    """Deals in a session; None: as the ruleset says."""
-    duplicate: bool
-    """Whether all tables of a round play the same deals."""
     allow_same_owner: bool = True
     """Whether two bots of an owner may sit at one table; older exports do not say, and there they may."""
-    limits: Limits
+    limits: LimitsLine
     """What bots are held to."""
     entrants: tuple[EntrantLine, ...]
     """In the order of seeding."""

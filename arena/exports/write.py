@@ -40,6 +40,7 @@ from arena.models import (
 from arena.pairing import owner_of
 from arena.standings.outcomes import current_standings, duplicate_points
 from arena.storage import Storage, Transaction
+from arena.terms import Limits, Plan
 from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import ENDED, find_tournament
 
@@ -101,24 +102,11 @@ def _tournament(
         "tournament": tournament.name,
         "state": tournament.state.value,
         "pairing": tournament.format,
-        "options": dict(tournament.options),
         "ruleset": ruleset.content,
         "ruleset_hash": ruleset.hash,
         "table_size": tournament.table_size,
-        "rounds": tournament.rounds,
-        "sessions": tournament.sessions,
-        "deals": tournament.deals,
-        "duplicate": tournament.duplicate,
-        "allow_same_owner": tournament.allow_same_owner,
-        "limits": {
-            "decision_ms": tournament.decision_ms,
-            "join_ms": tournament.join_ms,
-            "faults": tournament.faults,
-            "bank_ms": tournament.bank_ms,
-            "increment_ms": tournament.increment_ms,
-            "credit_ms": tournament.credit_ms,
-            "ask_forced": tournament.ask_forced,
-        },
+        **{name: getattr(tournament, name) for name in Plan.model_fields},
+        "limits": {name: getattr(tournament, name) for name in Limits.model_fields},
         "entrants": [
             {
                 "number": entrant.number,

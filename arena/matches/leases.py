@@ -130,7 +130,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         commitment=tournament.commitment,
         limits=Limits(
             decision_ms=tournament.decision_ms,
-            join_ms=tournament.join_ms,
+            join_ms=tournament.join_seconds * 1000,
             faults=tournament.faults,
             bank_ms=tournament.bank_ms,
             increment_ms=tournament.increment_ms,

@@ -8,6 +8,7 @@ from sqlalchemy import JSON, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
+from arena.terms import Terms
 
 
 class TournamentState(StrEnum):
@@ -60,8 +61,12 @@ class StoredRuleset(SQLModel, table=True):
         return f"{self.name}@{self.version}"
 
 
-class Tournament(SQLModel, table=True):
-    """Rounds of matches between entrants under one ruleset."""
+class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both have pydantic's settings
+    """Rounds of matches between entrants under one ruleset, on the terms that were asked for.
+
+    ``rounds`` is NULL until it is known, or (continuous) until the tournament is stopped; ``deals`` where it
+    is as the ruleset says.
+    """
 
     __tablename__: ClassVar[str] = "tournaments"
 
@@ -78,34 +83,8 @@ class Tournament(SQLModel, table=True):
     """What is played."""
     table_size: int
     """Bots at a table."""
-    rounds: int | None = None
-    """Rounds in all; NULL: known once the first are paired, or (continuous) until it is stopped."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep two pairings apart."""
-    sessions: int
-    """Sessions in a match."""
-    deals: int | None = None
-    """Deals in a session; NULL: as the ruleset says."""
-    decision_ms: int
-    """How long a decision may take."""
-    join_ms: int
-    """How long absent bots are waited for when a match starts."""
-    faults: int
-    """Number of faults at which a session is forfeit."""
-    bank_ms: int = 0
-    """Thinking time of each seat for all decisions of a session; 0: no bank."""
-    increment_ms: int = 0
-    """What each decision adds to the bank."""
-    credit_ms: int = 100
-    """The most that is credited to a decision for the network."""
-    ask_forced: bool = False
-    """Whether bots are asked even where they have no choice."""
-    require_check: bool = False
-    """Whether every entrant must have passed the check of its protocol."""
-    duplicate: bool = False
-    """Whether all tables of a round play the same deals; a bot is then held to its seat elsewhere."""
-    allow_same_owner: bool = False
-    """Whether two bots of an owner may sit at one table."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
     """Options of the format alone."""
     seed: str

@@ -15,6 +15,7 @@ from arena.matches.duplicate import session_deals
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
+from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import commitment
 from referee.ruleset import Ruleset, load_ruleset
@@ -97,20 +98,7 @@ def _add_tournament(
         state=TournamentState.CREATED,
         ruleset_id=_stored(tx, ruleset, now).id,
         table_size=ruleset.players,
-        rounds=spec.rounds,
-        sessions=spec.sessions,
-        deals=spec.deals,
-        decision_ms=spec.decision_ms,
-        join_ms=spec.join_seconds * 1000,
-        faults=spec.faults,
-        bank_ms=spec.bank_ms,
-        increment_ms=spec.increment_ms,
-        credit_ms=spec.credit_ms,
-        ask_forced=spec.ask_forced,
-        require_check=spec.require_check,
-        duplicate=spec.duplicate,
-        allow_same_owner=spec.allow_same_owner,
-        options=dict(spec.options),
+        **{name: getattr(spec, name) for name in Terms.model_fields},
         seed=seed.hex(),
         commitment=commitment(seed),
         created_at=now,
