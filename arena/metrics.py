@@ -121,8 +121,11 @@ def _counters(reading: Reading) -> Iterable[Metric]:
     )
     yield _counter(
         "referee_sessions_voided",
-        "Sessions stopped because the referee could not hand out a turn.",
+        "Sessions stopped because the referee could not hand out a turn, or failed.",
         {(): reading.sessions_voided},
+    )
+    yield _counter(
+        "referee_tables_failed", "Sessions stopped by an error in the referee.", {(): reading.tables_failed}
     )
     yield _counter("referee_deals_finished", "Deals in the finished sessions.", {(): reading.deals})
     yield _counter(

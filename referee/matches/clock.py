@@ -42,7 +42,7 @@ class Clock:
         self.control = control
         self.bank = control.bank
         """Seconds left."""
-        self.time = 0.0
+        self.time = control.limit
         """Seconds that the decision may take, without the credit."""
         self.credit = 0.0
         """Seconds credited to the decision for the network."""
@@ -55,11 +55,9 @@ class Clock:
     def ask(self, now: float) -> None:
         """Begin a decision: until the turn is handed to a stream, only the grace for that runs."""
         control = self.control
-        time = control.limit
-        if control.bank and self.bank < time:
-            time = self.bank
-        self.time = time
-        self.deadline = now + time + UNSENT_GRACE
+        if control.bank:
+            self.time = min(control.limit, self.bank)
+        self.deadline = now + self.time + UNSENT_GRACE
         self.handed_at = None
         self.credit = 0.0
         self.probed = False
@@ -71,10 +69,17 @@ class Clock:
         self.credit = credit = credit if credit < most else most
         self.deadline = now + self.time + credit
 
-    def settle(self, now: float) -> None:
-        """End the decision: take its time from the bank, and add the increment."""
-        used = max(0.0, self.elapsed(now) - self.credit)
-        self.bank = max(0.0, self.bank - used) + self.control.increment
+    def settle(self, now: float) -> float:
+        """End the decision: take its time from the bank, and add the increment; return its time.
+
+        A credit is for this decision alone: the bank pays for all of its time.
+        """
+        handed_at = self.handed_at
+        spent = 0.0 if handed_at is None or now < handed_at else now - handed_at
+        control = self.control
+        if control.bank:
+            self.bank = max(0.0, self.bank - spent) + control.increment
+        return spent
 
     def delay(self, seconds: float) -> None:
         """Set the clock back by a time in which it did not run."""

@@ -193,6 +193,7 @@ class Fault(NamedTuple):
     def recorded(self) -> dict[str, object]:
         """Return the fault as it stands in the deal's record."""
         fault: dict[str, object] = {"action": self.action, "seat": self.seat, "kind": self.kind.value}
+        fault |= {"ms": self.elapsed_ms, "credit_ms": self.credit_ms}
         if self.stage is Stage.EXCHANGE:
             fault["turn"] = "exchange"
         elif self.stage is Stage.BOMBS:

@@ -27,6 +27,7 @@ from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
 from referee.records.record import deal_json
+from referee.records.times import Times
 
 INFINITY = float("inf")
 STUCK = ("takes no messages", "answers no ping")
@@ -39,7 +40,7 @@ class Table:
     # fmt: off
     __slots__ = (
         "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_opening", "_send", "_shown",
-        "end", "events", "expected", "info", "over", "records", "seats", "session", "watched",
+        "_times", "end", "events", "expected", "info", "over", "records", "seats", "session", "watched",
     )
     # fmt: on
 
@@ -61,6 +62,7 @@ class Table:
         self._deal: Deal | None = None
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
+        self._times = Times()
         self._encodings = Encodings()
         self._shown = 0
         self._acts_for_forced = not info.limits.ask_forced
@@ -92,13 +94,14 @@ class Table:
         if isinstance(cards, Malformed):
             self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
         else:
+            deal, clock = self._deal, seat.clock
+            at = len(deal.log)
             try:
-                self._deal.act(index, cards)
+                deal.act(index, cards)
             except PlayError as error:
                 self._fault(seat, turn, FaultKind.ILLEGAL, str(error), now, cards)
             else:
-                if self._has_bank:
-                    seat.clock.settle(now)
+                self._times.note(at, index, turn.stage, clock.settle(now), clock.credit)
         seat.turn = None
         self._go_on(now)
         return True
@@ -177,10 +180,11 @@ class Table:
             clock.start(now, credit)
             if clock.deadline - clock.time / 2 < self.expected:  # seldom: it was expected when it was asked
                 self._expect(clock.next_look)
-            turn.time_ms = round(clock.time * 1000)
+            turn.time_ms = round(clock.time * 1000) if self._has_bank else self.info.limits.decision_ms
         else:  # the bot was away, and its clock ran on
             turn.time_ms = round(clock.left(now) * 1000)
-        turn.credit_ms = int(clock.credit * 1000)
+        if clock.credit:
+            turn.credit_ms = int(clock.credit * 1000)
         if self._has_bank:
             turn.bank_ms = round(clock.bank * 1000)
         return True
@@ -236,6 +240,7 @@ class Table:
         self._deal = deal = self.session.next_deal()
         self._opening = deal.opening
         self._deal_faults = []
+        self._times = Times()
         self._encodings = encodings = Encodings()
         self._shown = 0
         for seat in self.seats:
@@ -308,8 +313,8 @@ class Table:
         deal, clock = self._deal, seat.clock
         assert deal is not None
         seat.faults += 1
-        if self._has_bank:
-            clock.settle(now)
+        spent = clock.settle(now)
+        self._times.note(len(deal.log), seat.index, turn.stage, spent, clock.credit)
         if now >= clock.deadline:
             seat.note_late(turn.sequence, clock.deadline)
         fault = Fault(
@@ -326,7 +331,7 @@ class Table:
             answered=answered,
             default=deal.default(seat.index),
             faults=seat.faults,
-            elapsed_ms=round(clock.elapsed(now) * 1000),
+            elapsed_ms=round(spent * 1000),
             credit_ms=int(clock.credit * 1000),
         )
         self._deal_faults.append(fault.recorded())
@@ -343,7 +348,7 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        self.records.append(deal_json(deal, faults=self._deal_faults))
+        self.records.append(deal_json(deal, faults=self._deal_faults, times=self._times))
         scores = tuple(self.session.scores)
         encodings = self._encodings
         for seat in self.seats:

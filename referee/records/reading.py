@@ -81,6 +81,7 @@ def read_record(given: object) -> Record:
     except ValidationError as error:
         raise _first(error, reads, given) from None
     _check_faults(found)
+    _check_times(found)
     return Record(
         rules=rules,
         tournament=found["tournament"],
@@ -169,7 +170,15 @@ def _exchange(found: Mapping[str, Any]) -> ExchangeText | None:
 
 def _check_faults(found: Mapping[str, Any]) -> None:
     last = len(found["actions"])
-    for index, fault in enumerate(found.get("faults", ())):
-        if fault["action"] > last:
-            reason = f"must be a whole number from 0 to {last}, not {fault['action']}"
-            raise _wrong(f"faults[{index}].action", reason)
+    for name in ("faults", "answers"):
+        for index, one in enumerate(found.get(name, ())):
+            if one["action"] > last:
+                reason = f"must be a whole number from 0 to {last}, not {one['action']}"
+                raise _wrong(f"{name}[{index}].action", reason)
+
+
+def _check_times(found: Mapping[str, Any]) -> None:
+    actions = len(found["actions"])
+    for name in ("ms", "credit_ms"):
+        if name in found and len(found[name].split()) != actions:
+            raise _wrong(name, f"must have one entry for each of the {actions} actions")

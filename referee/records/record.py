@@ -7,6 +7,7 @@ from functools import lru_cache
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
 from referee.memo import Memo
+from referee.records.times import Times
 from referee.rules.plays import Rules
 
 FORMAT = "bigtwo-deal/1"
@@ -25,20 +26,21 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
     return record
 
 
-def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> str:
-    """Return ``deal_record`` as a JSON object without blanks.
+def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = (), times: Times | None = None) -> str:
+    """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
 
-    Written piece by piece, as a referee does so for each deal; no text but the faults' needs escaping.
+    Written field by field, as a referee does so for each deal; no text but the faults' needs escaping.
     """
     rules = deal.rules
     texts = _texts(rules)
-    exchange = end = ""
+    exchange = ""
+    end = "" if times is None else times.fields(len(deal.log))
     if deal.exchange is not None:
         loser, winner, given, returned = deal.exchange
         cards = f'"given":"{rules.text(given)}","returned":"{rules.text(returned)}"'
         exchange = f'"exchange":{{"loser":{loser},"winner":{winner},{cards}}},'
     if faults:
-        end = f',"faults":{_ENCODER.encode(faults)}'
+        end += f',"faults":{_ENCODER.encode(faults)}'
     if deal.end == "forfeit":
         end += f',"forfeit":{deal.culprit}'
     return (

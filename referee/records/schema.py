@@ -11,10 +11,11 @@ from referee.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 
-OPTIONAL = ("exchange", "forfeit", "faults")
+OPTIONAL = ("exchange", "forfeit", "faults", "ms", "credit_ms", "answers")
 """Fields that are absent, and not null, where there is nothing to say."""
 
 _CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
+_TIMES = re.compile(r"((-|[0-9]{1,9})( (-|[0-9]{1,9}))*)?")
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -47,12 +48,22 @@ def _seed(text: str) -> str:
     return text
 
 
+def _times(text: str) -> str:
+    if not _TIMES.fullmatch(text):
+        raise ValueError(f"must be numbers of milliseconds and -, not {shown(text)}")
+    return text
+
+
 def _record(least: int, most: int) -> type:
     """Return the type of records of ``least`` to ``most`` players."""
     Count = Annotated[int, Field(ge=1)]
     Seat = Annotated[int, Field(ge=0, le=most - 1)]
     Texts = Annotated[list[str], Field(min_length=least, max_length=most)]
     Points = Annotated[list[int], Field(min_length=least, max_length=most)]
+    Time = Annotated[int, Field(ge=0)]
+    Times = Annotated[
+        str, AfterValidator(_times), Field(json_schema_extra={"pattern": f"^{_TIMES.pattern}$"})
+    ]
     Seed = Annotated[str, AfterValidator(_seed), Field(json_schema_extra={"pattern": "^[0-9a-fA-F]{64}$"})]
 
     @with_config(_CONFIG)
@@ -78,6 +89,25 @@ def _record(least: int, most: int) -> type:
         """Whose decision it was."""
         kind: str
         """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect`` or ``flood``."""
+        ms: NotRequired[Time]
+        """The milliseconds that the seat took."""
+        credit_ms: NotRequired[Time]
+        """What was credited for the network."""
+
+    @with_config(_CONFIG)
+    class Answer(TypedDict):
+        """A decision that is no action of its own."""
+
+        action: Annotated[int, Field(ge=0)]
+        """How many actions came before."""
+        seat: Seat
+        """Whose decision it was."""
+        turn: Literal["exchange", "bomb"]
+        """What was asked: which card to return, or whether to bomb out of turn."""
+        ms: Time
+        """The milliseconds that the seat took."""
+        credit_ms: Time
+        """What was credited for the network."""
 
     @with_config(_CONFIG)
     class DealRecord(TypedDict):
@@ -128,5 +158,12 @@ def _record(least: int, most: int) -> type:
         """The seat that forfeited; absent where none did."""
         faults: NotRequired[list[Fault]]
         """Where the referee acted for a seat; absent where it never did."""
+        ms: NotRequired[Times]
+        """For each action the milliseconds that the seat took, ``-`` where it was not asked; absent where
+        there were no clocks."""
+        credit_ms: NotRequired[Times]
+        """For each action what was credited for the network; absent where that was nothing throughout."""
+        answers: NotRequired[list[Answer]]
+        """Decisions that are no action of their own; absent where there were none."""
 
     return DealRecord

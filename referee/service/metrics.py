@@ -59,7 +59,9 @@ class Reading:
     """Turns asked. Those of void sessions are not in it, unless they were read while they were open."""
     sessions_finished: int
     sessions_voided: int
-    """Stopped because the referee could not hand out a turn."""
+    """Stopped because the referee could not hand out a turn, or failed."""
+    tables_failed: int
+    """Stopped by an error in the referee."""
     deals: int
     """In the finished sessions."""
     matches: Mapping[str, int]
@@ -130,6 +132,7 @@ class Meter:
             decisions=self._decisions + sum(self._running.values()),
             sessions_finished=self._sessions,
             sessions_voided=self._voided + sum(match.voided for match in self._running),
+            tables_failed=lobby.failures,
             deals=self._deals,
             matches=dict(self._matches),
             journal=dict(self.journal),

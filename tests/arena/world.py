@@ -1,5 +1,7 @@
 """An arena without processes: messages in a list, a clock set by hand, a referee that is a function."""
 
+import json
+import zlib
 from datetime import timedelta
 
 from sqlmodel import col, select
@@ -24,6 +26,7 @@ from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.fakes import Clock, play_at_once
+from tests.referee.support import timeless
 
 LEASE = timedelta(seconds=30)
 SEED = bytes(range(32))
@@ -90,6 +93,11 @@ class World:
             return list(tx.exec(ids if state is None else ids.where(Match.state == state)))
 
 
+def played(records: bytes) -> list[str]:
+    """What was played in a session's packed records, however long the decisions took."""
+    return [json.dumps(timeless(json.loads(line))) for line in zlib.decompress(records).splitlines()]
+
+
 def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
     """Everything that counts as a result, by public names, for comparing two runs."""
     with storage.read() as tx:
@@ -100,7 +108,7 @@ def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
         seats = {row.id: (*places[row.match_id], row.position) for row in tx.exec(select(Seat))}
         return {
             "sessions": sorted(
-                (places[row.match_id], row.number, str(row.seating), str(row.points), row.records)
+                (places[row.match_id], row.number, str(row.seating), str(row.points), played(row.records))
                 for row in tx.exec(select(Session))
             ),
             "seats": sorted(

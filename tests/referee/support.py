@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -253,6 +254,19 @@ class WireBot:
         if isinstance(response, BaseException):
             raise response
         return response
+
+
+def without_times(result: SessionResult) -> SessionResult:
+    """The result as it would be had all decisions taken the same time."""
+    records = [timeless(json.loads(record)) for record in result.records]
+    return replace(result, records=tuple(map(json.dumps, records)))
+
+
+def timeless(record: dict[str, Any]) -> dict[str, Any]:
+    """A deal record without what depends on how long the decisions took."""
+    faults = [timeless(fault) for fault in record.get("faults", ())]
+    kept = {name: value for name, value in record.items() if name not in ("ms", "credit_ms", "answers")}
+    return kept | ({"faults": faults} if faults else {})
 
 
 def match_spec(

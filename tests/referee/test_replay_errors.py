@@ -175,6 +175,16 @@ def test_record_that_lacks_a_field_is_wrong(name: str) -> None:
         ("faults", [{"action": -1}], "faults[0].action: must be a whole number from 0"),
         ("faults", [{"action": 0, "seat": 4}], "faults[0].seat: must be a whole number from 0 to 3, not 4"),
         ("faults", [{"action": 0, "seat": 1}], "faults[0].kind: is missing"),
+        ("ms", [1], "ms: must be a text, not [1]"),
+        ("ms", "1 2 soon", "ms: must be numbers of milliseconds and -, not '1 2 soon'"),
+        ("ms", "1 -", "ms: must have one entry for each of the "),
+        ("credit_ms", "40", "credit_ms: must have one entry for each of the "),
+        ("answers", [{"action": 0, "seat": 1}], "answers[0].turn: is missing"),
+        (
+            "answers",
+            [{"action": 999, "seat": 1, "turn": "bomb", "ms": 1, "credit_ms": 0}],
+            "answers[0].action: must be a whole number from 0 to ",
+        ),
     ],
 )
 def test_field_of_the_wrong_type_or_range_is_named(name: str, value: object, reason: str) -> None:
@@ -266,6 +276,6 @@ def test_ruleset_with_the_name_of_a_ladder_is_wrong() -> None:
     assert answer(changed) == (None, "ruleset.straights: must be written out in a record")
 
 
-@pytest.mark.parametrize("field", ["exchange", "forfeit", "faults"])
+@pytest.mark.parametrize("field", ["exchange", "forfeit", "faults", "ms", "answers"])
 def test_field_that_is_null_instead_of_absent_is_wrong(field: str) -> None:
     assert error_of(**{field: None}) == (None, f"{field}: must be absent where there is none, not None")

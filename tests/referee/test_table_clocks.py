@@ -1,5 +1,6 @@
 """The clocks of a table, with the time passed in: limits, banks, credits, and when they run."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from referee.matches.events import Fault, FaultKind, NoticeCode, Turn
 from referee.matches.lobby import AWAY_SECONDS, BEAT_SECONDS
 from referee.matches.match import Limits
 from tests.referee.harness import FakeBot, Harness
-from tests.referee.support import match_spec
+from tests.referee.support import check_records, match_spec
 
 LIMITS = Limits(decision_ms=1000, faults=1000, credit_ms=100)
 
@@ -127,11 +128,12 @@ def test_bank_when_decisions_take_time_then_it_shrinks_by_it_and_grows_by_the_in
     assert (turn.time_ms, turn.bank_ms) == (100, 100)
 
 
-def test_bank_when_the_network_took_some_of_the_time_then_that_is_not_charged() -> None:
+def test_bank_when_pongs_are_late_then_the_credit_does_not_spare_it() -> None:
     harness, bots, bot = begin(replace(LIMITS, bank_ms=2000), 0.06)
+    assert bot.turn().credit_ms == pytest.approx(60, abs=1)
     harness.advance(0.26)
     bot.play(bot.turn())
-    assert next_turn(harness, bots, bot).bank_ms == pytest.approx(1800, abs=1)
+    assert next_turn(harness, bots, bot).bank_ms == pytest.approx(1740, abs=1)
 
 
 def test_bank_when_a_new_session_begins_then_it_is_full_again() -> None:
@@ -229,3 +231,33 @@ def test_answer_when_it_comes_twice_or_too_early_then_the_notice_says_so() -> No
     bot.read()
     assert [notice.code for notice in bot.notices()] == [NoticeCode.UNKNOWN_TURN, NoticeCode.REPEATED_MOVE]
     assert [entry.code for entry in harness.journal.entries] == ["unknown_turn", "repeated_move"]
+
+
+def test_record_when_decisions_take_time_then_it_has_the_milliseconds_and_credit_of_each() -> None:
+    harness, bots, first = begin(replace(LIMITS, faults=3), 0.04)
+    match = harness.lobby.match("m")
+    assert match is not None
+    harness.advance(0.3)
+    first.play(first.turn(), max)
+    for bot in bots.values():
+        bot.read()
+    harness.advance(1.05)  # somebody is too late
+    (result,) = harness.play_out(match, *bots.values())
+    record = json.loads(result.records[0])
+    asked = [int(one) for one in record["ms"].split() if one != "-"]
+    assert len(record["ms"].split()) == len(record["credit_ms"].split()) == len(record["actions"])
+    assert (asked[0], asked[1]) == (300, 1040)
+    assert set(record["credit_ms"].split()) <= {"40", "39", "0", "-"}
+    (fault,) = record["faults"]
+    assert (fault["ms"], fault["credit_ms"]) == (1040, int(record["credit_ms"].split()[0]))
+
+
+@pytest.mark.parametrize("preset", ["indonesia", "gamesky"])
+def test_record_when_there_are_decisions_beside_the_actions_then_it_has_their_times_too(preset: str) -> None:
+    harness = Harness()
+    bots = [harness.connect(number) for number in (1, 2, 3, 4)]
+    spec = match_spec(ruleset=preset, deals=6, limits=LIMITS)
+    (result,) = harness.play_out(harness.open(spec), *bots)
+    check_records(spec, result)
+    answers = [one for record in result.records for one in json.loads(record).get("answers", ())]
+    assert all(set(one) == {"action", "seat", "turn", "ms", "credit_ms"} for one in answers)
