@@ -28,7 +28,7 @@ clock = time.monotonic
 log = logging.getLogger("referee")
 
 
-READ_SECONDS = 0.005
+READ_SECONDS = 0.002
 """How long what has arrived is read, when time has run out, before the lobby is told so; longer by as much as
 that was noticed too late."""
 MOST_READ_SECONDS = 0.25

@@ -22,6 +22,8 @@ from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
 
+LATE_BOT = str(Path(__file__).with_name("late_bot.py"))
+"""Takes longer than strict limits allow."""
 SAMPLE_BOTS = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
 
 Process = subprocess.Popen[str]

@@ -10,7 +10,7 @@ import pytest
 
 from arena.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
 from referee.matches.journal import Entry, EntryKind
-from tests.arena.running import running_arena
+from tests.arena.running import LATE_BOT, running_arena
 from tests.referee.support import ListJournal
 
 
@@ -131,9 +131,9 @@ def test_process_when_it_logs_text_then_it_reads_as_before(tmp_path: Path) -> No
 def test_arena_when_it_logs_json_then_each_line_is_an_object_and_carries_ids_and_no_token(
     tmp_path: Path,
 ) -> None:
-    bots = {"a/b": "greedy.py", "a/c": "lowest.py", "a/d": "pairs_first.py", "a/e": "random_bot.py"}
+    bots = {"a/b": LATE_BOT, "a/c": "lowest.py", "a/d": "pairs_first.py", "a/e": "random_bot.py"}
     folder = tmp_path / "arena"
-    strict = {"decision_ms": 1, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
+    strict = {"decision_ms": 5, "credit_ms": 0, "faults": 1000, "join_seconds": 60}
     fields = {"ruleset": "chinese", "format": "round-robin", "entrants": list(bots)}
     with running_arena(folder, bots, log_format="json", log_level="debug") as arena:
         arena.start_tournament(
