@@ -17,7 +17,7 @@ CONTROL = TimeControl(limit=1.0, bank=0.0, increment=0.0, credit=0.0)
 
 
 def stream(version: int = 1, max_sessions: int = 4) -> Connection:
-    return Connection(BotIdentity(version, f"owner/bot{version}@1"), max_sessions, False, lambda: None)
+    return Connection(BotIdentity(version, f"owner/bot{version}@1"), max_sessions, lambda: None)
 
 
 def seat() -> Seat:
