@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -55,11 +56,12 @@ class Stream:
         self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
         self._capacity = 0
-        self._unsent: list[bytes] = []
+        self._unsent: deque[bytes] = deque()
         self._wake = asyncio.Event()
         """Set when there is something to write."""
         self._patience = asyncio.timeout(None)
         self._loop = asyncio.get_running_loop()
+        self._writing = asyncio.Lock()
         self._over = self._finishing = self._left = False
 
     @property
@@ -75,6 +77,8 @@ class Stream:
                 await call.write(bots_pb2.PlayRequest(hello=hello).SerializeToString())
                 async for response in call:
                     self._take(response)
+                    if self._unsent:
+                        await self._flush(call)
         except TimeoutError:
             log.debug("the referee did not end the stream after the goodbye")
         finally:
@@ -90,7 +94,7 @@ class Stream:
     def finish(self) -> None:
         """Ask for no more sessions, and leave when the open ones have ended."""
         self.ask_for(0)
-        self._loop.call_later(LINGER_SECONDS, self._thinker.give, self._leave_when_idle)
+        self._loop.call_later(LINGER_SECONDS, self._thinker.do, self._leave_when_idle, self._wake.set)
 
     def leave(self) -> None:
         """Say goodbye, whether or not sessions are open."""
@@ -113,27 +117,29 @@ class Stream:
             self._capacity = response.welcome.max_sessions
             self._on_welcome(response.welcome)
         if response.events:
-            self._thinker.give(partial(self._think, response.events))
+            self._thinker.do(partial(self._think, response.events), self._wake.set)
         if response.HasField("closing"):
             self.closing = response.closing
             log.info("the referee closes: %s", response.closing.reason)
 
     def _send(self, request: bots_pb2.PlayRequest) -> None:
-        self._post(request.SerializeToString())
-
-    def _post(self, request: bytes) -> None:
-        self._unsent.append(request)
+        self._unsent.append(request.SerializeToString())
         self._wake.set()
 
+    async def _flush(self, call: Call) -> None:
+        """Write what is to be sent. Raises AioRpcError where the stream is broken."""
+        with suppress(asyncio.InvalidStateError):  # the stream has ended, of which its reader is told
+            async with self._writing:
+                while self._unsent:
+                    await call.write(self._unsent.popleft())
+
     async def _write(self, call: Call) -> None:
-        """Write what is to be sent, until the goodbye. How the stream broke, its reader is told."""
+        """Write what comes to be sent while nothing is read, until the goodbye."""
         with suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
             while not self._left or self._unsent:
                 await self._wake.wait()
                 self._wake.clear()
-                unsent, self._unsent = self._unsent, []
-                for request in unsent:
-                    await call.write(request)
+                await self._flush(call)
             await call.write(bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()).SerializeToString())
             await call.done_writing()
 
@@ -166,10 +172,11 @@ class Stream:
             except Exception:
                 moves += self._give_up(event)
             if (now := clock()) - began > FLUSH_SECONDS:
-                self._call(self._post, b"".join(moves))
+                self._unsent.append(b"".join(moves))
+                self._call(self._wake.set)
                 moves, began = [], now
         if moves:
-            self._call(self._post, b"".join(moves))
+            self._unsent.append(b"".join(moves))
 
     def _happened(self, event: Any) -> None:
         """Take in an event of the twin protocol that is no turn; one that is not known here has no kind."""
