@@ -174,7 +174,7 @@ class BotClient:
             stream, failure = await self._attempt(address)
             if failure is not None and failure.final:
                 raise ConnectionRefused(f"referee {address}: {failure.text}")
-            if self._stopping and not (self._finishing and stream.sessions and stream.closing is None):
+            if self._stopping and not (self._finishing and stream.sessions and not _closed(stream, failure)):
                 return
             if (other := self._elsewhere(address, failure)) is not None:
                 log.info("referee %s: not needed, the bot is connected to it at %s", address, other)
@@ -255,6 +255,11 @@ def _least_wait(stream: Stream, failure: Failure | None) -> float:
     if stream.closing is not None:
         return stream.closing.retry_delay.ToMilliseconds() / 1000
     return 0.0
+
+
+def _closed(stream: Stream, failure: Failure | None) -> bool:
+    """Return whether a stream ended as its referee shuts down, which ends the sessions there as well."""
+    return stream.closing is not None or (failure is not None and failure.reason == Reason.CLOSING)
 
 
 def _spelt(name: str, address: str) -> str:

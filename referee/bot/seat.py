@@ -84,9 +84,10 @@ class Seat:
             plays = message.kind == bots_pb2.TURN_KIND_PLAY
             mask = self._mask(self._choose(turn) if plays else self._decide(turn))
         except Exception as error:
-            log.exception("the bot failed, the default action is taken: %s", turn)
             if self._strict:
-                raise BotFailed(f"{type(error).__name__}: {error}") from error
+                log.exception("the bot failed: %s", turn)
+                raise BotFailed(f"the bot's own code failed: {type(error).__name__}: {error}") from error
+            log.exception("the bot failed, the default action is taken: %s", turn)
             mask = _default(turn)
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
         move += self._cards[mask] if mask else _PASSES

@@ -6,11 +6,15 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from referee.check.outcome import Absent
 
-STOP_SECONDS = 3.0
-"""How long a bot may take to end when it is told to, before it is killed."""
+STOP_SECONDS = 1.5
+"""How long a bot may take to end each time it is told to, before it is told again and then killed."""
+SHOWN_LINES, SHOWN_WIDTH = 12, 300
+"""How much of what a bot printed is shown: lines, and characters of each."""
 
 
 class BotProcess:
@@ -18,51 +22,69 @@ class BotProcess:
 
     def __init__(self, command: Sequence[str], address: str, token: str, log: Path | None) -> None:
         self._command = list(command)
-        self._environment = {**os.environ, "ARENA_REFEREE": address, "ARENA_TOKEN": token}
+        self._environment = {
+            **os.environ,
+            "ARENA_REFEREE": address,
+            "ARENA_TOKEN": token,
+            "ARENA_STRICT": "1",
+        }
         self._log = log
+        self._output: IO[bytes] | None = None
+        """What the process prints."""
+        self._mark = 0
         self._process: asyncio.subprocess.Process | None = None
 
     @property
     def status(self) -> int | None:
-        """The exit status; None while it runs, and before its start."""
+        """Return the exit status; None while it runs, and before its start."""
         return self._process.returncode if self._process is not None else None
 
     @property
     def running(self) -> bool:
-        """Whether the command was started and has not ended."""
+        """Return whether the command was started and has not ended."""
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Starts the command. Raises Absent if that fails."""
+        """Start the command. Raise Absent if that fails."""
         if not self._command:
             raise Absent("the bot could not be started: the command is empty")
-        target = self._log or Path(os.devnull)
+        output = self._output = self._output or self._open()
         try:
-            output = target.open("ab")
-        except OSError as error:
-            raise Absent(f"log: cannot write to {target}: {error.strerror}") from None
-        with output:
-            try:
-                self._process = await asyncio.create_subprocess_exec(
-                    *self._command,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    env=self._environment,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-                raise Absent(f"the bot could not be started: {self._command[0]}: {reason}") from None
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._environment,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise Absent(f"the bot could not be started: {self._command[0]}: {reason}") from None
+
+    def mark(self) -> None:
+        """Have ``printed`` begin here."""
+        if self._output is not None:
+            self._mark = os.fstat(self._output.fileno()).st_size
+
+    def printed(self) -> tuple[str, ...]:
+        """Return the last lines that the bot printed since the mark, fit to be shown."""
+        if self._output is None:
+            return ()
+        size = os.fstat(self._output.fileno()).st_size
+        start = max(self._mark, size - SHOWN_LINES * SHOWN_WIDTH)
+        text = os.pread(self._output.fileno(), size - start, start).decode(errors="replace")
+        lines = [_fit(line) for line in text.splitlines() if line.strip()]
+        return tuple(lines[-SHOWN_LINES:])
 
     def signal(self, number: signal.Signals) -> None:
-        """Sends a signal to the bot and all that it started."""
+        """Send a signal to the bot and all that it started."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
 
     async def ended(self, seconds: float) -> bool:
-        """Waits for the end; gives whether it came in time."""
+        """Wait for the end. Return whether it came in time."""
         if self._process is not None:
             try:
                 async with asyncio.timeout(seconds):
@@ -72,11 +94,35 @@ class BotProcess:
         return True
 
     async def stop(self) -> None:
-        """Ends the bot: politely, then by force."""
+        """End the bot: politely, once more for one that finishes open sessions, then by force."""
         if self._process is None:
             return
-        self.signal(signal.SIGTERM)
-        await self.ended(STOP_SECONDS)
+        for _ in range(2):
+            self.signal(signal.SIGTERM)
+            if await self.ended(STOP_SECONDS):
+                break
         self.signal(signal.SIGKILL)
         await self._process.wait()
         self._process = None
+
+    async def close(self) -> None:
+        """End the bot for good."""
+        await self.stop()
+        if self._output is not None:
+            self._output.close()
+            self._output = None
+
+    def _open(self) -> IO[bytes]:
+        """Open the file for what the process prints. Raise Absent if that fails."""
+        if self._log is None:
+            return TemporaryFile("a+b")
+        try:
+            return self._log.open("a+b")
+        except OSError as error:
+            raise Absent(f"log: cannot write to {self._log}: {error.strerror}") from None
+
+
+def _fit(line: str) -> str:
+    """A line without control characters, cut where it is long."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in line.rstrip())
+    return shown if len(shown) <= SHOWN_WIDTH else f"{shown[:SHOWN_WIDTH]} …"

@@ -20,6 +20,8 @@ class Result:
     reason: str
     """What was expected and what was seen, cards as text; empty for ``passed``."""
     seconds: float
+    output: tuple[str, ...] = ()
+    """The last lines that the bot's own process printed meanwhile; only where it did not pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Report:
     """Of the bot's hello; 0 if it never came."""
     results: tuple[Result, ...]
     """In the order of the check."""
+    stopped: str = ""
+    """Why the scenarios after the last result were not tried; empty where all were."""
 
     @property
     def passed(self) -> bool:
@@ -56,7 +60,11 @@ class Report:
             "protocol_version": self.protocol_version,
             "passed": self.passed,
             "counts": dict(self.counts),
-            "results": [{**asdict(result), "seconds": round(result.seconds, 3)} for result in self.results],
+            "stopped": self.stopped,
+            "results": [
+                {**asdict(result), "seconds": round(result.seconds, 3), "output": list(result.output)}
+                for result in self.results
+            ],
         }
 
     def to_text(self, width: int = 100) -> str:
@@ -69,13 +77,19 @@ class Report:
             f"{number} {outcome.replace('_', ' ')}" for outcome, number in self.counts.items() if number
         ]
         verdict = "The bot passes" if self.passed else "The bot does not pass"
+        if self.stopped:
+            lines += ["", f"The check stopped here: {self.stopped}."]
         lines += ["", f"{verdict}: {', '.join(counts) or 'nothing was tried'}."]
         return "\n".join(line for part in lines for line in (textwrap.wrap(part, width) or [""]))
 
 
 def result_lines(result: Result, width: int) -> list[str]:
-    """A result as lines: code, outcome and title, under it the reason."""
+    """Return a result as lines: code, outcome and title, under it the reason and what the bot printed."""
     indent = " " * 4
     head = f"{result.code:<10}{result.outcome.replace('_', ' '):<9}{result.title}"
     lines = textwrap.wrap(head, width, subsequent_indent=" " * 19)
-    return lines + textwrap.wrap(result.reason, width, initial_indent=indent, subsequent_indent=indent)
+    lines += textwrap.wrap(result.reason, width, initial_indent=indent, subsequent_indent=indent)
+    room = width - len(indent) - 2
+    for printed in result.output:
+        lines += [f"{indent}| {printed[at : at + room]}" for at in range(0, len(printed), room)]
+    return lines

@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 
 from referee.check.desk import PATIENCE, Desk
-from referee.check.outcome import Absent, Failed, NotRun, Silent, Warned
+from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Warned
 from referee.check.process import BotProcess
 from referee.check.report import Outcome, Report, Result
 from referee.check.scenario import Scenario
@@ -47,13 +47,13 @@ async def check(
     bot: str = "check/bot@1",
     patience: float = PATIENCE,
 ) -> Report:
-    """Tries a bot through the scenarios and gives the report.
+    """Try a bot through the scenarios. Return the report.
 
-    ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment; without it,
-    ``on_ready`` is given the address and the token with which a bot may connect within ``timeout`` seconds.
-    ``log`` takes the output of the bot's process, ``bot`` is the name it is welcomed by, ``patience`` how
-    many seconds it has for an answer. Raises ListenError and UnknownScenario; whatever the bot does stands
-    in the report.
+    ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment, and ARENA_STRICT, so
+    that it ends when its own code fails; without it, ``on_ready`` is given the address and the token with
+    which a bot may connect within ``timeout`` seconds. ``log`` takes the output of the bot's process,
+    ``bot`` is the name it is welcomed by, ``patience`` how many seconds it has for an answer. Raises
+    ListenError and UnknownScenario; whatever the bot does stands in the report.
     """
     chosen = select(scenarios)
     secret = token or token_urlsafe(24)
@@ -64,7 +64,7 @@ async def check(
         process = None
         if command is not None:
             process = BotProcess(command, _reachable(board.address), secret, log)
-            stack.push_async_callback(process.stop)
+            stack.push_async_callback(process.close)
         if on_ready is not None:
             on_ready(board.address, secret)
         desk = Desk(board, bot, secret, process, patience)
@@ -75,9 +75,9 @@ async def check(
             if on_result is not None:
                 on_result(result)
 
-        await _try_all(desk, chosen, timeout, tell)
+        stopped = await _try_all(desk, chosen, timeout, tell)
         await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
-        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results))
+        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results), stopped)
 
 
 def _reachable(address: str) -> str:
@@ -89,21 +89,22 @@ def _reachable(address: str) -> str:
 
 async def _try_all(
     desk: Desk, chosen: Sequence[Scenario], timeout: float, tell: Callable[[Result], None]
-) -> None:
-    why_not = await _meet(desk, timeout, tell)
+) -> str:
+    """Try scenarios, up to a failure after which all others are hopeless. Return why; empty if none was."""
+    stopped = await _meet(desk, timeout, tell)
     failed: set[str] = set()
     for scenario in chosen:
-        if why_not:
-            if scenario.code != SCENARIOS[0].code:
-                tell(_not_run(scenario, why_not))
-        elif hopeless := failed.intersection(scenario.after):
+        if stopped:
+            break
+        if hopeless := failed.intersection(scenario.after):
             tell(_not_run(scenario, f"hopeless after the failure of {min(hopeless)}"))
-        else:
-            result = await _try(desk, scenario)
-            tell(result)
-            if result.outcome == "failed":
-                failed.add(scenario.code)
-                why_not = _hopeless(desk, result)
+            continue
+        result = await _try(desk, scenario)
+        tell(result)
+        if result.outcome == "failed":
+            failed.add(scenario.code)
+            stopped = _hopeless(desk, result)
+    return stopped
 
 
 def _not_run(scenario: Scenario, reason: str) -> Result:
@@ -111,21 +112,26 @@ def _not_run(scenario: Scenario, reason: str) -> Result:
 
 
 async def _meet(desk: Desk, timeout: float, tell: Callable[[Result], None]) -> str:
-    """Lets the bot connect; gives why nothing can be tried, empty if it is there."""
+    """Let the bot connect. Return why nothing can be tried, empty if it is there."""
     first, began = SCENARIOS[0], time.monotonic()
     try:
         await desk.meet(timeout)
     except Failed as error:
-        tell(Result(first.code, first.title, "failed", str(error), time.monotonic() - began))
+        seconds = time.monotonic() - began
+        tell(Result(first.code, first.title, "failed", str(error), seconds, _printed(desk)))
         return f"the bot did not open a stream as it should; see {first.code}"
     return ""
 
 
+def _printed(desk: Desk) -> tuple[str, ...]:
+    return desk.process.printed() if desk.process is not None else ()
+
+
 def _hopeless(desk: Desk, result: Result) -> str:
-    """Why no other scenario needs to be tried after this failure; empty if the bot still has chances."""
+    """Return why no other scenario needs to be tried after this failure; empty if the bot has chances."""
     if desk.gone:
         return f"the bot is gone; see {result.code}"
-    if result.code == "TURN-01" and isinstance(desk.failure, Silent) and not desk.answered:
+    if result.code == "TURN-01" and isinstance(desk.failure, (Silent, Lost)) and not desk.answered:
         return f"the bot answers no turn; see {result.code}"
     return ""
 
@@ -135,6 +141,8 @@ async def _try(desk: Desk, scenario: Scenario) -> Result:
     outcome: Outcome = "passed"
     reason = ""
     desk.scenario, desk.failure = scenario.code, None
+    if desk.process is not None:
+        desk.process.mark()
     began = time.monotonic()
     try:
         _require(desk, scenario)
@@ -152,13 +160,14 @@ async def _try(desk: Desk, scenario: Scenario) -> Result:
         outcome, reason = _ran_out(desk, scenario, began)
         desk.failure = error if outcome == "failed" else None
     seconds = time.monotonic() - began
+    output = _printed(desk) if outcome in ("failed", "warned") else ()
     if not desk.gone:
         try:
             await desk.tidy()
         except Absent as error:
             desk.gone = True
-            outcome, reason = "failed", reason or str(error)
-    return Result(scenario.code, scenario.title, outcome, reason, seconds)
+            outcome, reason, output = "failed", reason or str(error), output or _printed(desk)
+    return Result(scenario.code, scenario.title, outcome, reason, seconds, output)
 
 
 async def _ready(desk: Desk) -> None:

@@ -93,7 +93,8 @@ async def test_check_when_no_bot_connects_then_nothing_is_run() -> None:
     report = await check_bot(Absentee(), timeout=0.3)
     assert report.results[0].code == "HELLO-01"
     assert report.results[0].reason == "expected the bot to connect; it did not within 0.3 s"
-    assert {result.outcome for result in report.results[1:]} == {"not_run"}
+    assert len(report.results) == 1
+    assert report.stopped == "the bot did not open a stream as it should; see HELLO-01"
     assert not report.passed
 
 
@@ -130,11 +131,42 @@ async def test_check_when_the_log_cannot_be_written_then_it_says_so(tmp_path: Pa
 
 async def test_check_when_a_bot_answers_nothing_then_the_rest_is_left_out() -> None:
     report = await check_bot(Mute(), "TURN", "PING", patience=0.5)
-    first, *others = report.results
+    (first,) = report.results
     assert (first.code, first.outcome) == ("TURN-01", "failed")
     assert "the bot sent nothing for 0.5 s" in first.reason
     assert "holding 3D 3C 4D 4C 5S, to beat nothing" in first.reason
-    assert {other.reason for other in others} == {"the bot answers no turn; see TURN-01"}
+    assert report.stopped == "the bot answers no turn; see TURN-01"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("7", "TypeError: choose returned int; a Play, text, list or None is expected"),
+        ("[7]", "TypeError: choose returned a list with int in it; a Play, text, list or None is expected"),
+        ("'3X'", "referee.errors.CardError: "),
+    ],
+)
+async def test_check_when_a_bots_code_fails_then_it_shows_the_last_lines_of_the_traceback(
+    tmp_path: Path, answer: str, told: str
+) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(f"from referee.bot import main\nmain(lambda turn: {answer})\n")
+    report = await check(command=[sys.executable, str(bot)], scenarios=["TURN"])
+    (result,) = report.results
+    assert (result.code, result.outcome) == ("TURN-01", "failed")
+    assert any(line.startswith(told) for line in result.output)
+    assert f"    | {told}" in report.to_text()
+    assert report.stopped == "the bot answers no turn; see TURN-01"
+
+
+async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops() -> None:
+    report = await check(
+        command=[sys.executable, "-c", "raise RuntimeError('no model \\x1b[31m')"], timeout=20
+    )
+    (result,) = report.results
+    assert result.output[-1] == "RuntimeError: no model  [31m"
+    assert report.stopped == "the bot did not open a stream as it should; see HELLO-01"
 
 
 async def test_check_when_a_bot_dies_then_its_command_is_started_again() -> None:
