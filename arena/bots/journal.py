@@ -255,7 +255,7 @@ def read_log(
         of_it = col(BotLogEntry.session_id)
         rows = rows.where(or_(of_it == whole, of_it.startswith(within, autoescape=True)))
     if not 1 <= query.limit <= KEPT:
-        raise SpecError("limit", f"{query.limit} is no whole number from 1 to {KEPT}")
+        raise SpecError("limit", f"must be a whole number from 1 to {KEPT}, not {query.limit}")
     with storage.read() as tx:
         found = tx.exec(rows.order_by(entry_id.desc()).limit(query.limit)).all()
     return [

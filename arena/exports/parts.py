@@ -255,12 +255,12 @@ class PartError(ValueError):
 
 
 def digest(content: object) -> str:
-    """SHA-256 of a JSON value written with sorted keys, without spaces, in ASCII."""
+    """Return the SHA-256 of a JSON value written with sorted keys, without spaces, in ASCII."""
     return sha256(canonical(content)).hexdigest()
 
 
 def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
-    """SHA-256 of a session's records, each written as for ``digest`` and ended by a line feed.
+    """Return the SHA-256 of a session's records, each written as for ``digest`` and ended by a line feed.
 
     Left out of each record is what all of them share, ``SHARED``.
     """
@@ -272,25 +272,25 @@ def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
 
 
 def canonical(content: object) -> bytes:
-    """A JSON value in the one form that is digested."""
+    """Return a JSON value in the one form that is digested."""
     return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
 def make_part(kind: type[Part], **content: object) -> dict[str, object]:
-    """A part ready to be written."""
+    """Return a part ready to be written."""
     plain = {"format": FORMAT, "part": kind.PART, **content}
     return {**plain, "digest": digest(plain)}
 
 
 def standing_object(standing: Standing, bot: str) -> dict[str, Any]:
-    """A line of the standings as the last part has it."""
+    """Return a line of the standings as the last part has it."""
     fields = {name: value for name, value in asdict(standing).items() if name != "entrant"}
     plain: dict[str, Any] = json.loads(json.dumps({"bot": bot, **fields}))
     return plain
 
 
 def kind_of(given: object) -> type[Part] | None:
-    """Which part a line says it is; None: none, it may be a deal record. PartError for an unknown part."""
+    """Return which part a line says it is; None: it may be a deal record. Raise PartError for others."""
     if not isinstance(given, dict):
         raise PartError("the line is no JSON object")
     if given.get("format") != FORMAT and "part" not in given:
@@ -304,7 +304,7 @@ def kind_of(given: object) -> type[Part] | None:
 
 
 def read_part(kind: type[P], text: bytes) -> P:
-    """The part that a line holds. PartError."""
+    """Return the part that a line holds. Raise PartError."""
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
@@ -312,7 +312,7 @@ def read_part(kind: type[P], text: bytes) -> P:
 
 
 def check_digest(part: Part, given: Mapping[str, object]) -> None:
-    """Whether the part is as it was when it was written. PartError."""
+    """Raise PartError if the part is not as it was when it was written."""
     plain = {name: value for name, value in given.items() if name != "digest"}
     if part.digest != digest(plain):
         raise PartError("digest: is not that of the line: one of its fields was changed")
@@ -324,5 +324,5 @@ def _shown(value: object) -> str:
 
 
 def json_line(value: object) -> str:
-    """A value as JSON without blanks."""
+    """Return a value as JSON without blanks."""
     return json.dumps(value, separators=(",", ":"))

@@ -59,7 +59,7 @@ class _Seated:
 
 
 def export_lines(storage: Storage, name: str) -> Iterator[str]:
-    """All of a tournament as JSON lines: its parts, and between them the deal records. UnknownError.
+    """Yield a tournament as JSON lines: its parts, and between them the deal records. Raise UnknownError.
 
     The seed is there once the tournament has ended.
     """
@@ -126,7 +126,7 @@ def _tournament(
 
 
 def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Round]) -> list[Round]:
-    """Rounds in the order of their ratings: the batches of a continuous tournament end in any order."""
+    """Return rounds in the order of their ratings: batches of a continuous tournament end in any order."""
     if not FORMATS[tournament.format].in_batches:
         return list(rounds)
     first = (
@@ -154,7 +154,7 @@ def _round(
 def _pool(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> list[dict[str, object]]:
-    """The ratings that did not come from the tournament's own earlier rounds, and where they came from."""
+    """Return the ratings that did not come from the tournament's earlier rounds, and where they came from."""
     names = {seat.id: name for table in tables for seat, name in zip(table.seats, table.bots, strict=True)}
     changes = tx.exec(
         select(RatingChange)

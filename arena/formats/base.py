@@ -124,7 +124,9 @@ class Format(ABC):
                 raise SpecError(f"options.{name}", f"no such option; {self.name} has {has}")
             least, most = known[name].limits(entrants, setup.size)
             if type(value) is not int or not least <= value <= most:
-                raise SpecError(f"options.{name}", f"{value!r} is no whole number from {least} to {most}")
+                raise SpecError(
+                    f"options.{name}", f"must be a whole number from {least} to {most}, not {value!r}"
+                )
         self.check_rounds(setup.rounds, entrants)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)

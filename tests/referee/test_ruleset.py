@@ -1,6 +1,8 @@
 """Rulesets from presets, objects and files."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,11 @@ def test_ladder_in_lectio_ranks_follows_the_same_pattern() -> None:
 
 def test_load_ruleset_by_name_and_by_object_with_only_that_name_are_the_same() -> None:
     assert load_ruleset({"name": "hong-kong"}) == load_ruleset("hong-kong")
+
+
+def test_import_of_the_sdk_leaves_pydantic_to_the_first_ruleset() -> None:
+    loads = "import sys, referee.bot as bot; assert 'pydantic' not in sys.modules"
+    subprocess.run([sys.executable, "-c", loads], check=True)
 
 
 def test_load_ruleset_of_nothing_is_the_default_preset() -> None:
