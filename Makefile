@@ -1,8 +1,15 @@
 # Everything starts here: `make help` lists the targets.
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+
+QUICK := tests/golden \
+	$(addprefix tests/referee/test_,$(addsuffix .py,cards ruleset ruleset_refusals presets plays shuffle dealing deal_* \
+	scoring scoring_extras session lobby table_* connection outbox replay)) \
+	$(addprefix tests/arena/test_,$(addsuffix .py,advance matches pairing_* ratings standings seating metrics)) \
+	-k "not random_field and not part_by_part"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format proto schemas golden sweep bench clean
+.PHONY: help setup demo test quick check format proto schemas golden sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
@@ -17,7 +24,10 @@ demo: setup ## run an arena here: eight bots, three tournaments, standings and r
 
 test: check ## run all checks and all tests
 	@.ci/servers
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	@$(PYTEST)
+
+quick: setup ## run the tests of rules, deals, matches, pairing and ratings, and one end to end (a minute)
+	@$(PYTEST) $(QUICK)
 
 check: setup ## format, lint, strict types, import arrows, protos, generated files
 	@$(BIN)/ruff format --check --quiet . || { echo "run make format"; exit 1; }
