@@ -221,7 +221,7 @@ async def test_bot_when_its_token_is_unknown_then_it_ends_with_the_reason(go_bot
     async with referee() as address:
         status, log = await asyncio.to_thread(run_bot, go_bot, ARENA_TOKEN="nobody", ARENA_REFEREE=address)
     assert status == 1
-    assert log.startswith(f"referee {address} refuses the bot: Unauthenticated: ")
+    assert log.startswith(f"referee {address} refuses the bot: TOKEN_UNKNOWN: ")
     assert log.count("\n") == 1
 
 

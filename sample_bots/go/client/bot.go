@@ -37,12 +37,16 @@ type seat struct {
 type table struct {
 	newStrategy func(*Session) Strategy
 	log         *slog.Logger
-	seats       map[uint32]*seat
+	// seats has the open sessions; nil stands for one that cannot be read.
+	seats map[uint32]*seat
 }
 
 func newTable(newStrategy func(*Session) Strategy, log *slog.Logger) *table {
 	return &table{newStrategy, log, make(map[uint32]*seat)}
 }
+
+// busy tells whether any session is open.
+func (t *table) busy() bool { return len(t.seats) > 0 }
 
 // take takes in an event. It gives the move that answers a turn, and nil for every other event.
 func (t *table) take(event *pb.Event) *pb.Move {
@@ -71,7 +75,7 @@ func (t *table) take(event *pb.Event) *pb.Move {
 }
 
 func (t *table) open(started *pb.SessionStarted) {
-	delete(t.seats, started.GetSession())
+	t.seats[started.GetSession()] = nil
 	session, err := NewSession(started)
 	if err != nil {
 		t.log.Error("default actions are taken in a session that cannot be read", "error", err)

@@ -26,7 +26,7 @@ func tableOf(strategy choosing) *table {
 
 func started() *pb.Event {
 	return &pb.Event{Event: &pb.Event_SessionStarted{SessionStarted: &pb.SessionStarted{
-		Session: 7, Seat: 1, Seats: []string{"a", "b", "c"},
+		Session: 7, Seat: proto.Uint32(1), Seats: []string{"a", "b", "c"},
 		Ruleset: `{"ranks": ["3", "4"], "suits": ["D", "C"], "new": 1}`,
 	}}}
 }
@@ -59,9 +59,9 @@ func TestSessionIsTheSumOfItsEvents(t *testing.T) {
 		Kind:       pb.TurnKind_TURN_KIND_PLAY,
 		LegalPlays: legal([]pb.Card{c3C}),
 		Actions: []*pb.Action{
-			{Seat: 2, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: 1, Cards: []pb.Card{c2S}},
-			{Seat: 1, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: 2, Cards: []pb.Card{c3D}},
-			{Seat: 0, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: 2},
+			{Seat: 2, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: proto.Uint32(1), Cards: []pb.Card{c2S}},
+			{Seat: 1, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: proto.Uint32(2), Cards: []pb.Card{c3D}},
+			{Seat: 0, Kind: pb.ActionKind_ACTION_KIND_EXCHANGE, Partner: proto.Uint32(2)},
 			{Seat: 0, Kind: pb.ActionKind_ACTION_KIND_PLAY, Cards: []pb.Card{5}},
 			{Seat: 1, Kind: pb.ActionKind_ACTION_KIND_PASS, Drawn: 1, DrawnCards: []pb.Card{6}},
 			{Seat: 2, Kind: pb.ActionKind_ACTION_KIND_BOMB, Cards: []pb.Card{9, 10}},

@@ -8,6 +8,9 @@ import (
 	pb "bigtwo-arena/sample-bot/referee/v1"
 )
 
+// maxPacks is how many packs shuffled together Cards can hold.
+const maxPacks = 2
+
 // Cards is a set of cards that may hold a card twice, as with two packs. The zero value is empty; equal sets
 // are ==.
 type Cards struct {

@@ -4,7 +4,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	pb "bigtwo-arena/sample-bot/referee/v1"
 )
 
-// Waits between attempts to connect: doubling, each drawn at random from half to the whole.
+// Waits between attempts to connect: doubling, each drawn at random from half to the whole. They come on top of
+// the delay that a referee asks for.
 const (
 	firstWait = 100 * time.Millisecond
 	lastWait  = 5 * time.Second
@@ -28,157 +25,144 @@ const (
 // Refused says that a referee will not have the bot, and another attempt cannot change that.
 type Refused struct {
 	Referee string
-	Code    codes.Code
-	Reason  string
+	// Reason is the name of a pb.ErrorReason without its prefix.
+	Reason string
+	Text   string
 }
 
 func (r *Refused) Error() string {
-	return fmt.Sprintf("referee %s refuses the bot: %s: %s", r.Referee, r.Code, r.Reason)
+	return fmt.Sprintf("referee %s refuses the bot: %s: %s", r.Referee, r.Reason, r.Text)
 }
 
-// Run plays until ctx is done; then it says goodbye to all referees and returns nil. It returns a *Refused as
-// soon as one of the referees will not have the bot. newStrategy is called for every session, also for one
-// that is met again after a lost connection.
-func Run(ctx context.Context, options Options, newStrategy func(*Session) Strategy, log *slog.Logger) error {
-	ctx, refuse := context.WithCancelCause(ctx)
+// Run plays until finish is done: then it takes no new session, and returns when its last one has ended. When
+// leave is done, it says goodbye at once and returns. It returns a *Refused as soon as one of the referees will
+// not have the bot. newStrategy is called for every session, also for one that is met again after a lost
+// connection.
+func Run(
+	leave, finish context.Context, options Options, newStrategy func(*Session) Strategy, log *slog.Logger,
+) error {
+	leave, refuse := context.WithCancelCause(leave)
 	defer refuse(nil)
+	finish, stop := context.WithCancel(finish)
+	defer stop()
+	context.AfterFunc(leave, stop)
 	c := &client{
-		options: options, newStrategy: newStrategy, log: log, refuse: refuse,
-		dialled: make(map[string]bool), live: make(map[string]bool), entries: make(map[string]string),
+		leave: leave, finish: finish, refuse: refuse,
+		options: options, newStrategy: newStrategy, log: log, referees: newReferees(),
 	}
-	c.meet(ctx, options.Referees)
+	context.AfterFunc(finish, c.finishAll)
+	c.mutex.Lock()
+	c.dial(options.Referees)
+	c.mutex.Unlock()
 	c.streams.Wait()
-	if refused := (*Refused)(nil); errors.As(context.Cause(ctx), &refused) {
+	if refused := (*Refused)(nil); errors.As(context.Cause(leave), &refused) {
 		return refused
 	}
 	return nil
 }
 
 type client struct {
-	options     Options
-	newStrategy func(*Session) Strategy
-	log         *slog.Logger
-	refuse      context.CancelCauseFunc
-	streams     sync.WaitGroup
+	leave, finish context.Context // of one call of Run
+	refuse        context.CancelCauseFunc
+	options       Options
+	newStrategy   func(*Session) Strategy
+	log           *slog.Logger
+	streams       sync.WaitGroup
 
-	mutex sync.Mutex
-	// dialled has the addresses that the bot is connected to, or tries to be.
-	dialled map[string]bool
-	// live has those of them where it was welcomed.
-	live map[string]bool
-	// entries says which entry of the list of referees an address led to last, where the referee said it.
-	entries map[string]string
-	// listed is the list of referees of the last welcome.
-	listed []string
+	mutex    sync.Mutex // holds referees
+	referees *referees
 }
 
-// meet opens a stream to each referee that has none.
-func (c *client) meet(ctx context.Context, addresses []string) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
+// dial opens a stream to each address that has none.
+func (c *client) dial(addresses []string) {
 	for _, address := range addresses {
-		if !c.dialled[address] && c.otherWay(address) == "" {
-			c.dialled[address] = true
-			c.streams.Go(func() { c.stay(ctx, address) })
+		if !c.referees.dialled[address] {
+			c.referees.dialled[address] = true
+			c.streams.Go(func() { c.stay(address) })
 		}
 	}
 }
 
-// otherWay is another address at which the bot is connected to the same referee, or "".
-func (c *client) otherWay(address string) string {
-	for other := range c.live {
-		if other != address && c.entry(other) == c.entry(address) {
-			return other
+// stay keeps a stream to a referee until the bot leaves, is refused, or turns out to be connected to that referee
+// at another address. A bot that finishes comes back only to sessions that are open.
+func (c *client) stay(address string) {
+	log := c.log.With("referee", address)
+	until, owes := c.finish, false
+	for wait := firstWait; until.Err() == nil; wait = min(2*wait, lastWait) {
+		s := newStream(c.options, newTable(c.newStrategy, log), owes)
+		s.welcomed = func(welcome *pb.Welcome) {
+			log.Info("connected", "bot", welcome.GetBot(), "id", welcome.GetRefereeId())
+			wait = firstWait
+			c.welcomed(address, welcome, s)
 		}
+		failure := newFailure(s.play(c.leave, until, address))
+		if failure.final() {
+			c.refuse(&Refused{address, failure.reason, failure.text})
+			return
+		}
+		if until, owes = c.finish, s.owes.Load(); owes {
+			until = c.leave
+		}
+		if until.Err() != nil {
+			return
+		}
+		if other := c.ended(address, failure); other != "" {
+			log.Info("not needed, the bot is connected to it at another address", "other", other)
+			return
+		}
+		log.Info("not connected, trying again", "reason", failure)
+		sleep(until, max(failure.delay, s.retryDelay())+wait/2+rand.N(wait/2))
 	}
-	return ""
 }
 
-// entry is what the list of referees calls an address.
-func (c *client) entry(address string) string {
-	return cmp.Or(c.entries[address], address)
-}
-
-func (c *client) welcomed(ctx context.Context, address string, welcome *pb.Welcome) {
-	c.mutex.Lock()
-	c.live[address] = true
-	c.entries[address] = welcome.GetReferee()
-	if len(welcome.GetReferees()) > 1 {
-		c.listed = welcome.GetReferees()
-	}
-	listed := c.listed
-	c.mutex.Unlock()
-	c.meet(ctx, listed)
-}
-
-// ended takes in that a stream has ended, and which referee refused it, if one said so. If the bot is connected to
-// that referee at another address, it gives that address and the list of referees.
-func (c *client) ended(address, entry string) (other string, listed []string) {
+func (c *client) welcomed(address string, welcome *pb.Welcome, stream *stream) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	delete(c.live, address)
-	c.entries[address] = entry
-	if other = c.otherWay(address); other != "" {
-		delete(c.dialled, address)
+	c.referees.welcomed(address, welcome, stream)
+	if c.finish.Err() != nil {
+		stream.finish()
+		return
 	}
-	return other, c.listed
+	c.dial(c.referees.missing())
+	c.share()
 }
 
-// stay keeps a stream to a referee until ctx is done, the bot is refused, or it turns out that the bot is connected
-// to that referee at another address.
-func (c *client) stay(ctx context.Context, address string) {
-	log := c.log.With("referee", address)
-	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, lastWait) {
-		began := time.Now()
-		entry, err := c.play(ctx, address, log)
-		if final(err) {
-			c.refuse(&Refused{address, status.Code(err), status.Convert(err).Message()})
-			return
+func (c *client) ended(address string, failure failure) (other string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	other = c.referees.ended(address, failure)
+	if c.finish.Err() == nil {
+		c.dial(c.referees.missing()) // this address may have led to another referee before
+		c.share()
+	}
+	return other
+}
+
+// share asks the only referee that can be reached for all sessions of the bot, and gives back what is too many
+// when another one can be reached again.
+func (c *client) share() {
+	alone := c.referees.alone()
+	for _, home := range c.referees.live {
+		wanted := home.share
+		if home == alone && c.options.MaxSessions > 0 {
+			wanted = c.options.MaxSessions
 		}
-		if ctx.Err() != nil {
-			return
+		if wanted != home.asked {
+			home.asked = wanted
+			home.stream.ask(wanted)
 		}
-		if other, listed := c.ended(address, entry); other != "" {
-			log.Info("not needed, the bot is connected to it at another address", "other", other)
-			c.meet(ctx, listed) // this address may have led to another referee before
-			return
-		}
-		if time.Since(began) > lastWait {
-			wait = firstWait
-		}
-		log.Info("not connected, trying again", "reason", reason(err))
-		sleep(ctx, wait/2+rand.N(wait/2))
 	}
 }
 
-// play plays until the stream ends; it says which referee refused the bot, if that says it.
-func (c *client) play(ctx context.Context, address string, log *slog.Logger) (entry string, err error) {
-	s := &stream{
-		options: c.options,
-		table:   newTable(c.newStrategy, log),
-		welcomed: func(welcome *pb.Welcome) {
-			log.Info("connected", "bot", welcome.GetBot())
-			c.welcomed(ctx, address, welcome)
-		},
+func (c *client) finishAll() {
+	if c.leave.Err() != nil {
+		return // goodbyes are said
 	}
-	err = s.play(ctx, address)
-	return s.refusedBy, err
-}
-
-// final tells whether another attempt would fail in the same way.
-func final(err error) bool {
-	switch status.Code(err) {
-	case codes.Unauthenticated, codes.PermissionDenied, codes.FailedPrecondition, codes.InvalidArgument:
-		return true
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, home := range c.referees.live {
+		home.stream.finish()
 	}
-	return false
-}
-
-func reason(err error) string {
-	if err == nil {
-		return "the referee ended the stream"
-	}
-	return status.Convert(err).Message()
 }
 
 func sleep(ctx context.Context, wait time.Duration) {

@@ -24,6 +24,14 @@ type Options struct {
 	MaxSessions uint32
 }
 
+// maxSessions is MaxSessions as the hello has it.
+func (o Options) maxSessions() *uint32 {
+	if o.MaxSessions == 0 {
+		return nil
+	}
+	return &o.MaxSessions
+}
+
 // OptionsFromEnvironment reads the variables ARENA_TOKEN, ARENA_REFEREE (addresses, parted by commas), and
 // the names of PEM files ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its error names the variable.
 func OptionsFromEnvironment() (Options, error) {

@@ -31,6 +31,15 @@ func (q *queue[T]) push(items ...T) {
 	}
 }
 
+// take gives all items there are.
+func (q *queue[T]) take() []T {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	items := q.items
+	q.items = nil
+	return items
+}
+
 // pop waits for items and gives all there are; none when ctx is done.
 func (q *queue[T]) pop(ctx context.Context) []T {
 	for {
@@ -39,18 +48,14 @@ func (q *queue[T]) pop(ctx context.Context) []T {
 			return nil
 		case <-q.wake:
 		}
-		q.mutex.Lock()
-		items := q.items
-		q.items = nil
-		q.mutex.Unlock()
-		if len(items) > 0 {
+		if items := q.take(); len(items) > 0 {
 			return items
 		}
 	}
 }
 
 // batch puts requests together, so that many moves are one message of up to limit bytes. A message holds one
-// pong, and a goodbye stands alone as the last.
+// pong and one capacity, and a goodbye stands alone as the last.
 func batch(parts []*pb.PlayRequest, limit int) []*pb.PlayRequest {
 	var batches []*pb.PlayRequest
 	var open *pb.PlayRequest
@@ -72,6 +77,9 @@ func batch(parts []*pb.PlayRequest, limit int) []*pb.PlayRequest {
 				open = nil
 			}
 			add(fieldSize(part.Pong)).Pong = part.Pong
+		}
+		if part.Capacity != nil {
+			add(fieldSize(part.Capacity)).Capacity = part.Capacity // the last one counts
 		}
 		for _, move := range part.Moves {
 			request := add(fieldSize(move))

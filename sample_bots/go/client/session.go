@@ -71,7 +71,7 @@ func NewSession(started *pb.SessionStarted) (*Session, error) {
 	if err := json.Unmarshal([]byte(started.GetRuleset()), &session.Ruleset); err != nil {
 		return nil, fmt.Errorf("session_started.ruleset: %w", err)
 	}
-	if session.Seat >= len(started.GetSeats()) {
+	if started.Seat == nil || session.Seat >= len(started.GetSeats()) {
 		return nil, fmt.Errorf("session_started.seat: %d of %d", session.Seat, len(started.GetSeats()))
 	}
 	session.Counts = make([]int, len(started.GetSeats()))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
 
 	pb "bigtwo-arena/sample-bot/referee/v1"
 )
@@ -25,6 +27,8 @@ const (
 	flushAfter = 5 * time.Millisecond
 	// welcomeWithin is how long the referee is waited for.
 	welcomeWithin = 20 * time.Second
+	// settleFor is how long a bot that finishes is without a session before it says goodbye.
+	settleFor = 500 * time.Millisecond
 	// farewellWithin is how long the end of the stream is waited for after a goodbye.
 	farewellWithin = 3 * time.Second
 	// smallestLimit holds any move, whatever the welcome says.
@@ -40,33 +44,47 @@ type stream struct {
 	table   *table
 	// welcomed is called once, with the referee's welcome.
 	welcomed func(*pb.Welcome)
-	// refusedBy is what the list of referees calls the one that ended the stream, where it says so.
-	refusedBy string
+	// owes tells whether sessions are open, here or, before the welcome, on the stream before this one.
+	owes atomic.Bool
 
 	events   *queue[*pb.Event]
 	requests *queue[*pb.PlayRequest]
 	limit    atomic.Int64 // bytes of a message
+	closing  *pb.Closing  // the last one that came
+
+	finishing  chan struct{} // closed by finish
+	finishOnce sync.Once
 }
 
-// play plays until the stream ends; nil when the referee ended it with OK. When leaving is done it says
-// goodbye.
-func (s *stream) play(leaving context.Context, address string) error {
-	s.events, s.requests = newQueue[*pb.Event](), newQueue[*pb.PlayRequest]()
+func newStream(options Options, table *table, owes bool) *stream {
+	s := &stream{
+		options: options, table: table,
+		events: newQueue[*pb.Event](), requests: newQueue[*pb.PlayRequest](),
+		finishing: make(chan struct{}),
+	}
+	s.owes.Store(owes)
 	s.limit.Store(smallestLimit)
-	ctx, end := context.WithCancelCause(context.WithoutCancel(leaving))
+	return s
+}
+
+// play plays until the stream ends; nil when the referee ended it with OK. When leave is done it says goodbye.
+// The welcome is waited for only until until is done.
+func (s *stream) play(leave, until context.Context, address string) error {
+	ctx, end := context.WithCancelCause(context.WithoutCancel(leave))
 	defer end(nil)
 	timer := time.AfterFunc(welcomeWithin, func() { end(errNoWelcome) })
 	defer timer.Stop()
 	// Until the welcome there is nobody to say goodbye to.
-	leave := context.AfterFunc(leaving, func() { end(leaving.Err()) })
-	defer func() { leave() }()
+	unwatch := context.AfterFunc(until, func() { end(until.Err()) })
+	defer func() { unwatch() }()
 
 	connection, err := grpc.NewClient(address, s.dialOptions()...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = connection.Close() }()
-	call, err := pb.NewRefereeServiceClient(connection).Play(ctx)
+	withToken := metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+s.options.Token)
+	call, err := pb.NewBotServiceClient(connection).Play(withToken)
 	if err != nil {
 		return cause(ctx, err)
 	}
@@ -81,25 +99,51 @@ func (s *stream) play(leaving context.Context, address string) error {
 			return nil
 		}
 		if err != nil {
-			s.refusedBy = strings.Join(call.Trailer().Get("referee"), "")
 			return cause(ctx, err)
 		}
-		if ping := response.GetPing(); ping != nil {
-			s.requests.push(&pb.PlayRequest{Pong: &pb.Pong{Id: ping.GetId()}})
-		}
-		if welcome := response.GetWelcome(); welcome != nil && timer.Stop() && leave() {
+		if welcome := response.GetWelcome(); welcome != nil && timer.Stop() && unwatch() {
 			s.limit.Store(max(smallestLimit, int64(welcome.GetMaxMessageBytes())))
-			leave = context.AfterFunc(leaving, func() {
-				s.requests.push(&pb.PlayRequest{Goodbye: &pb.Goodbye{}})
-				time.AfterFunc(farewellWithin, func() { end(leaving.Err()) })
+			unwatch = context.AfterFunc(leave, func() {
+				s.goodbye()
+				time.AfterFunc(farewellWithin, func() { end(leave.Err()) })
 			})
 			s.welcomed(welcome)
 		}
-		if events := response.GetEvents(); len(events) > 0 {
-			s.events.push(events...)
-		}
+		s.receive(response)
 	}
 }
+
+func (s *stream) receive(response *pb.PlayResponse) {
+	if ping := response.GetPing(); ping != nil {
+		s.requests.push(&pb.PlayRequest{Pong: &pb.Pong{Id: ping.GetId()}})
+	}
+	if closing := response.GetClosing(); closing != nil {
+		s.closing = closing
+		s.table.log.Info("the referee is closing", "reason", closing.GetReason(),
+			"ends_within", closing.GetEndDelay().AsDuration())
+	}
+	if events := response.GetEvents(); len(events) > 0 {
+		s.events.push(events...)
+	}
+}
+
+// retryDelay is the least wait after the end of the stream, where the referee announced that it is closing.
+func (s *stream) retryDelay() time.Duration { return s.closing.GetRetryDelay().AsDuration() }
+
+// ask asks for another number of sessions at once.
+func (s *stream) ask(sessions uint32) {
+	s.requests.push(&pb.PlayRequest{Capacity: &pb.Capacity{MaxSessions: sessions}})
+}
+
+// finish makes the bot take no new session here, and leave when its last one has ended.
+func (s *stream) finish() {
+	s.finishOnce.Do(func() {
+		s.ask(0)
+		close(s.finishing)
+	})
+}
+
+func (s *stream) goodbye() { s.requests.push(&pb.PlayRequest{Goodbye: &pb.Goodbye{}}) }
 
 // cause is why a call failed: the reason for which it was ended here, else what gRPC says.
 func cause(ctx context.Context, err error) error {
@@ -111,11 +155,11 @@ func cause(ctx context.Context, err error) error {
 
 func (s *stream) hello() *pb.Hello {
 	return &pb.Hello{
-		Token:           s.options.Token,
 		ProtocolVersion: protocolVersion,
 		Sdk:             sdk,
-		MaxSessions:     s.options.MaxSessions,
-		ListLegalPlays:  true,
+		MaxSessions:     s.options.maxSessions(),
+		Capabilities:    &pb.Capabilities{MaxPacks: proto.Uint32(maxPacks)},
+		Wants:           &pb.Wants{LegalPlays: true},
 	}
 }
 
@@ -132,7 +176,7 @@ func (s *stream) dialOptions() []grpc.DialOption {
 }
 
 // write sends what waits, as few messages as it can. What goes wrong here is told to the reader, too.
-func (s *stream) write(ctx context.Context, call pb.RefereeService_PlayClient) {
+func (s *stream) write(ctx context.Context, call pb.BotService_PlayClient) {
 	for parts := s.requests.pop(ctx); parts != nil; parts = s.requests.pop(ctx) {
 		for _, request := range batch(parts, int(s.limit.Load())) {
 			if call.Send(request) != nil {
@@ -146,22 +190,45 @@ func (s *stream) write(ctx context.Context, call pb.RefereeService_PlayClient) {
 	}
 }
 
-// think folds events and answers turns: a batch of turns with one of moves, or sooner when it takes long.
+// think folds events and answers turns. When the bot finishes, it says goodbye once no session has been open for a
+// while: one may have been on its way.
 func (s *stream) think(ctx context.Context) {
-	for events := s.events.pop(ctx); events != nil; events = s.events.pop(ctx) {
-		var moves []*pb.Move
-		flushAt := time.Now().Add(flushAfter)
-		for _, event := range events {
-			if move := s.table.take(event); move != nil {
-				moves = append(moves, move)
-			}
-			if len(moves) > 0 && time.Now().After(flushAt) {
-				s.requests.push(&pb.PlayRequest{Moves: moves})
-				moves, flushAt = nil, time.Now().Add(flushAfter)
-			}
+	finishing, finishes := s.finishing, false
+	var idle <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.events.wake:
+			s.answer(s.events.take())
+			s.owes.Store(s.table.busy())
+		case <-finishing:
+			finishing, finishes = nil, true
+		case <-idle:
+			s.owes.Store(false)
+			s.goodbye()
+			return
 		}
-		if len(moves) > 0 {
+		if idle = nil; finishes && !s.table.busy() {
+			idle = time.After(settleFor)
+		}
+	}
+}
+
+// answer answers a batch of turns with one of moves, or sooner when it takes long.
+func (s *stream) answer(events []*pb.Event) {
+	var moves []*pb.Move
+	flushAt := time.Now().Add(flushAfter)
+	for _, event := range events {
+		if move := s.table.take(event); move != nil {
+			moves = append(moves, move)
+		}
+		if len(moves) > 0 && time.Now().After(flushAt) {
 			s.requests.push(&pb.PlayRequest{Moves: moves})
+			moves, flushAt = nil, time.Now().Add(flushAfter)
 		}
+	}
+	if len(moves) > 0 {
+		s.requests.push(&pb.PlayRequest{Moves: moves})
 	}
 }

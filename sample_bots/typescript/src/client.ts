@@ -2,19 +2,22 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { Client, Metadata, credentials, status } from "@grpc/grpc-js";
+import { Client, Metadata, credentials } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientDuplexStream, StatusObject } from "@grpc/grpc-js";
-import { MoveSchema, PlayRequestSchema, PlayResponseSchema, TurnKind } from "./gen/referee/v1/play_pb.js";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { MoveSchema, PlayRequestSchema, PlayResponseSchema, TurnKind } from "./gen/referee/v1/bots_pb.js";
 import type {
+  Closing,
   Event,
   Move,
   PlayRequest,
   PlayResponse,
   SessionStarted,
   Turn,
-  Welcome,
-} from "./gen/referee/v1/play_pb.js";
+} from "./gen/referee/v1/bots_pb.js";
 import type { Card } from "./gen/referee/v1/cards_pb.js";
+import { readFailure } from "./failure.js";
+import { Referees } from "./referees.js";
 import { Session } from "./session.js";
 
 /** The cards to play, or null for a pass. */
@@ -35,8 +38,10 @@ export interface Options {
   readonly token: string;
   /** Where the referees are, as "host:port". */
   readonly addresses: readonly string[];
-  /** Makes the bot say goodbye and leave. */
-  readonly signal: AbortSignal;
+  /** Makes the bot take no new session, and leave when its last one has ended. */
+  readonly finish: AbortSignal;
+  /** Makes the bot say goodbye and leave at once. */
+  readonly leave: AbortSignal;
   /** Sessions at once, on all referees together; 0 or absent leaves it to the referees. */
   readonly maxSessions?: number;
   /** For TLS; without them nothing is encrypted. */
@@ -48,24 +53,22 @@ export interface Options {
 /** A referee will not have the bot, and another attempt would not change that. */
 export class Refused extends Error {}
 
-const PLAY = "/referee.v1.RefereeService/Play";
+const PLAY = "/referee.v1.BotService/Play";
 const SDK = "bigtwo-bot typescript 1.0.0";
-/** Milliseconds between attempts to connect: doubling, each drawn at random from half to the whole. */
+/**
+ * Milliseconds between attempts to connect: doubling, each drawn at random from half to the whole. They come on top
+ * of the delay that a referee asks for.
+ */
 const FIRST_BACKOFF = 100;
 const LAST_BACKOFF = 5_000;
 /** Milliseconds after which the answers so far are sent, and pings are seen to, though turns are left. */
 const SLICE = 5;
+/** Milliseconds that a bot which finishes is without a session before it says goodbye: one may be on its way. */
+const SETTLE = 500;
 /** Milliseconds that a referee has to end the stream after a goodbye. */
 const FAREWELL = 5_000;
 /** No move is larger, in bytes. */
 const MOVE_BYTES = 128;
-
-const FINAL = new Set([
-  status.UNAUTHENTICATED,
-  status.PERMISSION_DENIED,
-  status.FAILED_PRECONDITION,
-  status.INVALID_ARGUMENT,
-]);
 
 const CHANNEL = {
   "grpc.max_receive_message_length": -1,
@@ -84,94 +87,53 @@ interface Seat {
 type Call = ClientDuplexStream<PlayRequest, PlayResponse>;
 
 /**
- * Plays on all referees of the arena until `signal` says to leave. Throws Refused when a referee will not
+ * Plays on all referees of the arena until `finish` or `leave` says otherwise. Throws Refused when a referee will not
  * have the bot.
  */
 export async function play(options: Options): Promise<void> {
   const refused = new AbortController();
-  const signal = AbortSignal.any([options.signal, refused.signal]);
-  const streams = new Map<string, Promise<void>>();
+  const leave = AbortSignal.any([options.leave, refused.signal]);
+  const finish = AbortSignal.any([options.finish, leave]);
+  const streams = new Set<Promise<void>>();
   let refusal: unknown;
-  const referees = new Referees((address) => {
-    if (streams.has(address)) return;
-    const connected = stayConnected(address, { ...options, signal }, referees)
+  const referees = new Referees(options.maxSessions ?? 0, (address) => {
+    const connected = stayConnected(address, { ...options, leave, finish }, referees)
       .catch((error: unknown) => {
         refusal ??= error;
         refused.abort();
       })
-      .finally(() => streams.delete(address));
-    streams.set(address, connected);
+      .finally(() => streams.delete(connected));
+    streams.add(connected);
   });
 
-  referees.meet(options.addresses);
+  referees.dial(options.addresses);
   // A stream may make the bot meet more referees.
-  while (streams.size > 0) await Promise.all(streams.values());
+  while (streams.size > 0) await Promise.all(streams);
   if (refusal !== undefined) throw refusal;
 }
 
-/** What the bot knows of the arena's referees, each of which may have several addresses. */
-class Referees {
-  readonly #dial: (address: string) => void;
-  /** Addresses where the bot was welcomed and is connected. */
-  readonly #live = new Set<string>();
-  /** Which entry of the list of referees an address led to last, where the referee said it. */
-  readonly #entries = new Map<string, string>();
-  #listed: readonly string[] = [];
-
-  /** `dial` opens a stream if there is none to this address, and none is tried. */
-  constructor(dial: (address: string) => void) {
-    this.#dial = dial;
-  }
-
-  /** Opens a stream to each referee that has none. */
-  meet(addresses: readonly string[]): void {
-    for (const address of addresses) if (this.#otherWay(address) === undefined) this.#dial(address);
-  }
-
-  welcomed(address: string, { referee, referees }: Welcome): void {
-    this.#live.add(address);
-    this.#entries.set(address, referee || address);
-    if (referees.length > 1) this.#listed = referees;
-    this.meet(this.#listed);
-  }
-
-  /**
-   * Takes in that a stream has ended, and which referee refused it, where one says so. Gives another address at
-   * which the bot is connected to that referee: then this one is not needed, and may have led elsewhere before.
-   */
-  ended(address: string, refusedBy: string): string | undefined {
-    this.#live.delete(address);
-    this.#entries.set(address, refusedBy || address);
-    const other = this.#otherWay(address);
-    if (other !== undefined) this.meet(this.#listed);
-    return other;
-  }
-
-  /** Another address at which the bot is connected to the same referee. */
-  #otherWay(address: string): string | undefined {
-    const entry = this.#entries.get(address) ?? address;
-    return [...this.#live].find((other) => other !== address && this.#entries.get(other) === entry);
-  }
-}
-
+/** Keeps a stream to a referee. A bot that finishes comes back only to sessions that are open. */
 async function stayConnected(address: string, options: Options, referees: Referees): Promise<void> {
   const log = options.log ?? (() => undefined);
   let backoff = FIRST_BACKOFF;
-  while (!options.signal.aborted) {
-    const stream = new Stream(address, options, referees, log);
-    const { code, details, metadata } = await stream.ended;
-    if (FINAL.has(code)) throw new Refused(`referee ${address}: ${status[code]}: ${details}`);
-    if (options.signal.aborted) return;
-    const other = referees.ended(address, metadata.get("referee").join(""));
+  let owes = false;
+  let until = options.finish;
+  while (!until.aborted) {
+    const stream = new Stream(address, options, referees, log, owes);
+    const failure = readFailure(await stream.ended);
+    if (failure.final) throw new Refused(`referee ${address}: ${failure.text}`);
+    owes = stream.owes;
+    until = owes ? options.leave : options.finish;
+    if (until.aborted) return;
+    const other = referees.ended(address, failure.refereeId);
     if (other !== undefined) {
       log(`referee ${address}: not needed, the bot is connected to it at ${other}`);
       return;
     }
-    log(`referee ${address}: ${status[code]}: ${details}`);
+    log(`referee ${address}: ${failure.text}`);
     if (stream.welcomed) backoff = FIRST_BACKOFF;
-    await sleep(backoff * (0.5 + Math.random() / 2), undefined, { signal: options.signal }).catch(
-      () => undefined,
-    );
+    const wait = Math.max(failure.delay ?? 0, stream.retryDelay) + backoff * (0.5 + Math.random() / 2);
+    await sleep(wait, undefined, { signal: until }).catch(() => undefined);
     backoff = Math.min(2 * backoff, LAST_BACKOFF);
   }
 }
@@ -179,36 +141,55 @@ async function stayConnected(address: string, options: Options, referees: Refere
 /** One connection to one referee. */
 class Stream {
   welcomed = false;
+  /** Whether sessions are open, here or, before the welcome, on the stream before this one. */
+  owes: boolean;
   /** How the stream ended; never rejected. */
   readonly ended: Promise<StatusObject>;
 
   readonly #bot: Bot;
+  readonly #finish: AbortSignal;
   readonly #log: (line: string) => void;
   readonly #call: Call;
-  readonly #seats = new Map<number, Seat>();
+  /** Open sessions; undefined stands for one in which the bot failed at the start. */
+  readonly #seats = new Map<number, Seat | undefined>();
+  #closing: Closing | undefined;
+  #settling: NodeJS.Timeout | undefined;
   #events: Event[] = [];
   #moves: Move[] = [];
   #movesAtOnce = 1;
   #awake = false;
   #over = false;
 
-  constructor(address: string, options: Options, referees: Referees, log: (line: string) => void) {
+  constructor(
+    address: string,
+    options: Options,
+    referees: Referees,
+    log: (line: string) => void,
+    owes: boolean,
+  ) {
+    this.owes = owes;
     this.#bot = options.bot;
+    this.#finish = options.finish;
     this.#log = log;
     const client = new Client(address, options.credentials ?? credentials.createInsecure(), CHANNEL);
+    const metadata = new Metadata();
+    metadata.set("authorization", `Bearer ${options.token}`);
     this.#call = client.makeBidiStreamRequest(
       PLAY,
       (request: PlayRequest) => Buffer.from(toBinary(PlayRequestSchema, request)),
       (bytes: Buffer) => fromBinary(PlayResponseSchema, bytes),
-      new Metadata(),
+      metadata,
     );
+    const finish = () => this.#finishes();
     const leave = () => this.#leave();
     this.ended = new Promise((resolve) => {
       // The status says it better than the error, and always comes.
       this.#call.on("error", () => undefined);
       this.#call.on("status", (ending: StatusObject) => {
         this.#over = true;
-        options.signal.removeEventListener("abort", leave);
+        clearTimeout(this.#settling);
+        options.finish.removeEventListener("abort", finish);
+        options.leave.removeEventListener("abort", leave);
         client.close();
         resolve(ending);
       });
@@ -217,15 +198,50 @@ class Stream {
       this.#receive(response);
       if (response.welcome === undefined) return;
       log(`${response.welcome.bot} is connected to referee ${address}`);
-      referees.welcomed(address, response.welcome);
+      if (options.finish.aborted) this.#finishes();
+      else referees.welcomed(address, response.welcome, this);
     });
-    const { token, maxSessions = 0 } = options;
-    this.#write({ hello: { token, protocolVersion: 1, sdk: SDK, maxSessions, listLegalPlays: true } });
-    options.signal.addEventListener("abort", leave);
+    this.#hello(options.maxSessions ?? 0);
+    options.leave.addEventListener("abort", leave);
+    options.finish.addEventListener("abort", finish);
+  }
+
+  /** Asks for another number of sessions at once. */
+  ask(sessions: number): void {
+    if (!this.#finish.aborted) this.#write({ capacity: { maxSessions: sessions } });
+  }
+
+  /** The least wait in milliseconds after the end of the stream, where the referee announced that it is closing. */
+  get retryDelay(): number {
+    return this.#closing?.retryDelay === undefined ? 0 : durationMs(this.#closing.retryDelay);
+  }
+
+  #hello(maxSessions: number): void {
+    const sessions = maxSessions > 0 ? { maxSessions } : {};
+    this.#write({ hello: { protocolVersion: 1, sdk: SDK, wants: { legalPlays: true }, ...sessions } });
   }
 
   #write(request: Parameters<typeof create<typeof PlayRequestSchema>>[1]): void {
     if (!this.#over) this.#call.write(create(PlayRequestSchema, request));
+  }
+
+  /** Takes no new session, and leaves when the last one has ended. */
+  #finishes(): void {
+    if (this.#over) return;
+    if (this.welcomed) {
+      this.#write({ capacity: { maxSessions: 0 } });
+      this.#settle();
+    } else if (!this.owes) this.#leave();
+  }
+
+  /** Leaves after a while without a session, if the bot finishes. */
+  #settle(): void {
+    clearTimeout(this.#settling);
+    if (!this.#finish.aborted || this.#seats.size > 0) return;
+    this.#settling = setTimeout(() => {
+      this.owes = false;
+      this.#leave();
+    }, SETTLE);
   }
 
   #leave(): void {
@@ -242,6 +258,10 @@ class Stream {
     if (response.welcome !== undefined) {
       this.welcomed = true;
       this.#movesAtOnce = Math.max(1, Math.floor(response.welcome.maxMessageBytes / MOVE_BYTES));
+    }
+    if (response.closing !== undefined) {
+      this.#closing = response.closing;
+      this.#log(`the referee is closing: ${response.closing.reason}`);
     }
     this.#events.push(...response.events);
     this.#wake();
@@ -265,6 +285,10 @@ class Stream {
     this.#events = this.#events.slice(taken);
     while (this.#moves.length > 0) this.#write({ moves: this.#moves.splice(0, this.#movesAtOnce) });
     this.#awake = false;
+    if (taken > 0) {
+      this.owes = this.#seats.size > 0;
+      this.#settle();
+    }
     if (this.#events.length > 0 && !this.#over) this.#wake();
   }
 
@@ -295,7 +319,7 @@ class Stream {
   }
 
   #sit(started: SessionStarted): void {
-    this.#seats.delete(started.session);
+    this.#seats.set(started.session, undefined);
     try {
       const session = new Session(started);
       this.#seats.set(started.session, { session, strategy: this.#bot(session) });

@@ -1,4 +1,4 @@
-// The program: reads the environment, plays until SIGINT or SIGTERM, and gives an exit status.
+// The program: reads the environment, plays until it is told to leave, and gives an exit status.
 
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
@@ -67,17 +67,30 @@ function check<T>(name: string, read: () => T): T {
   }
 }
 
+/** Calls `happened` at the next SIGINT or SIGTERM; a further one ends the program. */
+function onSignal(happened: () => void): void {
+  const names = ["SIGINT", "SIGTERM"] as const;
+  const once = (): void => {
+    for (const name of names) process.removeListener(name, once);
+    happened();
+  };
+  for (const name of names) process.once(name, once);
+}
+
 async function main(): Promise<void> {
-  const leaving = new AbortController();
-  // Only once: a second Ctrl-C ends the program at once.
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => leaving.abort());
+  const [finishing, leaving] = [new AbortController(), new AbortController()];
+  onSignal(() => {
+    finishing.abort();
+    onSignal(() => leaving.abort());
+  });
   try {
     await play({
       bot: planner,
       token: token(),
       addresses: addresses(),
       credentials: tls(),
-      signal: leaving.signal,
+      finish: finishing.signal,
+      leave: leaving.signal,
       log,
     });
   } catch (error) {

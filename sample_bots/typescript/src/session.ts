@@ -1,7 +1,7 @@
 // What a bot knows of a session: the sum of the events that it was sent.
 
-import { ActionKind, Direction } from "./gen/referee/v1/play_pb.js";
-import type { Action, DealEnded, DealStarted, SessionStarted } from "./gen/referee/v1/play_pb.js";
+import { ActionKind, Direction } from "./gen/referee/v1/bots_pb.js";
+import type { Action, DealEnded, DealStarted, SessionStarted } from "./gen/referee/v1/bots_pb.js";
 import type { Card } from "./gen/referee/v1/cards_pb.js";
 
 /** The rules as they come with a session; docs/rulesets.md explains every field. */
@@ -43,6 +43,7 @@ export class Session {
     this.tournament = started.tournament;
     this.ruleset = JSON.parse(started.ruleset) as Ruleset;
     this.seats = started.seats;
+    if (started.seat === undefined) throw new Error("the bot has no seat");
     this.seat = started.seat;
     this.scores = started.scores;
   }
@@ -69,7 +70,7 @@ export class Session {
       this.actions.push(action);
       if (action.kind === ActionKind.EXCHANGE) {
         this.#count(action.seat, -1);
-        this.#count(action.partner, 1);
+        if (action.partner !== undefined) this.#count(action.partner, 1);
         if (action.partner === this.seat) this.hand.push(...action.cards);
       } else {
         this.#count(action.seat, action.drawn - action.cards.length);

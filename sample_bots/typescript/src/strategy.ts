@@ -4,8 +4,8 @@
 // and those that it was shown earlier in the deal and still holds.
 
 import type { Card } from "./gen/referee/v1/cards_pb.js";
-import { TurnKind } from "./gen/referee/v1/play_pb.js";
-import type { Turn } from "./gen/referee/v1/play_pb.js";
+import { TurnKind } from "./gen/referee/v1/bots_pb.js";
+import type { Turn } from "./gen/referee/v1/bots_pb.js";
 import type { Answer, Strategy } from "./client.js";
 import { without } from "./session.js";
 import type { Session } from "./session.js";

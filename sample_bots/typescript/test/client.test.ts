@@ -3,80 +3,25 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
 import { Refused, play } from "../src/client.js";
 import type { Bot } from "../src/client.js";
-import { PlayResponseSchema, TurnKind } from "../src/gen/referee/v1/play_pb.js";
-import type { Move, NoticeCode, PlayRequest } from "../src/gen/referee/v1/play_pb.js";
+import { PlayResponseSchema } from "../src/gen/referee/v1/bots_pb.js";
+import type { NoticeCode } from "../src/gen/referee/v1/bots_pb.js";
 import { FakeReferee } from "./fake_referee.js";
-import type { FakeStream, Response } from "./fake_referee.js";
+import type { FakeStream } from "./fake_referee.js";
+import { afterStreams, against, answers, first, never, patient, started, turn } from "./playing.js";
 
-type Events = NonNullable<Response["events"]>;
-
-const first: Bot = () => (turn) => turn.legalPlays[0]?.cards ?? null;
-
-function started(session: number): Events[number] {
-  return {
-    event: {
-      case: "sessionStarted",
-      value: { session, sessionId: `m/${session}`, ruleset: "{}", seats: ["a", "b"] },
-    },
-  };
-}
-
-function turn(
-  session: number,
-  fields: { kind?: number; canPass?: boolean; sequence?: number } = {},
-): Events[number] {
-  const value = { session, sequence: 1, kind: TurnKind.PLAY, legalPlays: [{ cards: [session] }], ...fields };
-  return { event: { case: "turn", value } };
-}
-
-function answers(request: PlayRequest | undefined): unknown[] {
-  return (request?.moves ?? []).map(({ session, sequence, cards, passes }: Move) => [
-    session,
-    sequence,
-    passes ? "pass" : [...cards],
+test("hello asks for listed plays, and the metadata carry the token", patient, async () => {
+  const [authorization, { hello }] = await against(async (stream) => [
+    stream.authorization,
+    await stream.welcome(),
   ]);
-}
-
-/** Plays against a script of a referee until the script has gone through; gives the script's value. */
-async function against<T>(script: (stream: FakeStream) => Promise<T>, bot: Bot = first): Promise<T> {
-  return afterStreams([], script, bot);
-}
-
-/** The same, after streams that go another way. */
-async function afterStreams<T>(
-  before: ((stream: FakeStream) => Promise<void>)[],
-  script: (stream: FakeStream) => Promise<T>,
-  bot: Bot = first,
-  log: (line: string) => void = () => undefined,
-): Promise<T> {
-  const leaving = new AbortController();
-  let done: (value: T | Promise<T>) => void = () => undefined;
-  const value = new Promise<T>((resolve) => (done = resolve));
-  const [referee, address] = await FakeReferee.start(...before, async (stream) => {
-    done(script(stream));
-    await value;
-    leaving.abort();
-    while ((await stream.read()) !== undefined);
-    stream.end();
-  });
-  try {
-    await play({ bot, token: "secret", addresses: [address], signal: leaving.signal, log });
-    return await value;
-  } finally {
-    referee.stop();
-  }
-}
-
-const patient = { timeout: 20_000 };
-
-test("hello asks for listed plays and carries the token", patient, async () => {
-  const { hello } = await against((stream) => stream.welcome());
-  assert.equal(hello?.token, "secret");
+  assert.equal(authorization, "Bearer secret");
   assert.equal(hello?.protocolVersion, 1);
-  assert.equal(hello?.listLegalPlays, true);
+  assert.equal(hello?.wants?.legalPlays, true);
+  assert.equal(hello?.maxSessions, undefined);
 });
 
 test("turns of one message are answered in one message", patient, async () => {
@@ -93,7 +38,7 @@ test("turns of one message are answered in one message", patient, async () => {
 
 test("answers stay under the size that the referee accepts", patient, async () => {
   const requests = await against(async (stream) => {
-    await stream.welcome([], 128);
+    await stream.welcome("a", {}, { maxMessageBytes: 128 });
     stream.send({ events: [started(1), started(2), turn(1), turn(2)] });
     return [await stream.read(), await stream.read()];
   });
@@ -132,7 +77,7 @@ test("a ping is answered before a strategy that keeps the thread is asked", pati
       waited = Atomics.wait(flag, 0, 0, 10_000);
       return null;
     };
-    const playing = play({ bot, token: "t", addresses: [address], signal: leaving.signal });
+    const playing = play({ bot, token: "t", addresses: [address], finish: never, leave: leaving.signal });
     await once(worker, "message");
     leaving.abort();
     await worker.terminate();
@@ -224,10 +169,12 @@ test("a lost stream is opened again, and the session resumed", patient, async ()
         await stream.welcome();
         stream.send({ events: [started(1), turn(1)] });
         await stream.read();
-        stream.fail(status.UNAVAILABLE, "restarting");
+        stream.fail(status.UNAVAILABLE, "connection reset");
       },
-      async (stream) => stream.fail(status.ALREADY_EXISTS, "a live connection already"),
-      async (stream) => stream.fail(status.RESOURCE_EXHAUSTED, "a flood"),
+      async (stream) => stream.refuseAt("a"),
+      async (stream) => stream.fail(status.PERMISSION_DENIED, "a proxy says no"),
+      async (stream) => stream.refuse(status.RESOURCE_EXHAUSTED, "FLOOD", 1),
+      async (stream) => stream.refuse(status.INVALID_ARGUMENT, "NEW_REASON", 1),
     ],
     async (stream) => {
       await stream.welcome();
@@ -238,26 +185,59 @@ test("a lost stream is opened again, and the session resumed", patient, async ()
   assert.deepEqual(answers(request), [[1, 2, [1]]]);
 });
 
-for (const code of [
-  status.UNAUTHENTICATED,
-  status.PERMISSION_DENIED,
-  status.FAILED_PRECONDITION,
-  status.INVALID_ARGUMENT,
-]) {
-  test(`${status[code]} is final`, patient, async () => {
-    const [referee, address] = await FakeReferee.start(async (stream) => stream.fail(code, "not you"));
+/** More than the first wait of a bot that is told nothing. */
+const DELAY = 700;
+
+for (const [name, end] of [
+  ["the status says", (stream: FakeStream) => stream.refuse(status.UNAVAILABLE, "CLOSING", DELAY)],
+  [
+    "was announced",
+    async (stream: FakeStream) => {
+      stream.send({ closing: { reason: "restart", retryDelay: durationFromMs(DELAY) } });
+      stream.send({ events: [started(1), turn(1)] });
+      assert.deepEqual(answers(await stream.read()), [[1, 1, [1]]]); // open sessions go on
+      stream.fail(status.UNAVAILABLE, "connection reset");
+    },
+  ],
+] as const) {
+  test(`a bot connects again after as long as ${name}`, patient, async () => {
+    let ended = Infinity;
+    const waited = await afterStreams(
+      [
+        async (stream) => {
+          await stream.welcome();
+          ended = performance.now();
+          await end(stream);
+        },
+      ],
+      async () => performance.now() - ended,
+    );
+    assert(waited >= DELAY, `after ${waited} ms`);
+  });
+}
+
+for (const [reason, code] of [
+  ["TOKEN_MISSING", status.UNAUTHENTICATED],
+  ["TOKEN_UNKNOWN", status.UNAUTHENTICATED],
+  ["TOKEN_SCOPE", status.PERMISSION_DENIED],
+  ["TOKEN_REVOKED", status.PERMISSION_DENIED],
+  ["PROTOCOL_VERSION", status.FAILED_PRECONDITION],
+  ["MESSAGE_UNREADABLE", status.INVALID_ARGUMENT],
+  ["NEW_REASON", status.RESOURCE_EXHAUSTED],
+] as const) {
+  test(`${reason} without a delay is final`, patient, async () => {
+    const [referee, address] = await FakeReferee.start(async (stream) => stream.refuse(code, reason));
     const [other, second] = await FakeReferee.start(async (stream) => {
-      await stream.welcome();
+      await stream.welcome("b");
       while ((await stream.read()) !== undefined);
       stream.end();
     });
     try {
-      const signal = new AbortController().signal;
       await assert.rejects(
-        play({ bot: first, token: "t", addresses: [second, address], signal }),
+        play({ bot: first, token: "t", addresses: [second, address], finish: never, leave: never }),
         (error: Error) => {
           assert(error instanceof Refused);
-          assert.equal(error.message, `referee ${address}: ${status[code]}: not you`);
+          assert.equal(error.message, `referee ${address}: ${reason}: in words`);
           return true;
         },
       );
@@ -268,235 +248,3 @@ for (const code of [
     }
   });
 }
-
-test("a bot opens a stream to each referee of the welcome", patient, async () => {
-  const leaving = new AbortController();
-  const [other, second] = await FakeReferee.start(async (stream) => {
-    await stream.welcome();
-    leaving.abort();
-    while ((await stream.read()) !== undefined);
-    stream.end();
-  });
-  const [referee, address] = await FakeReferee.start(async (stream) => {
-    await stream.welcome([address, second]);
-    while ((await stream.read()) !== undefined);
-    stream.end();
-  });
-  try {
-    await play({ bot: first, token: "t", addresses: [address], signal: leaving.signal });
-    assert.deepEqual([referee.streams, other.streams], [1, 1]);
-  } finally {
-    referee.stop();
-    other.stop();
-  }
-});
-
-/** Plays at these addresses until `during` has gone through; gives what the bot logged. */
-async function playing(
-  addresses: string[],
-  during: (logged: (text: string) => Promise<string>) => Promise<void>,
-): Promise<string[]> {
-  const leaving = new AbortController();
-  const lines: string[] = [];
-  const waiting: (() => void)[] = [];
-  const log = (line: string): void => {
-    lines.push(line);
-    for (const wake of waiting.splice(0)) wake();
-  };
-  /** Waits for a line with this text. */
-  const logged = async (text: string): Promise<string> => {
-    for (;;) {
-      const found = lines.find((line) => line.includes(text));
-      if (found !== undefined) return found;
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-  };
-  const played = play({ bot: first, token: "t", addresses, signal: leaving.signal, log });
-  try {
-    await during(logged);
-  } finally {
-    leaving.abort();
-    await played;
-  }
-  return lines;
-}
-
-/** Something that happens once. */
-class Happening {
-  happens: () => void = () => undefined;
-  readonly happened = new Promise<void>((resolve) => (this.happens = resolve));
-}
-
-/** The bot stays until it leaves, and answers a turn when `asked` has happened. */
-async function stay(stream: FakeStream, answered: Happening, asked = Promise.resolve()): Promise<void> {
-  await asked;
-  stream.send({ events: [started(1), turn(1)] });
-  assert.deepEqual(answers(await stream.read()), [[1, 1, [1]]]);
-  answered.happens();
-  while ((await stream.read()) !== undefined);
-  stream.end();
-}
-
-function local(address: string): string {
-  return address.replace("127.0.0.1", "localhost");
-}
-
-test("a referee that is listed with another address gets one stream", patient, async () => {
-  const [here, there] = [new Happening(), new Happening()];
-  const [other, second] = await FakeReferee.start(async (stream) => {
-    await stream.welcome([address, second], undefined, second);
-    await stay(stream, there);
-  });
-  const [referee, address] = await FakeReferee.start(async (stream) => {
-    await stream.welcome([address, second], undefined, address);
-    await stay(stream, here, there.happened);
-  });
-  try {
-    await playing([local(address)], async () => here.happened);
-    assert.deepEqual([referee.streams, other.streams], [1, 1]);
-  } finally {
-    referee.stop();
-    other.stop();
-  }
-});
-
-for (const [name, entryOf] of [
-  ["the one is listed", (address: string) => address],
-  ["the other one is listed", local],
-  ["none of them is listed", () => "arena.example.org:8710"],
-] as const) {
-  test(`one of two addresses of a referee is given up where ${name}`, patient, async () => {
-    const [welcomed, answered, givenUp] = [new Happening(), new Happening(), new Happening()];
-    const [referee, address] = await FakeReferee.start(
-      async (stream) => {
-        const entry = entryOf(address);
-        await stream.welcome([entry], undefined, entry);
-        stream.send({ ping: { id: 1 } });
-        await stream.read();
-        welcomed.happens(); // to the bot, which has answered
-        await stay(stream, answered, givenUp.happened);
-      },
-      async (stream) => {
-        await welcomed.happened;
-        stream.refuseAt(entryOf(address));
-      },
-    );
-    try {
-      await playing([address, local(address)], async (logged) => {
-        await logged("not needed, the bot is connected to it at");
-        givenUp.happens();
-        await answered.happened;
-      });
-      assert.equal(referee.streams, 2);
-    } finally {
-      referee.stop();
-    }
-  });
-}
-
-test("a listed address that leads nowhere is given up when another one leads there", patient, async () => {
-  const nowhere = "127.0.0.1:1";
-  const answered = new Happening();
-  const [referee, address] = await FakeReferee.start(async (stream) => {
-    await stream.welcome([nowhere], undefined, nowhere);
-    await stay(stream, answered);
-  });
-  try {
-    await playing([nowhere, address], async (logged) => {
-      const line = await logged("not needed");
-      assert.equal(line, `referee ${nowhere}: not needed, the bot is connected to it at ${address}`);
-      await answered.happened;
-    });
-  } finally {
-    referee.stop();
-  }
-});
-
-test("a bot whose address leads to another referee goes to the listed address", patient, async () => {
-  const [here, there] = [new Happening(), new Happening()];
-  const list = (): string[] => [address, second];
-  const [referee, address] = await FakeReferee.start(async (stream) => {
-    await stream.welcome(list(), undefined, address);
-    await stay(stream, here);
-  });
-  const [other, second] = await FakeReferee.start(async (stream) => {
-    await stream.welcome(list(), undefined, second);
-    await stay(stream, there);
-  });
-  const [gateway, shared] = await FakeReferee.start(
-    async (stream) => {
-      await stream.welcome(list(), undefined, address);
-      await there.happened;
-      stream.fail(status.UNAVAILABLE, "restarting");
-    },
-    async (stream) => stream.refuseAt(second),
-  );
-  try {
-    const lines = await playing([shared], async () => here.happened);
-    assert.deepEqual(
-      lines.filter((line) => line.includes("not needed")),
-      [`referee ${shared}: not needed, the bot is connected to it at ${second}`],
-    );
-    assert.deepEqual([gateway.streams, referee.streams, other.streams], [2, 1, 1]);
-  } finally {
-    for (const each of [referee, other, gateway]) each.stop();
-  }
-});
-
-test("a bot that is connected by another process of it tries again", patient, async () => {
-  const [here, there] = [new Happening(), new Happening()];
-  const [other, second] = await FakeReferee.start(async (stream) => {
-    await stream.welcome([address, second], undefined, second);
-    await stay(stream, there);
-  });
-  const [referee, address] = await FakeReferee.start(
-    async (stream) => {
-      await there.happened;
-      stream.refuseAt(address);
-    },
-    async (stream) => {
-      await stream.welcome([address, second], undefined, address);
-      await stay(stream, here);
-    },
-  );
-  try {
-    await playing([second, address], async () => here.happened);
-    assert.deepEqual([referee.streams, other.streams], [2, 1]);
-  } finally {
-    referee.stop();
-    other.stop();
-  }
-});
-
-test("a bot that leaves says goodbye and ends the stream", patient, async () => {
-  const leaving = new AbortController();
-  const said: (PlayRequest | undefined)[] = [];
-  let brokenOff = true;
-  const [referee, address] = await FakeReferee.start(async (stream) => {
-    await stream.welcome();
-    stream.send({ events: [started(1), turn(1)] });
-    await stream.read();
-    leaving.abort();
-    said.push(await stream.read(), await stream.read());
-    brokenOff = stream.cancelled;
-    stream.end();
-  });
-  try {
-    await play({ bot: first, token: "t", addresses: [address], signal: leaving.signal });
-  } finally {
-    referee.stop();
-  }
-  assert.deepEqual(
-    said.map((request) => request?.goodbye !== undefined),
-    [true, false],
-  );
-  assert.equal(said[1], undefined);
-  assert.equal(brokenOff, false);
-});
-
-test("a bot that cannot reach its referee can still be told to leave", patient, async () => {
-  const leaving = new AbortController();
-  const log = (): void => leaving.abort();
-  await play({ bot: first, token: "t", addresses: ["127.0.0.1:1"], signal: leaving.signal, log });
-  assert(leaving.signal.aborted);
-});

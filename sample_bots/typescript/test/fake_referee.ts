@@ -2,12 +2,17 @@
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Metadata, Server, ServerCredentials, status } from "@grpc/grpc-js";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
-import { PlayRequestSchema, PlayResponseSchema } from "../src/gen/referee/v1/play_pb.js";
-import type { PlayRequest } from "../src/gen/referee/v1/play_pb.js";
+import { ErrorInfoSchema, RetryInfoSchema, StatusSchema } from "../src/gen/google/rpc/details_pb.js";
+import { PlayRequestSchema, PlayResponseSchema } from "../src/gen/referee/v1/bots_pb.js";
+import type { PlayRequest } from "../src/gen/referee/v1/bots_pb.js";
 
 export type Response = MessageInitShape<typeof PlayResponseSchema>;
+type Welcome = NonNullable<Response["welcome"]>;
+/** Ids of an arena's referees, and their addresses. */
+export type Arena = Readonly<Record<string, string>>;
 
 /** One stream of a bot. */
 export class FakeStream {
@@ -38,11 +43,18 @@ export class FakeStream {
     this.#call.write(bytes);
   }
 
-  /** Reads the hello and answers it. */
-  async welcome(referees: string[] = [], maxMessageBytes = 1 << 20, referee = ""): Promise<PlayRequest> {
+  /** The token in the call's metadata. */
+  get authorization(): unknown {
+    return this.#call.metadata.get("authorization")[0];
+  }
+
+  /** Reads the hello and answers it as the referee with this id, in an arena of these referees. */
+  async welcome(refereeId = "a", arena: Arena = {}, fields: Welcome = {}): Promise<PlayRequest> {
     const first = await this.read();
     if (first?.hello === undefined) throw new Error("no hello");
-    this.send({ welcome: { bot: "owner/bot@1", maxSessions: 4, maxMessageBytes, referees, referee } });
+    const referees = Object.entries(arena).map(([id, address]) => ({ id, address }));
+    const usual = { bot: "owner/bot@1", maxSessions: 4, maxMessageBytes: 1 << 20 };
+    this.send({ welcome: { ...usual, refereeId, referees, ...fields } });
     return first;
   }
 
@@ -54,11 +66,23 @@ export class FakeStream {
     this.#call.emit("error", { code, details, metadata });
   }
 
-  /** Refuses the bot as the referee with this entry in the list, where it is connected already. */
-  refuseAt(entry: string): void {
+  /** Ends the stream for one of the referee's reasons; without a delay it is final. */
+  refuse(code: status, reason: string, delay?: number, more: Record<string, string> = {}): void {
+    const info = create(ErrorInfoSchema, { reason, domain: "bigtwo.referee", metadata: more });
+    const details = [anyPack(ErrorInfoSchema, info)];
+    if (delay !== undefined) {
+      const retry = create(RetryInfoSchema, { retryDelay: durationFromMs(delay) });
+      details.push(anyPack(RetryInfoSchema, retry));
+    }
     const metadata = new Metadata();
-    metadata.set("referee", entry);
-    this.fail(status.ALREADY_EXISTS, "connected already", metadata);
+    const bytes = toBinary(StatusSchema, create(StatusSchema, { details }));
+    metadata.set("grpc-status-details-bin", Buffer.from(bytes));
+    this.fail(code, "in words", metadata);
+  }
+
+  /** Refuses the bot as the referee with this id, where it is connected already. */
+  refuseAt(refereeId: string): void {
+    this.refuse(status.ABORTED, "ALREADY_CONNECTED", 0, { referee_id: refereeId });
   }
 }
 
@@ -84,7 +108,7 @@ export class FakeReferee {
 
   #listen(): Promise<string> {
     const play = {
-      path: "/referee.v1.RefereeService/Play",
+      path: "/referee.v1.BotService/Play",
       requestStream: true,
       responseStream: true,
       requestSerialize: (request: PlayRequest) => Buffer.from(toBinary(PlayRequestSchema, request)),

@@ -1,7 +1,7 @@
 // A worker thread: a referee that sends a ping and a turn in one message; raises a flag at the pong.
 
 import { parentPort, workerData } from "node:worker_threads";
-import { TurnKind } from "../src/gen/referee/v1/play_pb.js";
+import { TurnKind } from "../src/gen/referee/v1/bots_pb.js";
 import { FakeReferee } from "./fake_referee.js";
 
 const flag = workerData as Int32Array;
@@ -10,7 +10,7 @@ const [, address] = await FakeReferee.start(async (stream) => {
   stream.send({
     ping: { id: 7 },
     events: [
-      { event: { case: "sessionStarted", value: { session: 1, ruleset: "{}", seats: ["a", "b"] } } },
+      { event: { case: "sessionStarted", value: { session: 1, ruleset: "{}", seat: 0, seats: ["a", "b"] } } },
       { event: { case: "turn", value: { session: 1, sequence: 1, kind: TurnKind.PLAY, canPass: true } } },
     ],
   });

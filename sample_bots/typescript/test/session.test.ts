@@ -8,7 +8,7 @@ import {
   DealStartedSchema,
   Direction,
   SessionStartedSchema,
-} from "../src/gen/referee/v1/play_pb.js";
+} from "../src/gen/referee/v1/bots_pb.js";
 import { Session, without } from "../src/session.js";
 
 function session(direction = Direction.CLOCKWISE): Session {

@@ -7,7 +7,7 @@ import {
   SessionStartedSchema,
   TurnKind,
   TurnSchema,
-} from "../src/gen/referee/v1/play_pb.js";
+} from "../src/gen/referee/v1/bots_pb.js";
 import { Session } from "../src/session.js";
 import { planner, playsNeeded, rank } from "../src/strategy.js";
 
@@ -37,7 +37,7 @@ function answer({
   counts = [13, 13, 13, 13],
   kind = TurnKind.PLAY,
 }: Position): Card[] | null {
-  const session = new Session(create(SessionStartedSchema, { ruleset: "{}", seats: ["a", "b", "c", "d"] }));
+  const session = new Session(create(SessionStartedSchema, { ruleset: "{}", seat: 0, seats: ["a", "b", "c", "d"] }));
   session.dealStarted(create(DealStartedSchema, { deal: 1, hand: cards(hand), handSizes: counts }));
   const turn = create(TurnSchema, {
     kind,

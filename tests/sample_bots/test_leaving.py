@@ -1,0 +1,54 @@
+"""The bots of other languages finish their sessions when they are told to leave."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+from referee.bot import Play, Turn
+from referee.matches.match import Limits, SessionResult
+from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+from tests.sample_bots.toolchain import SAMPLES
+from tests.tied import tied
+
+PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
+"""So long that results do not depend on how busy the machine is."""
+
+
+async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]:
+    """Tell a bot to leave when its session has begun; return its exit status and the results."""
+    loop, running = asyncio.get_running_loop(), asyncio.Event()
+
+    def choose(turn: Turn) -> Play | None:
+        loop.call_soon_threadsafe(running.set)
+        return lowest(turn)
+
+    async with referee() as address, sdk_bots(address, dict.fromkeys((2, 3, 4), choose)):
+        environment = {"PATH": os.environ["PATH"], "ARENA_TOKEN": "bot-1", "ARENA_REFEREE": address}
+        process = await asyncio.create_subprocess_exec(
+            *tied(*command), env=environment, stdin=asyncio.subprocess.DEVNULL
+        )
+        try:
+            playing = asyncio.create_task(play_match(address, match_spec(deals=50, limits=PATIENT)))
+            await asyncio.wait_for(running.wait(), DEADLINE)
+            process.send_signal(signal.SIGTERM)
+            results = await playing
+            return await asyncio.wait_for(process.wait(), DEADLINE), results
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+async def test_go_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(go_bot: Path) -> None:
+    status, results = await told_to_leave(go_bot)
+    assert status == 0
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
+
+
+async def test_typescript_bot_when_it_is_told_to_leave_in_a_session_then_it_plays_it_to_its_end(
+    node: str,
+) -> None:
+    status, results = await told_to_leave(node, SAMPLES / "typescript" / "dist" / "src" / "main.js")
+    assert status == 0
+    assert [result.faults for result in results] == [(0, 0, 0, 0)]
