@@ -1,0 +1,51 @@
+"""The bots of other languages play sessions of v1 as they were recorded (see ``tests.wire``)."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.sample_bots.toolchain import SAMPLES
+from tests.tied import tied
+from tests.wire import capture
+from tests.wire.replay import RecordedReferee, recorded_referee
+from tests.wire.streams import DEADLINE
+
+
+async def play_recorded(name: str, *command: str | Path) -> RecordedReferee:
+    """Let a bot play a capture, and tell it to leave; it must end well."""
+    async with recorded_referee(name) as (address, referee):
+        environment = {"PATH": os.environ["PATH"], "ARENA_TOKEN": "bot-1", "ARENA_REFEREE": address}
+        process = await asyncio.create_subprocess_exec(
+            *tied(*command), env=environment, stdin=asyncio.subprocess.DEVNULL
+        )
+        try:
+            async with asyncio.timeout(2 * DEADLINE):
+                await referee.over.wait()
+                process.send_signal(signal.SIGTERM)
+                assert await process.wait() == 0
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+    return referee
+
+
+@pytest.mark.parametrize("name", capture.NAMES)
+async def test_go_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
+    go_bot: Path, name: str
+) -> None:
+    referee = await play_recorded(name, go_bot)
+    assert referee.problems == []
+    assert referee.left.is_set()
+
+
+@pytest.mark.parametrize("name", capture.NAMES)
+async def test_typescript_bot_when_the_recorded_referee_plays_then_it_answers_every_turn_legally(
+    node: str, name: str
+) -> None:
+    referee = await play_recorded(name, node, SAMPLES / "typescript" / "dist" / "src" / "main.js")
+    assert referee.problems == []
+    assert referee.left.is_set()
