@@ -48,7 +48,7 @@ proto: setup ## generate referee/v1 from proto/
 schemas: setup ## generate docs/schemas from the fields that the code reads
 	@$(BIN)/python -m arena.schemas
 
-golden: setup ## make the golden deals, the counts and docs/rules.md anew, and show what differs
+golden: setup ## make the golden deals, the counts and the pages anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate
 
 sweep: setup ## compare all five-card sets with slow rules, for every different preset (minutes)

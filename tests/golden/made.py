@@ -1,4 +1,4 @@
-"""What the golden files must hold: records, counts of legal plays, and the page of all presets."""
+"""What the golden files must hold: records, counts of legal plays, and the pages that are made."""
 
 import json
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from referee.records.record import DIRECTIONS
 from referee.records.tools import play_texts
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset, preset_names
+from tests.wire import page as protocol
 
 ROOT = Path(__file__).parents[2]
 RECORDS = Path("tests/golden/records")
@@ -40,6 +41,7 @@ def golden_files() -> Iterator[tuple[Path, str]]:
         yield RECORDS / f"{name}.jsonl", records(rules)
         yield COUNTS / f"{name}.json", counts(rules)
     yield PAGE, page()
+    yield protocol.PAGE, protocol.page()
 
 
 def records(rules: Rules) -> str:

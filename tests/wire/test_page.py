@@ -1,0 +1,26 @@
+"""docs/protocol.md shows what was really said, and the reasons as they are; the protos say the same."""
+
+import re
+
+from referee.protocol.reasons import MEANINGS
+from tests.wire import page
+
+
+def test_page_when_its_parts_are_made_anew_then_it_is_the_same() -> None:
+    written = (page.ROOT / page.PAGE).read_text(encoding="utf-8")
+    assert written == page.page(), "run make golden"
+
+
+def test_reasons_when_the_proto_is_read_then_it_has_the_same_ones_and_their_statuses() -> None:
+    proto = (page.ROOT / "proto/referee/v1/errors.proto").read_text(encoding="utf-8")
+    said = re.findall(r"// ERROR_REASON_(\w+), ([A-Z_]+): ", proto)
+    assert said == [(reason.value, meaning.status.name) for reason, meaning in MEANINGS.items()]
+
+
+def test_reasons_when_the_proto_is_read_then_the_same_ones_are_final() -> None:
+    proto = (page.ROOT / "proto/referee/v1/errors.proto").read_text(encoding="utf-8")
+    comments = re.findall(r"// ERROR_REASON_(\w+), (.*?)ERROR_REASON_\w+ = ", proto, re.DOTALL)
+    again = {name for name, comment in comments if re.search(r"Try\s+(//\s+)?again", comment)}
+    assert again == {
+        reason.value for reason, meaning in MEANINGS.items() if meaning.retry_seconds is not None
+    }

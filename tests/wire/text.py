@@ -1,0 +1,96 @@
+"""Messages as text, for people: the transcript in docs/protocol.md."""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+
+from tests.wire import capture
+from tests.wire.capture import BOT, REFEREE, Frame
+
+WIDTH = 110
+LONGEST_LIST, LONGEST_TEXT = 4, 24
+"""Messages in a list, and letters in a text, that are printed."""
+ALWAYS = frozenset({"seat", "dealer"})
+"""Numbers that are printed even where they are 0."""
+LISTS_OF_CARDS = frozenset({"Hand", "LegalPlay"})
+"""Messages that hold cards and nothing else."""
+ARROWS = {BOT: "->", REFEREE: "<-"}
+
+
+def transcript(frames: Sequence[Frame]) -> str:
+    """Return what was said on a stream."""
+    return "\n".join(line for frame in frames if frame.sender in ARROWS for line in _lines(frame))
+
+
+def _lines(frame: Frame) -> Iterator[str]:
+    read = capture.request if frame.sender == BOT else capture.response
+    arrow = ARROWS[frame.sender]
+    for part in _parts(read(frame.payload)):
+        yield from textwrap.wrap(part, WIDTH, initial_indent=f"{arrow} ", subsequent_indent="       ")
+        arrow = "  "
+
+
+def _parts(message: Any) -> Iterator[str]:
+    """Yield each field of a message, and each event or move of its lists."""
+    for field, value in message.ListFields():
+        for each in value if field.is_repeated else [value]:
+            if field.name == "events":
+                kind = each.WhichOneof("event")
+                yield f"{kind} {_braces(getattr(each, kind))}"
+            else:
+                yield f"{field.name.removesuffix('s')} {_braces(each)}"
+
+
+def _braces(message: Any) -> str:
+    return "{" + ", ".join(_fields(message)) + "}"
+
+
+def _fields(message: Any) -> Iterator[str]:
+    present = {field.name for field, _ in message.ListFields()}
+    for field in message.DESCRIPTOR.fields:
+        if field.name in present or (field.name in ALWAYS and not field.is_repeated):
+            yield _field(field, getattr(message, field.name))
+
+
+def _field(field: FieldDescriptor, value: Any) -> str:
+    if field.message_type is not None and field.message_type.name in LISTS_OF_CARDS:
+        return f"{field.name}: {_list(_cards(each.cards) or 'none' for each in value)}"
+    if field.is_repeated and field.enum_type is not None and field.enum_type.name == "Card":
+        return f"{field.name}: {_cards(value)}"
+    if field.is_repeated:
+        return f"{field.name}: {_list(_value(field, each) for each in value)}"
+    if field.message_type is not None and field.message_type.name != "Duration":
+        return f"{field.name} {_value(field, value)}"
+    return f"{field.name}: {_value(field, value)}"
+
+
+def _value(field: FieldDescriptor, value: Any) -> str:
+    if field.message_type is not None and field.message_type.name == "Duration":
+        return f"{value.ToTimedelta().total_seconds():g}s"
+    if field.message_type is not None:
+        return _braces(value)
+    if field.enum_type is not None:
+        return _enum(field.enum_type.values_by_number[value].name, field.enum_type.name)
+    if isinstance(value, str):
+        return f'"{value}"' if len(value) <= LONGEST_TEXT else f'"{value[:LONGEST_TEXT]}…"'
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _enum(name: str, enum: str) -> str:
+    """Return a value's name without the enum's own."""
+    prefix = "".join(f"_{letter}" if letter.isupper() else letter.upper() for letter in enum)
+    return name.removeprefix(prefix.lstrip("_") + "_")
+
+
+def _cards(numbers: Iterable[int]) -> str:
+    values = capture.card_names()
+    return " ".join(values[number] for number in numbers)
+
+
+def _list(items: Iterable[str]) -> str:
+    every = list(items)
+    shown = every if len(every) <= LONGEST_LIST else [*every[: LONGEST_LIST - 1]]
+    more = [f"… {len(every) - len(shown)} more"] if len(shown) < len(every) else []
+    return "[" + ", ".join([*shown, *more]) + "]"
