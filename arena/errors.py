@@ -6,6 +6,7 @@ ArenaError
  │   └─ SchemaError  the database was made by another version of the arena
  ├─ BrokerError      the message broker cannot be reached
  ├─ SpecError        fields of what was asked for are wrong (``field``, ``reason``, ``problems``)
+ ├─ NotAllowed       who asks may not do that
  ├─ UnknownError     there is nothing of that name
  ├─ TakenError       the name is taken
  ├─ StateError       not possible in the present state
@@ -58,6 +59,10 @@ class SpecError(ArenaError):
         """Return the error of all these problems, of which there must be one."""
         (field, reason), *others = problems
         return cls(field, reason, *others)
+
+
+class NotAllowed(ArenaError):
+    """Who asks may not do what was asked for."""
 
 
 class UnknownError(ArenaError):

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sqlmodel import func, select
 
+from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.messages import run_beat, wake
 from arena.models import Tournament, utc_now
@@ -33,6 +34,8 @@ from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena import servers
+
+OPERATOR = Actor(Role.OPERATOR, "benchmark")
 
 SESSIONS = 20
 """In a match, where stored sessions are counted."""
@@ -58,11 +61,11 @@ def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     if not known:
         for one in names:
-            versions.register_version(storage, one, utc_now())
+            versions.register_version(storage, OPERATOR, one, utc_now())
     fields = {"name": name, "format": "round-robin", "ruleset": "chinese", "rounds": rounds}
     fields |= {"sessions": sessions, "deals": DEALS, "entrants": names}
-    created = creation.create(storage, make_spec(fields), utc_now())
-    lifecycle.start(storage, name, utc_now())
+    created = creation.create(storage, OPERATOR, make_spec(fields), utc_now())
+    lifecycle.start(storage, OPERATOR, name, utc_now())
     return created.id
 
 

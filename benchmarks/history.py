@@ -25,6 +25,7 @@ from typing import TypeVar
 from sqlalchemy import create_engine, insert, text
 from sqlmodel import SQLModel, col, select
 
+from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.matches import leases
 from arena.models import (
@@ -49,6 +50,8 @@ from referee.matches.match import SessionResult
 from tests.arena import servers
 
 ENTRANTS, SEATS = 64, 4
+OPERATOR = Actor(Role.OPERATOR, "benchmark")
+
 TABLES = ENTRANTS // SEATS
 SESSIONS, DEALS = 2, 8
 Row = dict[str, object]
@@ -144,12 +147,12 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
     """Starts a tournament with so many matches behind it and so many rounds to come."""
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     for name in names:
-        versions.register_version(storage, name, utc_now())
+        versions.register_version(storage, OPERATOR, name, utc_now())
     rounds = past // TABLES
     fields = {"name": "season", "format": format, "ruleset": "chinese", "rounds": rounds + ahead}
     fields |= {"sessions": SESSIONS, "deals": DEALS, "entrants": names}
-    tournament_id = creation.create(storage, make_spec(fields), utc_now()).id
-    lifecycle.start(storage, "season", utc_now())
+    tournament_id = creation.create(storage, OPERATOR, make_spec(fields), utc_now()).id
+    lifecycle.start(storage, OPERATOR, "season", utc_now())
     if rounds:
         fill(storage, tournament_id, rounds)
         tidy(url)

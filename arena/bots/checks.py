@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from arena.actors import Actor
+from arena.audit import record
 from arena.bots.versions import find_versions
 from arena.errors import SpecError, StateError
 from arena.models import BotVersion
@@ -19,13 +21,15 @@ def checked_version(storage: Storage, bot: str) -> str:
 
 
 def store_check(
-    storage: Storage, name: str, report: Mapping[str, object], passed: bool, now: datetime
+    storage: Storage, actor: Actor, name: str, report: Mapping[str, object], passed: bool, now: datetime
 ) -> None:
     """Store what the latest check of a version found, in the place of an earlier one. UnknownError."""
+    actor.require_owner(name.partition("/")[0], f"store a check of {name}")
     with storage.write() as tx:
         version = find_versions(tx, [name])[0]
         version.check_report = dict(report)
         version.check_passed_at = now if passed else None
+        record(tx, actor, "bot.check", version.name, now, passed=passed)
 
 
 def require_checks(versions: Sequence[BotVersion]) -> None:

@@ -13,6 +13,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
+from arena.actors import Actor
+from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Bot, BotVersion, Owner
 from arena.specs import check_name
@@ -59,7 +61,9 @@ class VersionInfo:
     """When it passed the latest check; None: it did not, or was never checked."""
 
 
-def register_version(storage: Storage, bot: str, now: datetime, language: str | None = None) -> Registered:
+def register_version(
+    storage: Storage, actor: Actor, bot: str, now: datetime, language: str | None = None
+) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
     Raises SpecError for what is no name and no language, TakenError if others keep registering versions at
@@ -68,6 +72,7 @@ def register_version(storage: Storage, bot: str, now: datetime, language: str | 
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
     check_name("bot", bot_name)
+    actor.require_owner(owner_name, f"register {bot}")
     if language is not None and not LANGUAGE.fullmatch(language):
         raise SpecError("language", f"{language!r} is no language: 1 to 20 of a-z, 0-9, +, # and -")
     token = new_token()
@@ -85,6 +90,7 @@ def register_version(storage: Storage, bot: str, now: datetime, language: str | 
                 language=language,
             )
             tx.add(version)
+            record(tx, actor, "bot.register", version.name, now)
             return Registered(version.name, token)
     raise TakenError(f"others are registering versions of {bot} at this moment; try again")
 
@@ -130,17 +136,19 @@ def _infos() -> Select[Any]:
     return of_owner.join(Bot, col(Bot.id) == BotVersion.bot_id).join(Owner, col(Owner.id) == Bot.owner_id)
 
 
-def revoke_version(storage: Storage, name: str, now: datetime) -> VersionInfo:
+def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> VersionInfo:
     """Make a version's token worthless; ``owner/bot`` alone is its newest version whose token is good.
 
     UnknownError, or StateError if it is so already.
     """
+    actor.require_owner(name.partition("/")[0], f"revoke {name}")
     with storage.write() as tx:
         versions = find_versions(tx, [name]) if "@" in name else find_all_versions(tx, name)
         version = max(versions, key=lambda one: (one.revoked_at is None, one.number))
         good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
         if not changed(tx, update(BotVersion).where(*good).values(revoked_at=now)):
             raise StateError(f"the token of {version.name} is revoked already")
+        record(tx, actor, "bot.revoke", version.name, now)
         return VersionInfo(*tx.connection().execute(_infos().where(col(BotVersion.id) == version.id)).one())
 
 

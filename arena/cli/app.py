@@ -78,6 +78,7 @@ COMMANDS = (
     ),
     Later("match", "arena.cli.results:match", "Look at matches."),
     Later("rating", "arena.cli.results:rating", "Prove the ratings."),
+    Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
 """All commands and groups in the order of the help, which is the first paragraph of their own."""

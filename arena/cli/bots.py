@@ -17,7 +17,7 @@ from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
-from arena.cli.context import settings_of, storage_of
+from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import AsJson, console, moment, print_json, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
@@ -46,7 +46,7 @@ def register(
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
-        registered = versions.register_version(storage, bot, utc_now(), language)
+        registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now(), language)
     if as_json:
         print_json(registered)
     else:
@@ -87,7 +87,7 @@ def revoke(
 ) -> None:
     """Make the token of a bot version worthless, for good; a bot that is connected is sent away."""
     with storage_of(ctx) as storage:
-        revoked = versions.revoke_version(storage, name, utc_now())
+        revoked = versions.revoke_version(storage, actor_at_terminal(), name, utc_now())
     if as_json:
         print_json(revoked)
     else:
@@ -185,7 +185,7 @@ def check_(
             )
         )
         if storage:
-            store_check(storage, name, report.to_object(), report.passed, utc_now())
+            store_check(storage, actor_at_terminal(), name, report.to_object(), report.passed, utc_now())
     if as_json:
         print_json(report.to_object())
     else:

@@ -1,14 +1,18 @@
 """What every command starts from: the options before it, the settings, the storage."""
 
+import getpass
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
+    from arena.actors import Actor
     from arena.settings import Settings
     from arena.storage import Storage
 
@@ -38,3 +42,14 @@ def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
 
     with open_storage(settings_of(ctx)) as storage:
         yield storage
+
+
+@cache
+def actor_at_terminal() -> "Actor":
+    """Return who asks here: whoever can open the database operates the arena, under its name on this host."""
+    from arena.actors import Actor, Role
+
+    try:
+        return Actor(Role.OPERATOR, getpass.getuser())
+    except (KeyError, OSError):  # a container's user may have no name
+        return Actor(Role.OPERATOR, f"user {os.getuid()}")

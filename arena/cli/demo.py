@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from arena.bots import versions
-from arena.cli.context import settings_of
+from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.local import free_address, start_arena
 from arena.cli.output import console, say
 from arena.cli.results import show_crosstable, show_leaderboards
@@ -146,7 +146,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
     start_arena(supervisor, settings)
     say(f"Registering {len(BOTS)} bots and starting each as a process of its own …")
     for bot, file in BOTS.items():
-        registered = versions.register_version(storage, bot, utc_now())
+        registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now())
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
         name = registered.name.replace("/", "-")
         supervisor.start(name, [sys.executable, str(sample_bots / file)], environment)
@@ -154,13 +154,13 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
 
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
-    status = creation.create(storage, spec, utc_now())
+    status = creation.create(storage, actor_at_terminal(), spec, utc_now())
     say(
         "",
         f"Tournament {spec.name}: {spec.format}, {status.ruleset}",
         f"commitment to its seed: {status.commitment}",
     )
-    lifecycle.start(storage, spec.name, utc_now())
+    lifecycle.start(storage, actor_at_terminal(), spec.name, utc_now())
     wake(settings, status.id)
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:

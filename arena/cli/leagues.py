@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.output import AsJson, headline, moment, number, print_json, say, show
 from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
@@ -31,7 +31,11 @@ def apply(
     """Make a league what a file says, from its next season on. Without --yes it is only shown."""
     spec = load_league(file)
     with storage_of(ctx) as storage:
-        made = applying.apply(storage, spec, utc_now()) if yes else applying.compare(storage, spec)
+        made = (
+            applying.apply(storage, actor_at_terminal(), spec, utc_now())
+            if yes
+            else applying.compare(storage, spec)
+        )
     if as_json:
         print_json({"league": spec.name, "applied": yes, "changes": made})
         return
@@ -62,7 +66,7 @@ def _text(value: object) -> str:
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play from the next season on: by its newest version then, or always by the one named."""
     with storage_of(ctx) as storage:
-        membership.join(storage, name, bot, utc_now())
+        membership.join(storage, actor_at_terminal(), name, bot, utc_now())
         next_at = overview.show(storage, name).league.next_at
     if as_json:
         print_json({"league": name, "bot": bot, "next_at": next_at})
@@ -77,7 +81,7 @@ NO_MORE = "no other season is planned"
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play no more from the next season on; a season that is played it plays to the end."""
     with storage_of(ctx) as storage:
-        membership.leave(storage, name, bot, utc_now())
+        membership.leave(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
         print_json({"league": name, "bot": bot})
     else:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.output import AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
 from arena.formats import FORMATS
@@ -22,7 +22,7 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a tournament that may have begun, if its format allows that."""
     with storage_of(ctx) as storage:
-        first = entry.enter(storage, name, bot, utc_now())
+        first = entry.enter(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})
     else:
@@ -32,7 +32,7 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Withdraw a bot from a tournament after the rounds that are paired, if its format allows that."""
     with storage_of(ctx) as storage:
-        last = entry.withdraw(storage, name, bot, utc_now())
+        last = entry.withdraw(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
         print_json({"tournament": name, "bot": bot, "last_round": last})
     else:
@@ -42,7 +42,7 @@ def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fal
 def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Pair no more rounds: the tournament finishes when those that are paired have been played."""
     with storage_of(ctx) as storage:
-        status = lifecycle.stop(storage, name, utc_now())
+        status = lifecycle.stop(storage, actor_at_terminal(), name, utc_now())
     if as_json:
         print_json(status)
     else:

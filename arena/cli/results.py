@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import storage_of
+from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.deals import show_deal
 from arena.cli.output import AsJson, console, headline, print_json, say
 from arena.cli.tables import in_pages
@@ -20,9 +20,11 @@ from arena.exports.write import export_lines
 from arena.matches import overview
 from arena.matches.overview import MatchView
 from arena.matches.seating import balance, seatings
+from arena.models import utc_now
 from arena.ratings import leaderboards
 from arena.ratings.leaderboards import LeaderboardLine
-from arena.ratings.rebuild import rebuild as rebuild_ratings
+from arena.ratings.rebuild import mend
+from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
 from referee.matches.match import MAX_SESSIONS
 
@@ -229,7 +231,7 @@ def rebuild(
     status is 1; as it is with --check if a rating is wrong.
     """
     with storage_of(ctx) as storage:
-        found = rebuild_ratings(storage, mend=not check)
+        found = check_ratings(storage) if check else mend(storage, actor_at_terminal(), utc_now())
     if as_json:
         print_json(found)
     else:

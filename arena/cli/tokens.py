@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.output import AsJson, moment, print_json, say, show
 from arena.models import utc_now
 from arena.operations import tokens
@@ -34,7 +34,7 @@ def create(
 ) -> None:
     """Make a token and print it. It is shown only now."""
     with storage_of(ctx) as storage:
-        made = tokens.create_token(storage, name, scope, utc_now())
+        made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now())
     if as_json:
         print_json(made)
     else:
@@ -57,7 +57,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 def revoke(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Make a token worthless, for good."""
     with storage_of(ctx) as storage:
-        revoked = tokens.revoke_token(storage, name, utc_now())
+        revoked = tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
     if as_json:
         print_json(revoked)
     else:

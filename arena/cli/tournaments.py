@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from arena.cli import pairings
-from arena.cli.context import settings_of, storage_of
+from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
 from arena.cli.output import AsJson, console, moment, number, print_json, say, show
 from arena.cli.results import crosstable_object, show_crosstable
@@ -42,7 +42,7 @@ def create(
     """Create a tournament from a file or from options."""
     spec = _spec(file, given_fields(fields))
     with storage_of(ctx) as storage:
-        status = creation.create(storage, spec, utc_now())
+        status = creation.create(storage, actor_at_terminal(), spec, utc_now())
     _tell(status, as_json, f"start it with: arena tournament start {status.name}")
 
 
@@ -59,7 +59,7 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Start a tournament, or go on with one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        status = lifecycle.start(storage, name, utc_now())
+        status = lifecycle.start(storage, actor_at_terminal(), name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -68,7 +68,7 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Halt a running tournament: sessions that are played go on to their end, and no other starts."""
     with storage_of(ctx) as storage:
-        status = lifecycle.pause(storage, name, utc_now())
+        status = lifecycle.pause(storage, actor_at_terminal(), name, utc_now())
     _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
 
 
@@ -77,7 +77,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Go on with a paused tournament."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        status = lifecycle.resume(storage, name, utc_now())
+        status = lifecycle.resume(storage, actor_at_terminal(), name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -86,7 +86,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """End a tournament early; what has been played stays."""
     with storage_of(ctx) as storage:
-        status = lifecycle.cancel(storage, name, utc_now())
+        status = lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
     _tell(status, as_json)
 
 

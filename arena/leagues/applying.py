@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import select
 
+from arena.actors import Actor, Role
+from arena.audit import record
 from arena.errors import TakenError
 from arena.leagues.changes import Change, changes
 from arena.leagues.schedule import next_start
@@ -23,8 +25,9 @@ def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
         return changes(found.spec if found else {}, spec.to_object())
 
 
-def apply(storage: Storage, spec: LeagueSpec, now: datetime) -> list[Change]:
+def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
     """Make the league what ``spec`` says, from its next season on; gives what that changed. TakenError."""
+    actor.require(Role.ORGANISER, "change leagues")
     try:
         with storage.write() as tx:
             found = tx.exec(select(League).where(League.name == spec.name)).first()
@@ -36,6 +39,9 @@ def apply(storage: Storage, spec: LeagueSpec, now: datetime) -> list[Change]:
                 found.spec, found.applied_at = spec.to_object(), now
             if any(change.field in SCHEDULE for change in made):
                 found.next_at, found.problem = _due(spec, found.seasons, now), None
+            if made:
+                fields = [change.field for change in made]
+                record(tx, actor, "league.apply", spec.name, now, fields=fields)
             return made
     except IntegrityError:
         raise TakenError(f"{spec.name}: somebody else applied it at the same moment; try again") from None

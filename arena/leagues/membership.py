@@ -6,19 +6,23 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
+from arena.actors import Actor
+from arena.audit import record
 from arena.bots.versions import find_all_versions
 from arena.errors import StateError, TakenError, UnknownError
 from arena.leagues.seasons import active_members
 from arena.leagues.spec import make_league
 from arena.models import Bot, League, LeagueMember
+from arena.pairing import owner_of
 from arena.storage import Storage, Transaction, changed
 
 
-def join(storage: Storage, league: str, bot: str, now: datetime) -> None:
+def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
     """Let ``owner/bot`` play from the next season on, by its newest version, or a version of it.
 
     UnknownError, TakenError if it is in the league, StateError if its owner has as many in it as can play.
     """
+    actor.require_owner(owner_of(bot), f"let {bot} join")
     try:
         with storage.write() as tx:
             found = find_league(tx, league)
@@ -36,6 +40,7 @@ def join(storage: Storage, league: str, bot: str, now: datetime) -> None:
                 member = LeagueMember(league_id=found.id, name=bot, owner_id=owner_id, joined_at=now)
                 tx.add(member)
             member.joined_at, member.left_at = now, None
+            record(tx, actor, "league.join", league, now, bot=bot)
     except IntegrityError:
         raise TakenError(f"{bot} is in league {league} already") from None
 
@@ -52,14 +57,16 @@ def _owner_of(tx: Transaction, bot: str) -> int:
     return tx.exec(select(Bot.owner_id).where(Bot.id == good[0].bot_id)).one()
 
 
-def leave(storage: Storage, league: str, bot: str, now: datetime) -> None:
+def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
     """Let a bot play no more from the next season on. UnknownError, StateError."""
+    actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
         found = find_league(tx, league)
         in_it = (col(LeagueMember.league_id) == found.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
         if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):
             raise StateError(f"{bot} is not in league {league}")
+        record(tx, actor, "league.leave", league, now, bot=bot)
 
 
 def find_league(tx: Transaction, name: str) -> League:

@@ -3,6 +3,7 @@
 Public names are unique and never change, so they are stored with the row they name. All times are UTC.
 """
 
+from arena.models.audit import AuditEntry
 from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
@@ -12,6 +13,7 @@ from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, 
 
 __all__ = [
     "Arrival",
+    "AuditEntry",
     "Bot",
     "BotLogEntry",
     "BotVersion",

@@ -7,6 +7,8 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
+from arena.actors import Actor, Role
+from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Token
 from arena.specs import check_name
@@ -38,8 +40,9 @@ class TokenInfo:
     """When it was revoked; None: it is good."""
 
 
-def create_token(storage: Storage, name: str, scope: str, now: datetime) -> MadeToken:
+def create_token(storage: Storage, actor: Actor, name: str, scope: str, now: datetime) -> MadeToken:
     """Make a token. SpecError for a wrong name or scope, TakenError if the name is taken."""
+    actor.require(Role.OPERATOR, "make tokens")
     check_name("name", name)
     if scope not in list(Scope):
         raise SpecError("scope", f"{scope!r} is none of {', '.join(Scope)}")
@@ -47,6 +50,7 @@ def create_token(storage: Storage, name: str, scope: str, now: datetime) -> Made
     try:
         with storage.write() as tx:
             tx.add(Token(name=name, scope=Scope(scope), token_hash=hash_token(token), created_at=now))
+            record(tx, actor, "token.create", name, now, scope=scope)
     except IntegrityError:
         raise TakenError(f"there already is a token {name}") from None
     return MadeToken(name, Scope(scope), token)
@@ -59,8 +63,9 @@ def list_tokens(storage: Storage) -> list[TokenInfo]:
         return [TokenInfo(*row) for row in tx.exec(rows)]
 
 
-def revoke_token(storage: Storage, name: str, now: datetime) -> TokenInfo:
+def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> TokenInfo:
     """Make a token worthless. UnknownError, or StateError if it is so already."""
+    actor.require(Role.OPERATOR, "revoke tokens")
     with storage.write() as tx:
         token = tx.exec(select(Token).where(Token.name == name)).first()
         if token is None:
@@ -68,4 +73,5 @@ def revoke_token(storage: Storage, name: str, now: datetime) -> TokenInfo:
         good = (col(Token.id) == token.id, col(Token.revoked_at).is_(None))
         if not changed(tx, update(Token).where(*good).values(revoked_at=now)):
             raise StateError(f"the token {name} is revoked already")
+        record(tx, actor, "token.revoke", name, now)
         return TokenInfo(token.name, token.scope, token.created_at, now)

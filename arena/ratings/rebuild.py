@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlmodel import col, func, select
 
+from arena.actors import Actor, Role
+from arena.audit import record
 from arena.matches.tables import tables_of
 from arena.models import BotVersion, Match, Rating, RatingChange, Round, Session, Tournament
 from arena.ratings.apply import points_of
@@ -42,26 +45,39 @@ class _Built:
     deals: int = 0
 
 
-def rebuild(storage: Storage, *, mend: bool = False) -> Rebuilt:
+def rebuild(storage: Storage) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored.
 
-    Looked at are each seat's points, each row of ``rating_changes`` and each rating. With ``mend``, ratings
-    that are wrong are set right; all else is never changed.
+    Looked at are each seat's points, each row of ``rating_changes`` and each rating.
     """
+    with storage.read() as tx:
+        return _rebuild(tx, mend=False)
+
+
+def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
+    """Build every pool again, and correct the ratings that are wrong; all else stays as it is. NotAllowed."""
+    actor.require(Role.OPERATOR, "mend ratings")
+    with storage.write() as tx:
+        found = _rebuild(tx, mend=True)
+        if found.mended:
+            record(tx, actor, "rating.mend", "ratings", now, mended=found.mended)
+        return found
+
+
+def _rebuild(tx: Transaction, *, mend: bool) -> Rebuilt:
     ratings: dict[Pool, dict[int, _Built]] = {}
     matches = 0
-    with storage.write() if mend else storage.read() as tx:
-        for round_id in _rated_rounds(tx):
-            round = tx.get_one(Round, round_id)
-            tournament = tx.get_one(Tournament, round.tournament_id)
-            pool = ratings.setdefault((tournament.ruleset_id, tournament.table_size), {})
-            problem, tables = _replay(tx, tournament, round, pool)
-            matches += tables
-            if problem is not None:
-                where = f"{tournament.name}, round {round.number}"
-                return Rebuilt(len(ratings), matches, 0, f"{where}, {problem}")
-            tx.expunge_all()
-        return _compare_ratings(tx, ratings, matches, mend)
+    for round_id in _rated_rounds(tx):
+        round = tx.get_one(Round, round_id)
+        tournament = tx.get_one(Tournament, round.tournament_id)
+        pool = ratings.setdefault((tournament.ruleset_id, tournament.table_size), {})
+        problem, tables = _replay(tx, tournament, round, pool)
+        matches += tables
+        if problem is not None:
+            where = f"{tournament.name}, round {round.number}"
+            return Rebuilt(len(ratings), matches, 0, f"{where}, {problem}")
+        tx.expunge_all()
+    return _compare_ratings(tx, ratings, matches, mend)
 
 
 def _rated_rounds(tx: Transaction) -> Sequence[int]:

@@ -7,6 +7,8 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import select
 
+from arena.actors import Actor, Role
+from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions
 from arena.errors import SpecError, TakenError
@@ -26,15 +28,19 @@ MOST_MATCH_POINTS = 2**31 - 1
 
 
 def create(
-    storage: Storage, spec: TournamentSpec, now: datetime, seed: bytes | None = None
+    storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime, seed: bytes | None = None
 ) -> TournamentStatus:
     """Create a tournament, not yet started; ``seed`` is drawn if it is not given.
 
-    Raises RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError.
+    Raises RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError,
+    NotAllowed.
     """
+    actor.require(Role.ORGANISER, "create tournaments")
     try:
         with storage.write() as tx:
-            return status_of(tx, create_in(tx, spec, now, seed))
+            tournament = create_in(tx, spec, now, seed)
+            record(tx, actor, "tournament.create", spec.name, now, format=spec.format)
+            return status_of(tx, tournament)
     except IntegrityError:
         raise TakenError(
             f"{spec.name}: somebody else created the same at the same moment; try again"

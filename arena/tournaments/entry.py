@@ -6,22 +6,25 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
+from arena.actors import Actor
+from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
 from arena.models import BotVersion, Entrant, Tournament
-from arena.pairing import check_entry
+from arena.pairing import check_entry, owner_of
 from arena.storage import Storage, Transaction
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import find_tournament
 
 
-def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
+def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
     """Enter a bot into a tournament; gives the first round that it plays in, if the others do not end before.
 
     Rounds before are worth nothing to it. UnknownError, SpecError for a bot that cannot play, StateError.
     """
+    actor.require_owner(owner_of(bot), f"enter {bot}")
     try:
         with storage.write() as tx:
             tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
@@ -47,7 +50,9 @@ def enter(storage: Storage, name: str, bot: str, now: datetime) -> int:
             )
             tx.add(entrant)
             tx.flush()
-            return entrant.entered_at_round
+            first = entrant.entered_at_round
+            record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
+            return first
     except IntegrityError:
         raise TakenError(f"{bot} is in tournament {name} already") from None
 
@@ -59,12 +64,13 @@ def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
     return tx.exec(names.where(*stay)).all()
 
 
-def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
+def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
     """Withdraw a bot from a tournament; gives the last round that it plays in (0: none).
 
     ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
     paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.
     """
+    actor.require_owner(owner_of(bot), f"withdraw {bot}")
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, "left")
         versions = find_versions(tx, [bot]) if "@" in bot else find_all_versions(tx, bot)
@@ -79,8 +85,10 @@ def withdraw(storage: Storage, name: str, bot: str, now: datetime) -> int:
         if len(playing) > 1:
             which = ", ".join(names[entrant.version_id] for entrant in playing)
             raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
-        playing[0].withdrawn_after = tournament.paired
-        return tournament.paired
+        playing[0].withdrawn_after = last = tournament.paired
+        left = names[playing[0].version_id]
+        record(tx, actor, "tournament.withdraw", name, now, bot=left, last_round=last)
+        return last
 
 
 def _lock_format(

@@ -6,6 +6,8 @@ from datetime import datetime
 from sqlalchemy import update
 from sqlmodel import col, func, select
 
+from arena.actors import Actor, Role
+from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
 from arena.errors import StateError
@@ -23,14 +25,16 @@ from arena.storage import Storage, Transaction, changed
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
 
 
-def start(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+def start(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Start a tournament, or go on with one that failed.
 
     Raises UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
     """
+    actor.require(Role.ORGANISER, "start tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         start_in(tx, tournament, now)
+        record(tx, actor, "tournament.start", name, now)
         return status_of(tx, tournament)
 
 
@@ -45,11 +49,12 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime) -> None:
         )
 
 
-def pause(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Halt a running tournament: no session starts any more, and those that are played are played to the end.
 
     UnknownError, StateError.
     """
+    actor.require(Role.ORGANISER, "pause tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
@@ -60,17 +65,20 @@ def pause(storage: Storage, name: str, now: datetime) -> TournamentStatus:
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"
             )
         tx.refresh(tournament)
+        record(tx, actor, "tournament.pause", name, now)
         return status_of(tx, tournament)
 
 
-def resume(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Go on with a paused tournament. UnknownError, StateError."""
+    actor.require(Role.ORGANISER, "resume tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         if not _run(tx, tournament, (TournamentState.PAUSED,), now):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a paused one can be resumed"
             )
+        record(tx, actor, "tournament.resume", name, now)
         return status_of(tx, tournament)
 
 
@@ -93,8 +101,9 @@ def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
     return tx.exec(of_it.options(WITHOUT_REPORT).order_by(col(Entrant.number))).all()
 
 
-def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """End a tournament early: what is stored stays, the seed is revealed. UnknownError, StateError."""
+    actor.require(Role.ORGANISER, "cancel tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         open_ = (col(Tournament.id) == tournament.id, col(Tournament.state).not_in(ENDED))
@@ -109,11 +118,13 @@ def cancel(storage: Storage, name: str, now: datetime) -> TournamentStatus:
         rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)
         changed(tx, update(Round).where(*rounds).values(state=RoundState.CANCELLED, finished_at=now))
         tx.refresh(tournament)
+        record(tx, actor, "tournament.cancel", name, now)
         return status_of(tx, tournament)
 
 
-def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:
+def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Let a tournament end with the rounds that are paired. UnknownError, StateError."""
+    actor.require(Role.ORGANISER, "stop tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         lock_open(tx, tournament, now)
@@ -121,6 +132,7 @@ def stop(storage: Storage, name: str, now: datetime) -> TournamentStatus:
             raise StateError(f"tournament {name} is not started; it can only be cancelled")
         tournament.rounds = tournament.paired
         tx.flush()
+        record(tx, actor, "tournament.stop", name, now)
         return status_of(tx, tournament)
 
 

@@ -5,7 +5,11 @@ from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from arena.actors import Actor, Role
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
+
+ROOT = Actor(Role.OPERATOR, "root")
+"""Who may do everything."""
 
 DEALS = 3
 """Deals in a session where the match leaves it to the ruleset."""

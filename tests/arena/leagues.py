@@ -12,6 +12,7 @@ from arena.leagues.spec import LeagueSpec, make_league
 from arena.matches.playing import Run
 from arena.rounds.advance import running_tournaments
 from referee.matches.match import MatchSpec, Progress, SessionResult
+from tests.arena.fakes import ROOT
 from tests.arena.world import SEED, World
 
 START = datetime(2026, 1, 5, 18, tzinfo=UTC)
@@ -58,18 +59,18 @@ class LeagueWorld:
         self.spec = spec
         self.strengths: dict[str, int] = {}
         world.clock.now = START - timedelta(days=1)
-        applying.apply(world.storage, spec, world.clock())
+        applying.apply(world.storage, ROOT, spec, world.clock())
 
     def join(self, *bots: str) -> None:
         """Register these bots, where they are new, and let them join; a later one is weaker."""
         for bot in bots:
             self.register(bot)
-            membership.join(self.world.storage, self.spec.name, bot, self.world.clock())
+            membership.join(self.world.storage, ROOT, self.spec.name, bot, self.world.clock())
 
     def register(self, bot: str) -> str:
         """Register a version of a bot; gives its name."""
         self.strengths.setdefault(bot, -len(self.strengths))
-        return register_version(self.world.storage, bot, self.world.clock()).name
+        return register_version(self.world.storage, ROOT, bot, self.world.clock()).name
 
     def beat(self) -> None:
         """What the beat does, until nothing moves any more at this time."""

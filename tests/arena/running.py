@@ -18,6 +18,7 @@ from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.databases import open_new
+from tests.arena.fakes import ROOT
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -44,8 +45,8 @@ class RunningArena:
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
         """Creates a tournament with this seed and starts it."""
         now = utc_now()
-        status = creation.create(self.storage, make_spec({"name": name} | fields), now, seed)
-        lifecycle.start(self.storage, name, now)
+        status = creation.create(self.storage, ROOT, make_spec({"name": name} | fields), now, seed)
+        lifecycle.start(self.storage, ROOT, name, now)
         wake(self.settings, status.id)
 
     def status(self, name: str) -> TournamentStatus:
@@ -87,7 +88,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
         up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
         arena = RunningArena(settings, storage, up)
         for name, file in sample_bots.items():
-            token = versions.register_version(storage, name, utc_now()).token
+            token = versions.register_version(storage, ROOT, name, utc_now()).token
             variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": settings.listen}
             stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
         yield arena

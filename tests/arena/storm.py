@@ -31,6 +31,7 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from referee.matches.journal import EntryKind
 from tests.arena.databases import open_new
+from tests.arena.fakes import ROOT
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
@@ -118,15 +119,15 @@ class Cluster:
     def start_bots(self) -> None:
         """Registers the bots and starts a process for each."""
         for number, (name, file) in enumerate(BOTS.items()):
-            token = versions.register_version(self.storage, name, utc_now()).token
+            token = versions.register_version(self.storage, ROOT, name, utc_now()).token
             environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
             self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
 
     def start_tournament(self) -> None:
         """Creates the cup and starts it."""
         now = utc_now()
-        cup = creation.create(self.storage, make_spec({"name": "cup"} | CUP), now, SEED)
-        lifecycle.start(self.storage, "cup", now)
+        cup = creation.create(self.storage, ROOT, make_spec({"name": "cup"} | CUP), now, SEED)
+        lifecycle.start(self.storage, ROOT, "cup", now)
         wake(self.settings, cup.id)
 
     def status(self) -> TournamentStatus:

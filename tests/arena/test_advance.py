@@ -14,6 +14,7 @@ from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings
 from arena.tournaments import entry, lifecycle
 from referee.deals.shuffle import commitment
+from tests.arena.fakes import ROOT
 from tests.arena.world import LEASE, SEED, World, results
 
 
@@ -180,7 +181,7 @@ def test_knockout_when_everyone_else_withdraws_then_it_still_ends(world: World) 
     cup = world.tournament_of(names, format="knockout")
     world.advance(cup.id)
     for name in names[2:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)
     assert world.status().state == "finished"
 
@@ -190,8 +191,8 @@ def test_swiss_when_bots_come_late_and_leave_then_rounds_are_of_those_who_are_th
     cup = world.tournament_of(names[:9], format="swiss", rounds=3)
     world.advance(cup.id)
     for name in names[9:]:
-        assert entry.enter(world.storage, "cup", name, world.clock()) == 2
-    assert entry.withdraw(world.storage, "cup", names[0], world.clock()) == 1
+        assert entry.enter(world.storage, ROOT, "cup", name, world.clock()) == 2
+    assert entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock()) == 1
     world.finish(cup.id)
     seen = [
         sorted([*row.pairing.byes, *(who for table in row.pairing.tables for who in table)])
@@ -206,7 +207,7 @@ def test_swiss_when_too_few_are_left_then_it_ends(world: World) -> None:
     cup = world.tournament_of(names, format="swiss", rounds=4)
     world.advance(cup.id)
     for name in names[:2]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)
     assert (world.status().state, world.status().rounds) == ("finished", 1)
 
@@ -228,7 +229,7 @@ def test_swiss_when_explained_then_every_later_table_has_its_reason(world: World
 def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: World) -> None:
     cup = world.tournament(8, format="swiss", rounds=9)
     world.advance(cup.id)
-    assert lifecycle.stop(world.storage, "cup", world.clock()).rounds == 1
+    assert lifecycle.stop(world.storage, ROOT, "cup", world.clock()).rounds == 1
     world.finish(cup.id)
     assert (world.status().state, world.status().round) == ("finished", 1)
 
@@ -239,25 +240,25 @@ def test_entrants_when_all_is_planned_then_they_neither_come_nor_go(world: World
     world.tournament_of(names[:8], format=format)
     for change, what in ((entry.enter, "entered"), (entry.withdraw, "left")):
         with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is created"):
-            change(world.storage, "cup", names[-1], world.clock())
+            change(world.storage, ROOT, "cup", names[-1], world.clock())
 
 
 def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> None:
     names = world.register(9)
     cup = world.tournament_of(names[:8], format="swiss", rounds=1)
     with pytest.raises(TakenError, match="is in tournament cup already"):
-        entry.enter(world.storage, "cup", names[0], world.clock())
+        entry.enter(world.storage, ROOT, "cup", names[0], world.clock())
     with pytest.raises(StateError, match="is not in tournament cup"):
-        entry.withdraw(world.storage, "cup", names[8], world.clock())
-    entry.withdraw(world.storage, "cup", names[0], world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", names[8], world.clock())
+    entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     with pytest.raises(StateError, match="has withdrawn from tournament cup already"):
-        entry.withdraw(world.storage, "cup", names[0], world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     world.advance(cup.id)
     with pytest.raises(StateError, match="all its rounds are paired"):
-        entry.enter(world.storage, "cup", names[8], world.clock())
+        entry.enter(world.storage, ROOT, "cup", names[8], world.clock())
     world.finish(cup.id)
     with pytest.raises(StateError, match="cup is finished already"):
-        lifecycle.stop(world.storage, "cup", world.clock())
+        lifecycle.stop(world.storage, ROOT, "cup", world.clock())
 
 
 def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(world: World) -> None:
@@ -276,7 +277,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
         world.play(world.messages.pop(0))
         world.advance(cup.id)
     assert world.status().state == "running"
-    lifecycle.stop(world.storage, "cup", world.clock())
+    lifecycle.stop(world.storage, ROOT, "cup", world.clock())
     world.finish(cup.id)
     done = world.status()
     assert (done.state, done.round) == ("finished", done.rounds)

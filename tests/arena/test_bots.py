@@ -11,14 +11,15 @@ from arena.models import Bot, BotVersion, Owner
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token, new_token
 from referee.matches.auth import BotIdentity, Scope
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 
 NOW = Clock()()
 
 
 def test_version_when_registered_again_then_it_has_the_next_number(storage: Storage) -> None:
     names = [
-        versions.register_version(storage, bot, NOW).name for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
+        versions.register_version(storage, ROOT, bot, NOW).name
+        for bot in ("ann/a", "ann/a", "ann/b", "bob/a")
     ]
     assert names == ["ann/a@1", "ann/a@2", "ann/b@1", "bob/a@1"]
     assert [version.name for version in versions.list_versions(storage)] == names
@@ -27,7 +28,7 @@ def test_version_when_registered_again_then_it_has_the_next_number(storage: Stor
 
 def test_versions_when_many_are_registered_at_once_then_all_have_their_own_number(storage: Storage) -> None:
     with ThreadPoolExecutor(4) as pool:
-        found = pool.map(lambda _: versions.register_version(storage, "ann/a", NOW).name, range(12))
+        found = pool.map(lambda _: versions.register_version(storage, ROOT, "ann/a", NOW).name, range(12))
         assert sorted(found) == sorted(f"ann/a@{number}" for number in range(1, 13))
 
 
@@ -46,7 +47,7 @@ def test_bot_when_its_name_is_none_then_nothing_is_registered(
     storage: Storage, name: str, field: str
 ) -> None:
     with pytest.raises(SpecError, match=f"^{field}: .* is no name"):
-        versions.register_version(storage, name, NOW)
+        versions.register_version(storage, ROOT, name, NOW)
     assert versions.list_versions(storage) == []
 
 
@@ -56,7 +57,7 @@ def test_list_when_the_owner_is_unknown_then_that_is_said(storage: Storage) -> N
 
 
 def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
-    token = versions.register_version(storage, "ann/a", NOW).token
+    token = versions.register_version(storage, ROOT, "ann/a", NOW).token
     assert token.startswith("bt_bot_")
     with storage.read() as tx:
         row = tx.exec(select(BotVersion)).one()
@@ -69,7 +70,7 @@ def test_token_when_new_then_it_is_another_one() -> None:
 
 
 def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storage) -> None:
-    registered = versions.register_version(storage, "ann/a", NOW)
+    registered = versions.register_version(storage, ROOT, "ann/a", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.bot(registered.token) == BotIdentity(1, "ann/a@1")
     assert authenticator.bot("bt_bot_wrong") is None
@@ -83,28 +84,28 @@ def test_authenticator_when_asked_then_it_knows_bots_and_workers(storage: Storag
 
 def test_authenticator_when_asked_who_is_revoked_then_it_names_them_and_the_unknown(storage: Storage) -> None:
     for _ in range(3):
-        versions.register_version(storage, "ann/a", NOW)
-    versions.revoke_version(storage, "ann/a@2", NOW)
+        versions.register_version(storage, ROOT, "ann/a", NOW)
+    versions.revoke_version(storage, ROOT, "ann/a@2", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.revoked([1, 2, 3, 9]) == {2, 9}
     assert authenticator.revoked(set()) == set()
 
 
 def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) -> None:
-    registered = versions.register_version(storage, "ann/a", NOW)
+    registered = versions.register_version(storage, ROOT, "ann/a", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
     assert authenticator.bot(registered.token)
-    versions.revoke_version(storage, "ann/a@1", NOW)
+    versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
     assert authenticator.bot(registered.token) is None
     assert [version.revoked_at for version in versions.list_versions(storage)] == [NOW]
     with pytest.raises(StateError, match="the token of ann/a@1 is revoked already"):
-        versions.revoke_version(storage, "ann/a@1", NOW)
+        versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
 
 
 def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: Storage) -> None:
     for _ in range(3):
-        versions.register_version(storage, "ann/a", NOW)
-    versions.revoke_version(storage, "ann/a@3", NOW)
+        versions.register_version(storage, ROOT, "ann/a", NOW)
+    versions.revoke_version(storage, ROOT, "ann/a@3", NOW)
     with storage.read() as tx:
         assert [version.name for version in versions.find_versions(tx, ["ann/a", "ann/a@3"])] == [
             "ann/a@2",
@@ -153,27 +154,27 @@ def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) 
         "the token of ann/a@1 is revoked",
         "the token of each of the 2 versions of ann/a is revoked",
     ):
-        newest = versions.register_version(storage, "ann/a", NOW).name
-        versions.revoke_version(storage, newest, NOW)
+        newest = versions.register_version(storage, ROOT, "ann/a", NOW).name
+        versions.revoke_version(storage, ROOT, newest, NOW)
         with storage.read() as tx, pytest.raises(StateError, match=f"^{message}; register another version"):
             versions.find_versions(tx, ["ann/a"])
 
 
 def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
-    versions.register_version(storage, "ann/a", NOW, "c++")
-    versions.register_version(storage, "ann/a", NOW)
+    versions.register_version(storage, ROOT, "ann/a", NOW, "c++")
+    versions.register_version(storage, ROOT, "ann/a", NOW)
     assert [version.language for version in versions.list_versions(storage)] == ["c++", None]
 
 
 @pytest.mark.parametrize("language", ["", "Go", "x" * 21, "objective c"])
 def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, language: str) -> None:
     with pytest.raises(SpecError, match=r"^language: .* is no language"):
-        versions.register_version(storage, "ann/a", NOW, language)
+        versions.register_version(storage, ROOT, "ann/a", NOW, language)
     assert versions.list_versions(storage) == []
 
 
 @pytest.mark.parametrize("name", ["ann/b", "ann/a@2", "zoe/a@1"])
 def test_name_when_unknown_then_it_is_quoted(storage: Storage, name: str) -> None:
-    versions.register_version(storage, "ann/a", NOW)
+    versions.register_version(storage, ROOT, "ann/a", NOW)
     with storage.read() as tx, pytest.raises(UnknownError, match=f"no bot '{name}'"):
         versions.find_versions(tx, [name])

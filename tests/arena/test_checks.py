@@ -8,14 +8,15 @@ from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
 from arena.models import BotVersion
 from arena.tournaments import creation, lifecycle, overview
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 
 def test_check_when_stored_then_the_latest_counts(world: World) -> None:
     [name] = world.register(1)
-    store_check(world.storage, name, {"results": [1]}, True, world.clock())
+    store_check(world.storage, ROOT, name, {"results": [1]}, True, world.clock())
     assert versions.list_versions(world.storage)[0].check_passed_at == world.clock()
-    store_check(world.storage, name, {"results": [2]}, False, world.clock())
+    store_check(world.storage, ROOT, name, {"results": [2]}, False, world.clock())
     with world.storage.read() as tx:
         version = tx.exec(select(BotVersion)).one()
     assert (version.check_passed_at, version.check_report) == (None, {"results": [2]})
@@ -23,9 +24,9 @@ def test_check_when_stored_then_the_latest_counts(world: World) -> None:
 
 def test_check_when_no_number_is_given_then_it_is_for_the_newest_version(world: World) -> None:
     for _ in range(2):
-        versions.register_version(world.storage, "ann/a", world.clock())
+        versions.register_version(world.storage, ROOT, "ann/a", world.clock())
     assert checked_version(world.storage, "ann/a") == "ann/a@2"
-    versions.revoke_version(world.storage, "ann/a@1", world.clock())
+    versions.revoke_version(world.storage, ROOT, "ann/a@1", world.clock())
     with pytest.raises(StateError, match="the token of ann/a@1 is revoked"):
         checked_version(world.storage, "ann/a@1")
     with pytest.raises(UnknownError, match="no bot 'ann/b'"):
@@ -35,20 +36,20 @@ def test_check_when_no_number_is_given_then_it_is_for_the_newest_version(world: 
 def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(world: World) -> None:
     names = world.register(5)
     for name in names[:3]:
-        store_check(world.storage, name, {}, True, world.clock())
+        store_check(world.storage, ROOT, name, {}, True, world.clock())
     message = rf"^entrants: {names[3]} \(and 1 others\) has not passed the check: arena bot check {names[3]}$"
     with pytest.raises(SpecError, match=message):
-        creation.create(world.storage, world.spec(names, require_check=True), world.clock())
+        creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())
     assert overview.list_tournaments(world.storage) == []
     for name in names[3:]:
-        store_check(world.storage, name, {}, True, world.clock())
-    creation.create(world.storage, world.spec(names, require_check=True), world.clock())
-    store_check(world.storage, names[4], {}, False, world.clock())
+        store_check(world.storage, ROOT, name, {}, True, world.clock())
+    creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())
+    store_check(world.storage, ROOT, names[4], {}, False, world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[4]} has not passed the check: "):
-        lifecycle.start(world.storage, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock())
     assert world.status().state == "created"
-    store_check(world.storage, names[4], {}, True, world.clock())
-    assert lifecycle.start(world.storage, "cup", world.clock()).state == "running"
+    store_check(world.storage, ROOT, names[4], {}, True, world.clock())
+    assert lifecycle.start(world.storage, ROOT, "cup", world.clock()).state == "running"
 
 
 def test_tournament_when_it_does_not_require_checks_then_anyone_plays(world: World) -> None:

@@ -9,6 +9,7 @@ from arena.bots.checks import store_check
 from arena.models import Tournament
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 SPEC = """
@@ -55,7 +56,7 @@ def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
 def test_create_takes_clocks_and_conditions_as_options(arena: Arena, world: World) -> None:
     names = world.register(4)
     for name in names:
-        store_check(world.storage, name, {}, True, world.clock())
+        store_check(world.storage, ROOT, name, {}, True, world.clock())
     entrants = [part for name in names for part in ("--entrant", name)]
     options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese"]
     clocks = ["--bank-ms", 60_000, "--increment-ms", 50, "--credit-ms", 0]

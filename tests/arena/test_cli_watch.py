@@ -24,6 +24,7 @@ from arena.storage import changed
 from arena.tournaments import lifecycle
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
+from tests.arena.fakes import ROOT
 from tests.arena.ports import deaf_address
 from tests.arena.world import LEASE, World
 from tests.referee.support import DEADLINE, WORKER_TOKEN, WireBot, referee
@@ -109,7 +110,7 @@ def test_follow_of_what_does_not_move_asks_once_whether_anybody_works(world: Wor
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            lifecycle.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
 
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
@@ -131,7 +132,7 @@ def test_follow_when_the_worker_of_a_match_is_dead_then_it_asks_once_the_lease_i
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            lifecycle.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
 
     out = log()
     follow(
@@ -151,7 +152,7 @@ def test_follow_when_a_match_is_held_up_then_that_is_told_and_nobody_is_looked_f
     def tick() -> None:
         seen.append(1)
         if len(seen) == 12:
-            lifecycle.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
 
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
@@ -191,7 +192,9 @@ def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_a
 
     After the last step the tournament is cancelled.
     """
-    doing: Iterator[Step] = iter([*steps, lambda: lifecycle.cancel(world.storage, "cup", world.clock())])
+    doing: Iterator[Step] = iter(
+        [*steps, lambda: lifecycle.cancel(world.storage, ROOT, "cup", world.clock())]
+    )
 
     def tick() -> None:
         world.clock.move(2)
@@ -241,8 +244,8 @@ def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
     cup = world.tournament(4)
     world.advance(cup.id)
     out = make_out()
-    pause = [lambda: lifecycle.pause(world.storage, "cup", world.clock()), *[nothing] * 20]
-    resume = [lambda: lifecycle.resume(world.storage, "cup", world.clock()), nothing]
+    pause = [lambda: lifecycle.pause(world.storage, ROOT, "cup", world.clock()), *[nothing] * 20]
+    resume = [lambda: lifecycle.resume(world.storage, ROOT, "cup", world.clock()), nothing]
     told = watch(world, out, [nothing, *pause, *resume, *pause])
     paused = "paused; go on with: arena tournament resume cup"
     assert told[:3] == [paused, "goes on", paused]
@@ -251,7 +254,7 @@ def test_follow_when_it_is_paused_and_resumed_then_each_is_told_once(
 
 def test_follow_in_a_pause_shows_no_rate(world: World) -> None:
     world.advance(world.tournament(4).id)
-    lifecycle.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, ROOT, "cup", world.clock())
     out = log()
     watch(world, out, [nothing])
     assert "cup: round 1 of 1, 0 of 3 sessions, paused\n" in text_of(out)
@@ -263,7 +266,7 @@ def test_follow_when_a_match_is_played_in_a_pause_then_it_is_told_to_come_to_its
 ) -> None:
     world.advance(world.tournament(4).id)
     taken = take(world)
-    lifecycle.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, ROOT, "cup", world.clock())
     end = [lambda: hand_back(world.storage, taken, world.clock()), nothing, nothing]
     told = watch(world, make_out(), [nothing, nothing, *end])
     assert told[:2] == [
@@ -300,7 +303,7 @@ def test_follow_when_other_bots_go_then_the_change_is_told_and_those_revoked_are
 ) -> None:
     world.advance(world.tournament(4).id)
     take(world)
-    versions.revoke_version(world.storage, "owner-1/bot-1@1", world.clock())
+    versions.revoke_version(world.storage, ROOT, "owner-1/bot-1@1", world.clock())
     here = {3, 4}
     told = watch(
         world, log(), [nothing, nothing, lambda: here.remove(3), nothing], says(lambda one: one in here)
@@ -443,12 +446,12 @@ def test_follow_where_the_workers_token_is_not_known_asks_nobody_and_draws_none(
 
 def test_follow_for_scripts_tells_what_it_waits_for(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     world.advance(world.tournament(4).id)
-    lifecycle.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, ROOT, "cup", world.clock())
     looks = count()
 
     def tick() -> None:
         if next(looks) == 2:
-            lifecycle.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
 
     follow(world.storage, "cup", log(), tick=tick, as_json=True, now=world.clock, sleep=lambda _: None)
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -17,6 +17,7 @@ from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.settings import Settings
 from referee.matches.journal import Entry, EntryKind
+from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 from tests.tied import tied
@@ -56,7 +57,7 @@ for command in sys.stdin.read().split("\\n\\n"):
 @pytest.fixture
 def environment(world: World, settings: Settings) -> dict[str, str]:
     """Of commands that have long names to show."""
-    registered = [versions.register_version(world.storage, name, world.clock()) for name in NAMES]
+    registered = [versions.register_version(world.storage, ROOT, name, world.clock()) for name in NAMES]
     world.finish(world.tournament_of(NAMES, name=CUP).id, play_randomly)
     details = {"deal": 2, "action": 17, "hand": "3D 4D 5D 6D 7D 8D 9D TD JD QD KD AD 2D", "faults": 3}
     with DatabaseJournal(world.storage, HOST) as journal:

@@ -25,6 +25,7 @@ from arena.models import (
 from arena.processes import Supervisor
 from arena.ratings.leaderboards import leaderboard
 from referee.matches.journal import EntryKind
+from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
 from tests.arena.waiting import DEADLINE
 
@@ -50,7 +51,7 @@ class Queue:
         self.arena = arena
         self._bots = bots_
         self._tokens = {
-            name: versions.register_version(arena.storage, name, utc_now()).token for name in BOTS
+            name: versions.register_version(arena.storage, ROOT, name, utc_now()).token for name in BOTS
         }
         for name in BOTS:
             self.connect(name)

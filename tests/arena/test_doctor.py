@@ -18,6 +18,7 @@ from arena.operations.doctor import Finding, disk, examine
 from arena.processes import Supervisor
 from arena.settings import Settings
 from tests.arena.cli import Arena, Result, make_arena
+from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.ports import free_address, taken_address
 from tests.arena.waiting import wait_for
@@ -165,7 +166,7 @@ def test_findings_when_a_message_waits_for_long_then_the_worker_is_asked_for(
 def test_findings_when_a_season_is_overdue_then_the_beat_is_asked_for(
     settings: Settings, world: World
 ) -> None:
-    applying.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    applying.apply(world.storage, ROOT, winter(), utc_now() - timedelta(weeks=2))
     found = looked(settings)["leagues"]
     assert (found.level, found.found) == ("warn", "winter: a season is overdue")
 

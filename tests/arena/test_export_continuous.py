@@ -6,6 +6,7 @@ import pytest
 
 from arena.tournaments import lifecycle
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 
@@ -18,7 +19,7 @@ def lines(world: World) -> list[str]:
     for _ in range(3):  # the first batch's other table, then two batches of those who are free
         world.play(world.messages.pop(0), play_by_table)
         world.advance(queue.id)
-    lifecycle.stop(world.storage, "cup", world.clock())
+    lifecycle.stop(world.storage, ROOT, "cup", world.clock())
     world.messages.append(slow)
     world.finish(queue.id, play_by_table)
     return lines_of(world)

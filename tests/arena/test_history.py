@@ -4,6 +4,7 @@ from sqlalchemy import Engine, event
 
 from arena.bots.checks import store_check
 from arena.standings.scoreboard import standings
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 
@@ -17,7 +18,7 @@ def test_check_reports_when_a_tournament_is_made_played_and_shown_then_they_are_
 
     names = world.register(4)
     for name in names:
-        store_check(world.storage, name, {"results": [1]}, True, world.clock())
+        store_check(world.storage, ROOT, name, {"results": [1]}, True, world.clock())
     event.listen(Engine, "before_cursor_execute", note)
     try:
         world.finish(world.tournament_of(names, require_check=True).id)

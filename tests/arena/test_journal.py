@@ -39,7 +39,7 @@ from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import wait_for
 from tests.tied import tied
 
@@ -83,7 +83,9 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: p
 def known(storage: Storage) -> dict[str, str]:
     """The bot versions of ``ALL``: their names and tokens."""
     names = [name.partition("@")[0] for name in ALL.values()]
-    return {one.name: one.token for one in (versions.register_version(storage, name, NOW) for name in names)}
+    return {
+        one.name: one.token for one in (versions.register_version(storage, ROOT, name, NOW) for name in names)
+    }
 
 
 @contextmanager
@@ -230,15 +232,15 @@ def test_log_when_a_token_of_any_version_is_shown_then_it_opens(
         assert readable_versions(storage, "ann/a", token) == first | second
         assert readable_versions(storage, "ann/a@1", token) == first
         assert readable_versions(storage, "ann/a@2", token) == second
-    versions.revoke_version(storage, "ann/a@1", NOW)
+    versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
     assert readable_versions(storage, "ann/a@1", known["ann/a@2"]) == first
 
 
 def test_log_when_the_token_is_not_the_authors_then_it_stays_shut(
     storage: Storage, known: dict[str, str]
 ) -> None:
-    spectator = tokens.create_token(storage, "board", "spectator", NOW).token
-    versions.revoke_version(storage, "ann/a@1", NOW)
+    spectator = tokens.create_token(storage, ROOT, "board", "spectator", NOW).token
+    versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
     for token in ("", "hush", known["bob/b@1"], spectator, known["ann/a@1"]):
         with pytest.raises(SpecError, match=r"^token: unknown, revoked, or not one of ann/a$"):
             readable_versions(storage, "ann/a@1", token)
@@ -249,15 +251,15 @@ def test_log_when_the_token_is_not_the_authors_then_it_stays_shut(
 
 
 def test_log_when_an_organiser_asks_then_every_one_opens(storage: Storage, known: dict[str, str]) -> None:
-    organiser = tokens.create_token(storage, "ann", "organiser", NOW).token
-    worker = tokens.create_token(storage, "w", "worker", NOW).token
+    organiser = tokens.create_token(storage, ROOT, "ann", "organiser", NOW).token
+    worker = tokens.create_token(storage, ROOT, "w", "worker", NOW).token
     assert readable_versions(storage, "bob/b", organiser, organiser=True) == {3: "bob/b@1"}
     with pytest.raises(SpecError, match="not one of bob/b"):
         readable_versions(storage, "bob/b", organiser)
     for token in (worker, known["bob/b@1"]):
         with pytest.raises(SpecError, match=r"^token: unknown, revoked, or not an organiser's$"):
             readable_versions(storage, "bob/b", token, organiser=True)
-    tokens.revoke_token(storage, "ann", NOW)
+    tokens.revoke_token(storage, ROOT, "ann", NOW)
     with pytest.raises(SpecError, match="not an organiser's"):
         readable_versions(storage, "bob/b", organiser, organiser=True)
 
@@ -390,7 +392,10 @@ def test_log_when_an_author_asks_a_referee_then_it_is_the_log_of_that_bot_alone(
     arena: Arena, storage: Storage, settings: Settings, known: dict[str, str]
 ) -> None:
     keep(storage, FAULT, notice(1, "first"), notice(3, "of another"))
-    mine, organiser = known["ann/a@1"], tokens.create_token(storage, "o", Scope.ORGANISER, NOW).token
+    mine, organiser = (
+        known["ann/a@1"],
+        tokens.create_token(storage, ROOT, "o", Scope.ORGANISER, NOW).token,
+    )
     with running_referee(storage, settings) as address:
         found = client.read_log(address, mine, LogQuery("ann/a"))
         assert found == read_log(storage, {1: "ann/a@1"}, EVERY)

@@ -8,6 +8,7 @@ from sqlmodel import col, select
 from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.storage import Storage, Transaction
 from arena.tournaments import entry
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 
@@ -46,7 +47,7 @@ def test_bot_when_it_enters_between_rounds_then_it_plays_from_the_round_that_it_
     names = world.register(12)
     cup = world.tournament_of(names[:11], format="swiss", rounds=3)
     world.advance(cup.id)
-    assert entry.enter(world.storage, "cup", names[11], world.clock()) == 2
+    assert entry.enter(world.storage, ROOT, "cup", names[11], world.clock()) == 2
     assert names[11] not in seated(world, 1)
     world.finish(cup.id)
     assert world.status().state == "finished"
@@ -61,7 +62,7 @@ def test_bot_when_it_withdraws_between_rounds_then_it_plays_up_to_the_round_that
     world.advance(cup.id)
     leaving = names[:4]
     for name in leaving:
-        assert entry.withdraw(world.storage, "cup", name, world.clock()) == 1
+        assert entry.withdraw(world.storage, ROOT, "cup", name, world.clock()) == 1
     world.finish(cup.id)
     assert (world.status().state, world.status().matches_done) == ("finished", 3 + 2 + 2)
     assert seated(world, 1) == set(names)
@@ -74,7 +75,7 @@ def test_bot_when_it_enters_while_a_round_is_paired_then_that_round_has_it(world
     told = []
     late = Interrupted(
         world.storage,
-        lambda: told.append(entry.enter(world.storage, "cup", names[11], world.clock())),
+        lambda: told.append(entry.enter(world.storage, ROOT, "cup", names[11], world.clock())),
     )
     world.advance(cup.id, storage=late)
     world.finish(cup.id)
@@ -88,7 +89,7 @@ def test_bot_when_it_withdraws_while_a_round_is_paired_then_that_round_is_withou
     told = []
     leaving = Interrupted(
         world.storage,
-        lambda: told.append(entry.withdraw(world.storage, "cup", names[0], world.clock())),
+        lambda: told.append(entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())),
     )
     world.advance(cup.id, storage=leaving)
     world.finish(cup.id)
@@ -102,7 +103,7 @@ def test_bot_when_it_withdraws_while_a_batch_is_seated_then_that_batch_is_withou
     told = []
     leaving = Interrupted(
         world.storage,
-        lambda: told.append(entry.withdraw(world.storage, "cup", names[0], world.clock())),
+        lambda: told.append(entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())),
     )
     world.advance(cup.id, storage=leaving)
     world.finish(cup.id)

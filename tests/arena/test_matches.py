@@ -16,7 +16,7 @@ from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
-from tests.arena.fakes import play_at_once, session_result
+from tests.arena.fakes import ROOT, play_at_once, session_result
 from tests.arena.world import LEASE, SEED, World
 
 
@@ -193,7 +193,7 @@ def test_play_when_refused_then_the_tournament_halts_and_says_why(world: World, 
 
 def test_start_when_the_tournament_had_failed_then_it_goes_on(world: World, match_id: int) -> None:
     world.play(match_id, stops_after(1, MatchRefused("no")))
-    again = lifecycle.start(world.storage, "cup", world.clock())
+    again = lifecycle.start(world.storage, ROOT, "cup", world.clock())
     assert (again.state, again.problem, again.waiting) == ("running", None, ())
     world.finish(again.id)
     assert (world.status().state, world.status().sessions_done) == ("finished", 3)
@@ -205,7 +205,7 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         try:
             yield session_result(spec, spec.sessions[0])
-            lifecycle.cancel(world.storage, "cup", world.clock())
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
             world.clock.move(LEASE.total_seconds() / 2)
             yield Progress(0, 2, ())
             pytest.fail("it went on after its lease was gone")
@@ -222,15 +222,15 @@ def test_cancel_when_a_match_is_running_then_its_worker_stops(world: World, matc
 def test_cancel_when_rounds_are_unfinished_then_they_are_not_rated_and_nothing_goes_on(
     world: World, match_id: int
 ) -> None:
-    lifecycle.cancel(world.storage, "cup", world.clock())
+    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     world.messages.clear()
     world.advance(world.status().id)
     assert world.messages == []
     assert not world.play(match_id)
     with pytest.raises(StateError, match="cancelled already"):
-        lifecycle.cancel(world.storage, "cup", world.clock())
+        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="cannot be started"):
-        lifecycle.start(world.storage, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock())
 
 
 def test_progress_when_it_comes_often_then_the_lease_is_renewed_now_and_then(

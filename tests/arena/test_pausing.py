@@ -11,18 +11,18 @@ from arena.models import MatchState
 from arena.tournaments import creation, entry, lifecycle
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
-from tests.arena.fakes import play_at_once, session_result
+from tests.arena.fakes import ROOT, play_at_once, session_result
 from tests.arena.world import LEASE, World, results
 
 Happening = Callable[[], object]
 
 
 def pause(world: World) -> None:
-    lifecycle.pause(world.storage, "cup", world.clock())
+    lifecycle.pause(world.storage, ROOT, "cup", world.clock())
 
 
 def resume(world: World) -> None:
-    lifecycle.resume(world.storage, "cup", world.clock())
+    lifecycle.resume(world.storage, ROOT, "cup", world.clock())
 
 
 def play(world: World, match_id: int, run: Run) -> bool:
@@ -185,7 +185,7 @@ def test_pause_when_a_referee_refuses_meanwhile_then_resuming_tries_again(
 def test_cancel_when_sessions_are_played_then_whole_ones_stay_and_no_other_is_stored(
     world: World, match_id: int
 ) -> None:
-    referee = Referee(s2=lambda: lifecycle.cancel(world.storage, "cup", world.clock()))
+    referee = Referee(s2=lambda: lifecycle.cancel(world.storage, ROOT, "cup", world.clock()))
     play(world, match_id, referee)
     assert referee.left
     assert (world.status().state, world.status().sessions_done) == ("cancelled", 2)
@@ -207,14 +207,14 @@ def test_resume_when_the_tournament_is_not_paused_then_that_is_said(world: World
 
 def _bring_to(world: World, state: str) -> None:
     spec = world.spec(world.register(4))
-    cup = creation.create(world.storage, spec, world.clock())
+    cup = creation.create(world.storage, ROOT, spec, world.clock())
     if state == "created":
         return
-    lifecycle.start(world.storage, "cup", world.clock())
+    lifecycle.start(world.storage, ROOT, "cup", world.clock())
     if state == "paused":
         pause(world)
     elif state == "cancelled":
-        lifecycle.cancel(world.storage, "cup", world.clock())
+        lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     elif state == "finished":
         world.finish(cup.id)
     elif state == "failed":
@@ -232,22 +232,22 @@ def _refuses(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]
 def test_paused_tournament_when_started_or_cancelled_then_it_is_resumed_only_by_name(world: World) -> None:
     _bring_to(world, "paused")
     with pytest.raises(StateError, match="tournament cup is paused; it cannot be started; resume it"):
-        lifecycle.start(world.storage, "cup", world.clock())
-    assert lifecycle.cancel(world.storage, "cup", world.clock()).state == "cancelled"
+        lifecycle.start(world.storage, ROOT, "cup", world.clock())
+    assert lifecycle.cancel(world.storage, ROOT, "cup", world.clock()).state == "cancelled"
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
     for command in (lifecycle.pause, lifecycle.resume):
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
-            command(world.storage, "cap", world.clock())
+            command(world.storage, ROOT, "cap", world.clock())
 
 
 def test_paused_tournament_when_entered_or_left_then_that_holds_after_it(world: World) -> None:
     cup = world.tournament(8, format="swiss", rounds=2)
     pause(world)
     late = world.register(9)[8]
-    assert entry.enter(world.storage, "cup", late, world.clock()) == 1
-    assert entry.withdraw(world.storage, "cup", "owner-0/bot-0@1", world.clock()) == 0
+    assert entry.enter(world.storage, ROOT, "cup", late, world.clock()) == 1
+    assert entry.withdraw(world.storage, ROOT, "cup", "owner-0/bot-0@1", world.clock()) == 0
     resume(world)
     world.finish(cup.id)
     played = {name for _, name, *_ in results(world.storage)["seats"]}

@@ -4,9 +4,10 @@ import pytest
 from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, Seat, Session
-from arena.ratings.rebuild import rebuild
+from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings
 from tests.arena.cli import Arena, make_arena
+from tests.arena.fakes import ROOT
 from tests.arena.world import World, results
 
 
@@ -48,7 +49,7 @@ def test_rebuild_that_mends_gives_the_ratings_back(rated: World) -> None:
     with rated.storage.write() as tx:
         for rating in tx.exec(select(Rating)):
             rating.value, rating.matches, rating.deals = 1500.0, 0, 0
-    found = rebuild(rated.storage, mend=True)
+    found = mend(rated.storage, ROOT, rated.clock())
     assert (found.problem, found.mended) == (None, 17)
     assert results(rated.storage) == before
     assert rebuild(rated.storage).problem is None
@@ -61,7 +62,7 @@ def test_rebuild_names_the_change_that_is_wrong_and_mends_nothing(rated: World, 
         assert change is not None
         setattr(change, field, getattr(change, field) + 0.5)
     before = results(rated.storage)
-    found = rebuild(rated.storage, mend=True)
+    found = mend(rated.storage, ROOT, rated.clock())
     assert found.problem is not None
     assert found.problem.startswith("one, round 1, table 2, seat 1: rating " + field)
     assert results(rated.storage) == before

@@ -14,13 +14,14 @@ from arena.rounds.advance import everyone, pair_batch
 from arena.storage import Storage
 from arena.tournaments import creation, entry, overview
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 APART: dict[str, Any] = {"allow_same_owner": False}
 
 
 def register(world: World, *names: str) -> list[str]:
-    return [versions.register_version(world.storage, name, world.clock()).name for name in names]
+    return [versions.register_version(world.storage, ROOT, name, world.clock()).name for name in names]
 
 
 def eight(world: World) -> list[str]:
@@ -57,12 +58,12 @@ def test_create_when_an_owner_has_two_where_all_may_meet_then_it_is_refused(
     with pytest.raises(
         SpecError, match=r"entrants: ann has 2 bots \(ann/a@1, ann/b@1\), who would meet in a"
     ):
-        creation.create(world.storage, world.spec(names, format=format, **APART), world.clock())
+        creation.create(world.storage, ROOT, world.spec(names, format=format, **APART), world.clock())
     assert overview.list_tournaments(world.storage) == []
     allowed = world.spec(names, format=format)
-    assert creation.create(world.storage, allowed, world.clock()).entrants == 8
+    assert creation.create(world.storage, ROOT, allowed, world.clock()).entrants == 8
     alone = world.spec(names[1:], format=format, name="alone", **APART)
-    assert creation.create(world.storage, alone, world.clock()).entrants == 7
+    assert creation.create(world.storage, ROOT, alone, world.clock()).entrants == 7
 
 
 @pytest.mark.parametrize("format", ["swiss", "continuous"])
@@ -72,8 +73,8 @@ def test_create_when_an_owner_has_more_than_there_are_tables_then_it_is_refused(
     names = [*eight(world), *register(world, "ann/x")]
     fields = {"format": format, "rounds": 2}
     with pytest.raises(SpecError, match=r"entrants: ann has 3 bots .*, and there are 2 tables of 4 for 9"):
-        creation.create(world.storage, world.spec(names, **fields, **APART), world.clock())
-    assert creation.create(world.storage, world.spec(names, **fields), world.clock()).entrants == 9
+        creation.create(world.storage, ROOT, world.spec(names, **fields, **APART), world.clock())
+    assert creation.create(world.storage, ROOT, world.spec(names, **fields), world.clock()).entrants == 9
 
 
 def test_swiss_when_owners_have_as_many_as_there_are_tables_then_all_play_and_none_meets_its_own(
@@ -91,25 +92,27 @@ def test_entry_when_it_is_one_too_many_of_its_owner_then_it_is_refused(world: Wo
     register(world, "ann/x", "hal/i", "ida/j", "jon/k", "kim/l")
     refused = r"entrants: ann has 3 bots \(ann/a@1, ann/b@1, ann/x@1\), and there are 2 tables of 4 for 9"
     with pytest.raises(SpecError, match=refused):
-        entry.enter(world.storage, "cup", "ann/x", world.clock())
+        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock())
     for late in ("hal/i", "ida/j", "jon/k"):
-        entry.enter(world.storage, "cup", late, world.clock())
-    assert entry.enter(world.storage, "cup", "ann/x", world.clock()) == 1  # the twelfth, for three tables
+        entry.enter(world.storage, ROOT, "cup", late, world.clock())
+    assert (
+        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
+    )  # the twelfth, for three tables
     world.finish(cup.id)
     assert_apart(world)
 
 
 def test_entry_when_another_of_its_owner_has_withdrawn_then_it_is_taken(world: World) -> None:
     world.tournament_of(eight(world), format="swiss", rounds=2, **APART)
-    entry.withdraw(world.storage, "cup", "ann/a", world.clock())
+    entry.withdraw(world.storage, ROOT, "cup", "ann/a", world.clock())
     register(world, "ann/x")
-    assert entry.enter(world.storage, "cup", "ann/x", world.clock()) == 1
+    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
 
 
 def test_entry_when_it_is_allowed_then_any_bot_is_taken(world: World) -> None:
     world.tournament_of(eight(world), format="swiss", rounds=2)
     register(world, "ann/x")
-    assert entry.enter(world.storage, "cup", "ann/x", world.clock()) == 1
+    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
 
 
 def test_withdrawal_when_an_owner_then_has_too_many_then_its_bots_take_turns(world: World) -> None:
@@ -117,7 +120,7 @@ def test_withdrawal_when_an_owner_then_has_too_many_then_its_bots_take_turns(wor
     cup = world.tournament_of(names, format="swiss", rounds=5, **APART)
     world.advance(cup.id)
     for name in names[5:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)
     assert world.status().matches_done == 2 + 4  # two of ann's and three others: one table
     assert_apart(world)
@@ -130,7 +133,7 @@ def test_withdrawal_when_too_few_owners_are_left_then_the_tournament_ends(world:
     cup = world.tournament_of(names, format="swiss", rounds=5, **APART)
     world.advance(cup.id)
     for name in names[4:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)  # four bots of three owners are left
     assert (world.status().state, world.status().rounds) == ("finished", 1)
     assert_apart(world)
@@ -141,7 +144,7 @@ def test_withdrawal_when_too_few_owners_are_left_and_it_is_allowed_then_it_goes_
     cup = world.tournament_of(names, format="swiss", rounds=5)
     world.advance(cup.id)
     for name in names[4:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)
     assert (world.status().state, world.status().rounds) == ("finished", 5)
 
@@ -165,12 +168,12 @@ def test_batch_when_too_few_owners_are_free_then_no_round_opens_until_another_co
     names = eight(world)
     cup = world.tournament_of(names, format="continuous", options={"gather": 4}, **APART)
     for name in names[4:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)  # four bots of three owners are free
     assert not batch(world, world.storage, cup.id)
     assert (world.status().round, tables(world)) == (0, {})
     register(world, "hal/i")
-    entry.enter(world.storage, "cup", "hal/i", world.clock())
+    entry.enter(world.storage, ROOT, "cup", "hal/i", world.clock())
     assert batch(world, world.storage, cup.id)
     [table] = tables(world).values()
     assert {"bob/c@1", "cy/d@1", "hal/i@1"} < set(table)
@@ -182,7 +185,7 @@ def test_batches_when_an_owner_has_too_many_for_the_tables_then_its_bots_take_tu
     fields = {"format": "continuous", "rounds": 10, "options": {"gather": 4}}
     cup = world.tournament_of(names, **fields, **APART)
     for name in names[6:]:
-        entry.withdraw(world.storage, "cup", name, world.clock())
+        entry.withdraw(world.storage, ROOT, "cup", name, world.clock())
     world.finish(cup.id)  # three of ann's and three others: a table at a time, with one of ann's
     times = Counter(name for table in tables(world).values() for name in table)
     assert [times[name] for name in names[3:6]] == [10, 10, 10]

@@ -17,7 +17,7 @@ from arena.settings import Settings
 from arena.tasks import Tasks
 from arena.tournaments import creation, lifecycle
 from arena.tournaments.overview import list_tournaments
-from tests.arena.fakes import play_at_once
+from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import START, WEEK, LeagueWorld, members, winter
 from tests.arena.world import World
 
@@ -51,7 +51,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     assert members(league.week(3)) == [names(0, 1, 4, 5), names(2, 3, 6, 7), []]
 
     # A bot leaves: nobody goes down for the one that goes up. Two others join and wait for a place below.
-    membership.leave(world.storage, "winter", "owner-1/bot-1", world.clock())
+    membership.leave(world.storage, ROOT, "winter", "owner-1/bot-1", world.clock())
     league.join("zoe/z", "ann/a")
     fourth = league.week(4)
     assert members(fourth) == [names(0, 2, 4, 5), [*names(3, 6, 7), "zoe/z"], ["ann/a"]]
@@ -74,7 +74,7 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     ]
 
     # A token is revoked: its bot sits out, and begins anew once it has a version that can play.
-    versions.revoke_version(world.storage, "ann/a@1", world.clock())
+    versions.revoke_version(world.storage, ROOT, "ann/a@1", world.clock())
     [revoked] = league.show().outside
     assert (revoked.name, revoked.problem) == ("ann/a", "its token is revoked")
     seventh = league.week(7)
@@ -106,13 +106,13 @@ def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> N
 def test_season_when_the_one_before_is_still_played_then_it_waits_and_says_why(league: LeagueWorld) -> None:
     league.world.clock.now = START
     league.tick()
-    lifecycle.pause(league.world.storage, "winter-1-second", league.world.clock())
+    lifecycle.pause(league.world.storage, ROOT, "winter-1-second", league.world.clock())
     league.world.clock.now = START + WEEK
     league.tick()
     league.tick()
     problem = "season 2 is due, and season 1 is still played: winter-1-first, winter-1-second (paused)"
     assert league.show().league.problem == problem
-    lifecycle.resume(league.world.storage, "winter-1-second", league.world.clock())
+    lifecycle.resume(league.world.storage, ROOT, "winter-1-second", league.world.clock())
     league.world.clock.move(3600)
     league.beat()
     second = league.season()
@@ -135,7 +135,7 @@ def test_season_when_there_are_too_few_bots_then_it_starts_as_soon_as_there_are_
 
 def test_season_when_a_name_is_taken_then_nothing_of_it_is_made(league: LeagueWorld) -> None:
     world = league.world
-    creation.create(world.storage, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
+    creation.create(world.storage, ROOT, world.spec(FOUNDERS, name="winter-1-second"), world.clock())
     world.clock.now = START
     league.tick()
     assert league.show().league.problem == "there already is a tournament winter-1-second"
@@ -172,7 +172,7 @@ def test_season_when_a_tournament_is_cancelled_then_the_places_are_those_of_its_
 ) -> None:
     league.world.clock.now = START
     league.tick()
-    lifecycle.cancel(league.world.storage, "winter-1-first", START)
+    lifecycle.cancel(league.world.storage, ROOT, "winter-1-first", START)
     league.beat()
     assert league.season().finished_at == START
     assert members(league.week(2)) == [names(0, 1, 2, 4), names(3, 5, 6, 7), []]
@@ -194,7 +194,7 @@ def test_place_when_a_newer_version_is_registered_then_it_plays_from_the_next_se
     league = LeagueWorld(world, winter(qualification=None, divisions=[{"name": "only"}]))
     league.join(*FOUNDERS[:3])
     league.register(FOUNDERS[3])
-    membership.join(world.storage, "winter", FOUNDERS[3] + "@1", world.clock())
+    membership.join(world.storage, ROOT, "winter", FOUNDERS[3] + "@1", world.clock())
     first = league.week(1)
     for bot in FOUNDERS[:4]:
         league.register(bot)
@@ -212,7 +212,7 @@ def test_place_when_the_check_is_required_then_only_those_who_passed_get_one(wor
     league = LeagueWorld(world, winter(tournament=fields, qualification=None, divisions=[{"name": "only"}]))
     league.join(*FOUNDERS[:5])
     for bot in FOUNDERS[1:5]:
-        store_check(world.storage, f"{bot}@1", {}, True, world.clock())
+        store_check(world.storage, ROOT, f"{bot}@1", {}, True, world.clock())
     assert members(league.week(1)) == [FOUNDERS[1:5]]
     [outside] = league.show().outside
     assert outside.problem == "owner-0/bot-0@1 has not passed the check"
@@ -223,7 +223,7 @@ def test_place_when_an_owner_has_too_many_after_a_change_then_those_who_joined_f
 ) -> None:
     league = LeagueWorld(world, winter())
     league.join("ann/a", "ann/b", *FOUNDERS[:3])
-    applying.apply(world.storage, winter(versions_per_owner=1), world.clock())
+    applying.apply(world.storage, ROOT, winter(versions_per_owner=1), world.clock())
     assert members(league.week(1))[0] == ["ann/a", *FOUNDERS[:3]]
     assert [one.name for one in league.show().outside] == ["ann/b"]
 
@@ -303,9 +303,9 @@ def test_place_when_its_owner_may_meet_itself_then_nobody_sits_out(world: World)
 
 def test_place_when_a_bot_leaves_and_joins_again_then_it_begins_anew(league: LeagueWorld) -> None:
     league.week(1)
-    membership.leave(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    membership.leave(league.world.storage, ROOT, "winter", FOUNDERS[0], league.world.clock())
     league.world.clock.move(1)
-    membership.join(league.world.storage, "winter", FOUNDERS[0], league.world.clock())
+    membership.join(league.world.storage, ROOT, "winter", FOUNDERS[0], league.world.clock())
     second = league.week(2)
     assert members(second) == [names(1, 2, 3, 4), [*names(0), *names(5, 6, 7)], []]
     [again] = [line for line in second.divisions[1].lines if line.member == FOUNDERS[0]]
@@ -318,7 +318,7 @@ def test_division_when_renamed_or_added_then_nobody_loses_a_place(league: League
         {"name": "premier", "size": 4},
         {"name": "second", "size": 4, "promoted": 1},
     ]
-    applying.apply(league.world.storage, winter(divisions=divisions), league.world.clock())
+    applying.apply(league.world.storage, ROOT, winter(divisions=divisions), league.world.clock())
     second = league.week(2)
     assert [division.name for division in second.divisions] == ["premier", "second", "qualification"]
     assert members(second)[:2] == [FOUNDERS[:4], FOUNDERS[4:]]

@@ -18,6 +18,7 @@ from arena.specs import make_spec
 from arena.tournaments import creation, lifecycle, overview
 from tests.arena import servers
 from tests.arena.databases import open_new
+from tests.arena.fakes import ROOT
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE, wait_for
@@ -85,13 +86,13 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
             for name, (unit, instance) in places.items():
                 stop = signal.Signals[parsed(unit)["Service"]["KillSignal"]]
                 supervisor.start(name, command(unit, instance), stop_with=stop)
-            tokens = [versions.register_version(storage, name, utc_now()).token for name in BOTS]
+            tokens = [versions.register_version(storage, ROOT, name, utc_now()).token for name in BOTS]
             for number, token in enumerate(tokens):
                 variables = {"ARENA_TOKEN": token, "ARENA_REFEREE": here["ARENA_REFEREES"]}
                 supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / "greedy.py")], variables)
             cup = {"name": "cup", "format": "round-robin", "rounds": 2, "ruleset": "chinese", "sessions": 4}
-            creation.create(storage, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
-            lifecycle.start(storage, "cup", utc_now())  # nobody wakes a worker: the beat does
+            creation.create(storage, ROOT, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
+            lifecycle.start(storage, ROOT, "cup", utc_now())  # nobody wakes a worker: the beat does
             wait_for(lambda: overview.status(storage, "cup").ended, meanwhile=supervisor.check)
             assert overview.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]

@@ -14,7 +14,7 @@ from arena.rounds.advance import everyone
 from arena.settings import Settings
 from arena.storage import changed
 from arena.tasks import Tasks
-from tests.arena.fakes import play_at_once
+from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import winter
 from tests.arena.world import World
 
@@ -24,7 +24,7 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
 ) -> None:
     names = world.register(8)
     cups = [world.tournament_of(names[:4], name=name) for name in ("first", "broken", "last")]
-    applying.apply(world.storage, winter(), utc_now() - timedelta(weeks=2))
+    applying.apply(world.storage, ROOT, winter(), utc_now() - timedelta(weeks=2))
     with world.storage.write() as tx:
         assert changed(
             tx, update(Tournament).where(col(Tournament.name) == "broken").values(format="nonsense")
@@ -46,7 +46,7 @@ def test_advance_all_when_a_league_is_broken_then_the_others_go_on(
     settings: Settings, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("broken", "sound"):
-        applying.apply(world.storage, winter(name=name), utc_now() - timedelta(weeks=2))
+        applying.apply(world.storage, ROOT, winter(name=name), utc_now() - timedelta(weeks=2))
     with world.storage.write() as tx:
         assert changed(tx, text("UPDATE leagues SET spec = 'nonsense' WHERE name = 'broken'"))
     Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()

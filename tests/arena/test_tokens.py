@@ -23,7 +23,7 @@ from referee.matches.auth import Scope
 from referee.matches.match import MatchBot, SessionResult
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.referee.support import DEADLINE, match_spec
 
 NOW = Clock()()
@@ -37,17 +37,17 @@ def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 def test_token_when_made_then_it_has_its_scope_until_it_is_revoked(storage: Storage) -> None:
     authenticator = DatabaseAuthenticator(storage, "hush")
     for scope in Scope:
-        made = tokens.create_token(storage, f"{scope}-1", scope, NOW)
+        made = tokens.create_token(storage, ROOT, f"{scope}-1", scope, NOW)
         assert made.token.startswith(f"bt_{scope}_")
         assert authenticator.scope(made.token) == scope
         assert authenticator.bot(made.token) is None
-        tokens.revoke_token(storage, made.name, NOW)
+        tokens.revoke_token(storage, ROOT, made.name, NOW)
         assert authenticator.scope(made.token) is None
     assert authenticator.scope("hush") == Scope.WORKER
 
 
 def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
-    made = tokens.create_token(storage, "board", "spectator", NOW)
+    made = tokens.create_token(storage, ROOT, "board", "spectator", NOW)
     with storage.read() as tx:
         row = tx.exec(select(Token)).one()
     assert row.token_hash == hash_token(made.token)
@@ -65,24 +65,24 @@ def test_token_when_it_is_asked_for_wrongly_then_the_field_is_named(
     storage: Storage, name: str, scope: str, message: str
 ) -> None:
     with pytest.raises(SpecError, match=f"^{message}"):
-        tokens.create_token(storage, name, scope, NOW)
+        tokens.create_token(storage, ROOT, name, scope, NOW)
     assert tokens.list_tokens(storage) == []
 
 
 def test_token_when_its_name_is_taken_then_that_is_said(storage: Storage) -> None:
-    first = tokens.create_token(storage, "board", "spectator", NOW)
+    first = tokens.create_token(storage, ROOT, "board", "spectator", NOW)
     with pytest.raises(TakenError, match="there already is a token board"):
-        tokens.create_token(storage, "board", "worker", NOW)
+        tokens.create_token(storage, ROOT, "board", "worker", NOW)
     assert DatabaseAuthenticator(storage, "hush").scope(first.token) == Scope.SPECTATOR
 
 
 def test_revoke_when_there_is_nothing_to_revoke_then_that_is_said(storage: Storage) -> None:
     with pytest.raises(UnknownError, match="no token 'board'"):
-        tokens.revoke_token(storage, "board", NOW)
-    tokens.create_token(storage, "board", "spectator", NOW)
-    tokens.revoke_token(storage, "board", NOW)
+        tokens.revoke_token(storage, ROOT, "board", NOW)
+    tokens.create_token(storage, ROOT, "board", "spectator", NOW)
+    tokens.revoke_token(storage, ROOT, "board", NOW)
     with pytest.raises(StateError, match="the token board is revoked already"):
-        tokens.revoke_token(storage, "board", NOW)
+        tokens.revoke_token(storage, ROOT, "board", NOW)
 
 
 def test_commands_make_list_and_revoke(arena: Arena) -> None:
@@ -109,10 +109,10 @@ async def test_logs_when_everything_is_logged_then_no_token_is_in_them(
     for name in ("sqlalchemy.engine", "sqlalchemy.pool", "grpc", "asyncio"):
         caplog.set_level(logging.DEBUG, name)
     caplog.handler.setLevel(logging.DEBUG)
-    registered = [versions.register_version(storage, f"ann/b{number}", NOW) for number in range(1, 6)]
+    registered = [versions.register_version(storage, ROOT, f"ann/b{number}", NOW) for number in range(1, 6)]
     gone = registered.pop()
-    versions.revoke_version(storage, gone.name, NOW)
-    made = [tokens.create_token(storage, f"{scope}-1", scope, NOW).token for scope in Scope]
+    versions.revoke_version(storage, ROOT, gone.name, NOW)
+    made = [tokens.create_token(storage, ROOT, f"{scope}-1", scope, NOW).token for scope in Scope]
     secret = settings.worker_secret()
     seats = tuple(MatchBot(number, one.name) for number, one in enumerate(registered, start=1))
     spec = replace(match_spec(), bots=seats)

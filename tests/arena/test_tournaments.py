@@ -6,11 +6,12 @@ from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.tournaments import creation, lifecycle, overview
 from referee.deals.shuffle import commitment
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 
 def test_create_when_done_then_it_waits_to_be_started(world: World) -> None:
-    made = creation.create(world.storage, world.spec(world.register(5)), world.clock())
+    made = creation.create(world.storage, ROOT, world.spec(world.register(5)), world.clock())
     assert (made.state, made.ruleset, made.table_size, made.entrants) == ("created", "chinese@1", 4, 5)
     assert (made.round, made.matches_total, made.seed, made.started_at) == (0, 0, None, None)
     world.advance(made.id)
@@ -20,10 +21,11 @@ def test_create_when_done_then_it_waits_to_be_started(world: World) -> None:
 def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> None:
     names = world.register(4)
     made = [
-        creation.create(world.storage, world.spec(names, name=name), world.clock()) for name in ("one", "two")
+        creation.create(world.storage, ROOT, world.spec(names, name=name), world.clock())
+        for name in ("one", "two")
     ]
     assert made[0].commitment != made[1].commitment
-    ended = lifecycle.cancel(world.storage, "one", world.clock())
+    ended = lifecycle.cancel(world.storage, ROOT, "one", world.clock())
     assert ended.seed is not None
     assert commitment(bytes.fromhex(ended.seed)) == ended.commitment
 
@@ -31,7 +33,7 @@ def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> Non
 def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World) -> None:
     names = world.register(4)
     for name in ("one", "two"):
-        creation.create(world.storage, world.spec(names, name=name), world.clock())
+        creation.create(world.storage, ROOT, world.spec(names, name=name), world.clock())
     assert {status.ruleset for status in overview.list_tournaments(world.storage)} == {"chinese@1"}
     assert [status.name for status in overview.list_tournaments(world.storage)] == ["two", "one"]
 
@@ -39,50 +41,50 @@ def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World
 def test_create_when_entrants_are_too_few_then_nothing_is_made(world: World) -> None:
     message = "entrants: too few: chinese@1 needs 4 at a table, and there are 3"
     with pytest.raises(SpecError, match=message):
-        creation.create(world.storage, world.spec(world.register(3)), world.clock())
+        creation.create(world.storage, ROOT, world.spec(world.register(3)), world.clock())
     assert overview.list_tournaments(world.storage) == []
 
 
 def test_create_when_an_entrant_stands_twice_under_two_names_then_it_is_named(world: World) -> None:
     names = world.register(4)
     with pytest.raises(SpecError, match="entrants: owner-0/bot-0@1 stands there twice"):
-        creation.create(world.storage, world.spec([*names, "owner-0/bot-0"]), world.clock())
+        creation.create(world.storage, ROOT, world.spec([*names, "owner-0/bot-0"]), world.clock())
 
 
 def test_create_when_an_entrants_token_is_revoked_then_it_is_named(world: World) -> None:
     names = world.register(4)
-    versions.revoke_version(world.storage, names[1], world.clock())
+    versions.revoke_version(world.storage, ROOT, names[1], world.clock())
     with pytest.raises(SpecError, match=f"entrants: the token of {names[1]} is revoked"):
-        creation.create(world.storage, world.spec(names), world.clock())
+        creation.create(world.storage, ROOT, world.spec(names), world.clock())
 
 
 def test_create_when_an_entrant_is_unknown_then_it_is_named(world: World) -> None:
     with pytest.raises(UnknownError, match="no bot 'ann/a'; it has to be registered first"):
-        creation.create(world.storage, world.spec([*world.register(4), "ann/a"]), world.clock())
+        creation.create(world.storage, ROOT, world.spec([*world.register(4), "ann/a"]), world.clock())
 
 
 def test_create_when_the_ruleset_is_unknown_then_it_is_named(world: World) -> None:
     with pytest.raises(SpecError, match=r"^ruleset: must be one of .*, not 'chines'"):
-        creation.create(world.storage, world.spec(world.register(4), ruleset="chines"), world.clock())
+        creation.create(world.storage, ROOT, world.spec(world.register(4), ruleset="chines"), world.clock())
 
 
 def test_create_when_the_name_is_taken_then_that_is_said(world: World) -> None:
     spec = world.spec(world.register(4))
-    creation.create(world.storage, spec, world.clock())
+    creation.create(world.storage, ROOT, spec, world.clock())
     with pytest.raises(TakenError, match="there already is a tournament cup"):
-        creation.create(world.storage, spec, world.clock())
+        creation.create(world.storage, ROOT, spec, world.clock())
 
 
 def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:
     world.tournament(4)
     with pytest.raises(StateError, match="tournament cup is running; it cannot be started"):
-        lifecycle.start(world.storage, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock())
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
     for command in (lifecycle.start, lifecycle.cancel):
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
-            command(world.storage, "cap", world.clock())
+            command(world.storage, ROOT, "cap", world.clock())
     with pytest.raises(UnknownError, match="no tournament 'cap'"):
         overview.status(world.storage, "cap")
 

@@ -17,7 +17,7 @@ from arena.tournaments import lifecycle
 from arena.verify import check_export, check_links
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.tampering import leaves, tampered_lines
 from tests.arena.world import World
 
@@ -228,7 +228,7 @@ def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
     started = world.tournament(8)
     world.advance(started.id)
     world.play(world.messages[0], play_by_table)
-    lifecycle.cancel(world.storage, "cup", world.clock())
+    lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     report = check(lines_of(world))
     assert (report.problem, report.state, report.deals) == (None, "cancelled", 6)
 

@@ -10,6 +10,7 @@ from arena.models import utc_now
 from arena.operations import tokens
 from referee.client import referee_status
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
+from tests.arena.fakes import ROOT
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.waiting import DEADLINE, wait_for
 
@@ -66,7 +67,7 @@ def test_watch_when_a_tournament_is_duplicate_then_it_needs_an_organisers_or_a_s
     tmp_path: Path,
 ) -> None:
     with running_arena(tmp_path, {}, drain_seconds=0) as arena, ExitStack() as stack:
-        made = [versions.register_version(arena.storage, f"owner-{n}/bot", utc_now()) for n in range(4)]
+        made = [versions.register_version(arena.storage, ROOT, f"owner-{n}/bot", utc_now()) for n in range(4)]
         names = [one.name for one in made]
         arena.start_tournament("plain", bytes(32), entrants=names, **CUP)
         arena.start_tournament("same", bytes(32), entrants=names, duplicate=True, **CUP)
@@ -74,7 +75,7 @@ def test_watch_when_a_tournament_is_duplicate_then_it_needs_an_organisers_or_a_s
         gallery = Gallery(arena, stack.enter_context(grpc.insecure_channel(arena.settings.listen)))
         gallery.wait()
         scopes = {
-            scope: tokens.create_token(arena.storage, scope, scope, utc_now()).token
+            scope: tokens.create_token(arena.storage, ROOT, scope, scope, utc_now()).token
             for scope in ("worker", "organiser", "spectator")
         }
         for match_id in ("same/1/1", "same/1/2"):

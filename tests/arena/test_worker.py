@@ -16,7 +16,7 @@ from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.tournaments import lifecycle
 from tests.arena.databases import open_new
-from tests.arena.fakes import Clock
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import wait_for
 from tests.arena.world import World, results
 
@@ -108,7 +108,7 @@ def test_cancel_when_matches_are_running_then_the_worker_lets_go(
     world.tournament(8)
     run(supervisor, "slow-worker", "beat")
     wait(supervisor, lambda: world.status().sessions_done >= 1)
-    cancelled = lifecycle.cancel(world.storage, "cup", world.clock())
+    cancelled = lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     assert cancelled.state == "cancelled"
     world.tournament(8, name="next")
     wait(supervisor, lambda: world.status("next").sessions_done >= 1)

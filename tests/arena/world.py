@@ -25,7 +25,7 @@ from arena.specs import TournamentSpec, make_spec
 from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
-from tests.arena.fakes import Clock, play_at_once
+from tests.arena.fakes import ROOT, Clock, play_at_once
 from tests.referee.support import timeless
 
 LEASE = timedelta(seconds=30)
@@ -43,7 +43,7 @@ class World:
     def register(self, count: int, owners: int = 4) -> list[str]:
         """Register ``count`` bots of so many owners."""
         names = (f"owner-{number % owners}/bot-{number}" for number in range(count))
-        return [versions.register_version(self.storage, name, self.clock()).name for name in names]
+        return [versions.register_version(self.storage, ROOT, name, self.clock()).name for name in names]
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
         """A small round-robin of these entrants, unless ``fields`` say otherwise."""
@@ -58,8 +58,8 @@ class World:
     def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
         """A tournament of these bots, started."""
         spec = self.spec(entrants, **fields)
-        creation.create(self.storage, spec, self.clock(), SEED)
-        return lifecycle.start(self.storage, spec.name, self.clock())
+        creation.create(self.storage, ROOT, spec, self.clock(), SEED)
+        return lifecycle.start(self.storage, ROOT, spec.name, self.clock())
 
     def status(self, name: str = "cup") -> TournamentStatus:
         return overview.status(self.storage, name)

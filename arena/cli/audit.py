@@ -1,0 +1,35 @@
+"""``arena audit``: who changed what."""
+
+from typing import Annotated
+
+import typer
+
+from arena.audit import list_changes
+from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.output import AsJson, moment, print_json, show
+
+
+def audit(
+    ctx: typer.Context,
+    subject: Annotated[
+        str | None, typer.Argument(help="Only changes of this tournament, league, bot version or token.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Show who changed what, the latest change first."""
+    with storage_of(ctx) as storage:
+        changes = list_changes(storage, actor_at_terminal(), subject=subject, limit=limit)
+    if as_json:
+        print_json(changes)
+        return
+    rows = [(moment(one.at), one.actor, one.action, one.subject, _in_words(one.details)) for one in changes]
+    show(["time", "who", "change", "of", "details"], rows, "nothing has been changed yet")
+
+
+def _in_words(details: dict[str, object]) -> str:
+    return ", ".join(f"{name} {_text(value)}" for name, value in details.items())
+
+
+def _text(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else str(value)

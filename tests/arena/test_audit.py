@@ -1,0 +1,166 @@
+"""Who may change what, and what is noted of it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+import pytest
+from sqlalchemy import text
+
+from arena.actors import ANONYMOUS, Actor, Role
+from arena.audit import Change, list_changes
+from arena.bots.checks import store_check
+from arena.bots.versions import register_version, revoke_version
+from arena.errors import NotAllowed, StateError, TakenError
+from arena.leagues import applying, membership
+from arena.operations.tokens import create_token, revoke_token
+from arena.ratings.rebuild import mend
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.tournaments import creation, entry, lifecycle
+from tests.arena.cli import make_arena
+from tests.arena.fakes import ROOT
+from tests.arena.leagues import winter
+from tests.arena.world import World
+
+ANN = Actor(Role.AUTHOR, "ann")
+ORA = Actor(Role.ORGANISER, "ora")
+
+
+def noted(storage: Storage) -> list[tuple[str, str, str]]:
+    """Who did what to whom, the oldest first."""
+    found = list_changes(storage, ROOT)
+    return [(str(one.actor), one.action, one.subject) for one in reversed(found)]
+
+
+def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: World) -> None:
+    storage, now = world.storage, world.clock()
+    for owner in ("ann", "bob", "cy", "dee"):
+        register_version(storage, Actor(Role.AUTHOR, owner), f"{owner}/a", now)
+    names = [f"{owner}/a@1" for owner in ("bob", "cy", "dee")]
+    creation.create(storage, ORA, world.spec([*names, "ann/a@1"], format="swiss", rounds=2), now)
+    lifecycle.start(storage, ORA, "cup", now)
+    lifecycle.pause(storage, ORA, "cup", now)
+    lifecycle.resume(storage, ORA, "cup", now)
+    entry.withdraw(storage, ANN, "cup", "ann/a", now)
+    lifecycle.cancel(storage, ROOT, "cup", now)
+    create_token(storage, ROOT, "worker-1", "worker", now)
+    assert noted(storage)[4:] == [
+        ("organiser ora", "tournament.create", "cup"),
+        ("organiser ora", "tournament.start", "cup"),
+        ("organiser ora", "tournament.pause", "cup"),
+        ("organiser ora", "tournament.resume", "cup"),
+        ("author ann", "tournament.withdraw", "cup"),
+        ("operator root", "tournament.cancel", "cup"),
+        ("operator root", "token.create", "worker-1"),
+    ]
+    [withdrawal] = [one for one in list_changes(storage, ORA) if one.action == "tournament.withdraw"]
+    assert withdrawal == Change(now, ANN, "tournament.withdraw", "cup", {"bot": "ann/a@1", "last_round": 0})
+
+
+def test_changes_of_one_subject_when_asked_for_then_others_are_left_out(world: World) -> None:
+    world.tournament(4)
+    assert {one.subject for one in list_changes(world.storage, ORA, subject="cup")} == {"cup"}
+    assert [one.action for one in list_changes(world.storage, ORA, subject="cup", limit=1)] == [
+        "tournament.start"
+    ]
+
+
+def test_change_when_it_is_refused_then_nothing_is_noted(world: World) -> None:
+    world.tournament(4)
+    before = noted(world.storage)
+    with pytest.raises(StateError):
+        lifecycle.resume(world.storage, ORA, "cup", world.clock())
+    with pytest.raises(TakenError):
+        creation.create(world.storage, ORA, world.spec(world.register(0)), world.clock())
+    assert noted(world.storage) == before
+
+
+def test_change_when_it_cannot_be_noted_then_it_is_not_made(world: World) -> None:
+    world.tournament(4)
+    with world.storage.write() as tx:
+        tx.connection().execute(
+            text("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
+        )
+    with pytest.raises(Exception, match="full"):
+        lifecycle.cancel(world.storage, ORA, "cup", world.clock())
+    assert world.status().state == "running"
+
+
+Use = Callable[[Storage, Actor, datetime], object]
+
+
+def of(function: Callable[..., object], *arguments: object) -> Use:
+    """The use case with these arguments between the actor and the time."""
+    return lambda storage, actor, now: function(storage, actor, *arguments, now)
+
+
+USES: dict[str, tuple[Use, Role]] = {
+    "register": (of(register_version, "bob/a"), Role.ORGANISER),
+    "revoke": (of(revoke_version, "bob/a"), Role.ORGANISER),
+    "check": (of(store_check, "bob/a", {}, True), Role.ORGANISER),
+    "enter": (of(entry.enter, "cup", "bob/a"), Role.ORGANISER),
+    "withdraw": (of(entry.withdraw, "cup", "bob/a"), Role.ORGANISER),
+    "join": (of(membership.join, "winter", "bob/a"), Role.ORGANISER),
+    "leave": (of(membership.leave, "winter", "bob/a"), Role.ORGANISER),
+    "apply": (of(applying.apply, winter()), Role.ORGANISER),
+    "start": (of(lifecycle.start, "cup"), Role.ORGANISER),
+    "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),
+    "resume": (of(lifecycle.resume, "cup"), Role.ORGANISER),
+    "stop": (of(lifecycle.stop, "cup"), Role.ORGANISER),
+    "cancel": (of(lifecycle.cancel, "cup"), Role.ORGANISER),
+    "token": (of(create_token, "w", "worker"), Role.OPERATOR),
+    "token revoked": (of(revoke_token, "w"), Role.OPERATOR),
+    "mend": (of(mend), Role.OPERATOR),
+    "audit": (lambda storage, actor, now: list_changes(storage, actor), Role.ORGANISER),
+}
+"""By use case on what is not ann's, and the least that may do it."""
+
+
+@pytest.mark.parametrize("use", USES)
+def test_use_case_when_the_actor_may_not_then_it_is_refused_before_anything_is_looked_up(
+    world: World, use: str
+) -> None:
+    run, least = USES[use]
+    refused = [ANONYMOUS, ANN, *([ORA] if least is Role.OPERATOR else [])]
+    for actor in refused:
+        with pytest.raises(NotAllowed, match=f"^{actor} may not "):
+            run(world.storage, actor, world.clock())
+    assert noted(world.storage) == []
+
+
+def test_author_when_the_bot_is_its_own_then_it_is_let(world: World) -> None:
+    storage, now = world.storage, world.clock()
+    world.tournament(4, format="swiss", rounds=2)
+    for step in (
+        partial(register_version, storage, ANN, "ann/a", now),
+        partial(store_check, storage, ANN, "ann/a", {}, True, now),
+        partial(entry.enter, storage, ANN, "cup", "ann/a", now),
+        partial(entry.withdraw, storage, ANN, "cup", "ann/a", now),
+        partial(revoke_version, storage, ANN, "ann/a", now),
+    ):
+        step()
+    assert [action for who, action, _ in noted(storage) if who == "author ann"] == [
+        "bot.register",
+        "bot.check",
+        "tournament.enter",
+        "tournament.withdraw",
+        "bot.revoke",
+    ]
+
+
+def test_audit_command_shows_who_did_what_at_this_terminal(
+    migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena = make_arena(migrated.data, capsys)
+    assert arena("audit").out == "nothing has been changed yet\n"
+    arena("bot", "register", "ann/a")
+    made = arena("token", "create", "w", "--scope", "worker", "--json").json
+    shown = arena("audit", "--json")
+    assert [(one["action"], one["subject"], one["details"]) for one in shown.json] == [
+        ("token.create", "w", {"scope": "worker"}),
+        ("bot.register", "ann/a@1", {}),
+    ]
+    assert {one["actor"]["role"] for one in shown.json} == {"operator"}
+    assert made["token"] not in shown.out
+    assert "bot.register" in arena("audit", "ann/a@1").out
