@@ -14,7 +14,7 @@ from arena.messages import BeatScheduler, make_app, run_beat, wake
 from arena.models import utc_now
 from arena.rounds.advance import everyone
 from arena.settings import Settings, load_settings
-from arena.storage import Storage
+from arena.storage import Storage, migrate_storage
 from arena.tasks import Tasks, make_worker_app, run_worker
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
@@ -133,6 +133,7 @@ def test_processes_when_rabbitmq_refuses_them_then_they_end_with_one_line(tmp_pa
     with servers.rabbitmq() as port:
         url = f"amqp://guest:abracadabra@{LOOPBACK}:{port}//"
         settings = load_settings({"data": tmp_path, "broker_url": url})
+        migrate_storage(settings)
         with pytest.raises(BrokerError, match=r"setting broker_url: .*ACCESS_REFUSED"):
             wake(settings, 1)
         for name in ("worker", "beat"):
@@ -152,6 +153,7 @@ def test_processes_when_rabbitmq_refuses_them_then_they_end_with_one_line(tmp_pa
 def test_processes_when_the_brokers_folder_cannot_be_made_then_they_end_with_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = load_settings({"data": tmp_path, "broker_url": f"filesystem://{tmp_path}/file/broker"})
+    migrate_storage(settings)
     for run in (run_worker, run_beat):
         with pytest.raises(BrokerError, match=r"^setting broker_url: .*Not a directory"):
             run(settings)

@@ -30,8 +30,8 @@ NOW = Clock()()
 
 
 @pytest.fixture
-def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
-    return make_arena(settings.data, capsys)
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
 
 
 def test_token_when_made_then_it_has_its_scope_until_it_is_revoked(storage: Storage) -> None:
