@@ -8,6 +8,8 @@ RefereeError
  │   ├─ NotAPlay         the cards form no combination under this ruleset
  │   ├─ NotInHand        cards that the seat does not hold
  │   └─ IllegalHere      a combination (or a pass) that is not legal now
+ ├─ PositionError        text or a view gives no position
+ ├─ UnknownCards         it would take cards of a position that are not known
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ ListenError          the referee cannot listen on the address asked for
  ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
@@ -89,6 +91,14 @@ class NotInHand(PlayError):
 
 class IllegalHere(PlayError):
     """A combination, or a pass, that is not legal in the present position."""
+
+
+class PositionError(RefereeError):
+    """A text gives no position, or what was seen of a deal does not suffice for one."""
+
+
+class UnknownCards(RefereeError):
+    """What was asked of a position depends on cards that are not known."""
 
 
 class RecordError(RefereeError):

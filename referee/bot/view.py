@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
+from referee.bot.seen import Happened, seen_position
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
+from referee.errors import PositionError
 from referee.memo import Memo
+from referee.position import Position
 from referee.protocol.numbers import CardNumbers, Numbers, card_numbers
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
@@ -280,6 +283,14 @@ class SessionView:
         """Cards of a mask as numbers for a message."""
         return self._numbers.numbers(mask)
 
+    def happened_in_play(self) -> list[Happened]:
+        """Return what the seats did in this deal since an exchange, if there was one."""
+        return [
+            Happened(step.seat, step.played, step.action.drawn, step.drawn, step.action.kind == "bomb")
+            for step in self._log
+            if step.taker < 0
+        ]
+
     def _own(self, played: int, drawn: int) -> None:
         hand, rules = self.hand, self.rules
         left = rules.remove(hand, played) if played else hand
@@ -409,6 +420,26 @@ class Turn:
         if self._legal_codes is None:
             self._legal_codes = legal_codes(self._view, self._message)
         return self._legal_codes
+
+    def position(self) -> Position:
+        """Return the position as the bot sees it, to search in; the cards of others are not known.
+
+        PositionError in an exchange, and once cards set aside have become the stock.
+        """
+        if self.kind == "exchange":
+            raise PositionError("an exchange comes before the first position")
+        view, include = self._view, self._message.must_include
+        return seen_position(
+            view.rules,
+            seat=view.seat,
+            step=1 if view.clockwise else -1,
+            dealer=view.dealer,
+            hand=view.hand,
+            counts=view.counts,
+            happened=view.happened_in_play(),
+            include=view.mask([include]) if include else 0,
+            window=self.kind == "bomb",
+        )
 
     def __str__(self) -> str:
         to_beat = self.to_beat or "nothing"

@@ -6,6 +6,8 @@ and who may still do so. While no rare rule bears on the seat in turn (``_plain`
 decides its turn, which is answered here; of all other turns ``referee.deals.options`` says what is legal.
 """
 
+from collections.abc import Iterable, Sequence
+
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
 from referee.deals.dealing import (
     Dealt,
@@ -25,7 +27,7 @@ from referee.deals.stock import Stock
 from referee.deals.trick import CLOSED, Trick
 from referee.deals.tricks import unbeaten
 from referee.deals.window import Window
-from referee.errors import IllegalHere
+from referee.errors import IllegalHere, PlayError
 from referee.rules.plays import Rules
 
 __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
@@ -35,6 +37,16 @@ _NOBODY_LIABLE = Liability()
 _ALONE = tuple((seat,) for seat in range(8))
 # Looking up a member of an enum takes longer than most of what an action does.
 _EXCHANGE, _PLAY, _BEAT_OWN, _BOMBS, _OVER = Stage
+
+
+# fmt: off
+_SHARED = (
+    "_facts", "_final", "_next", "_plain", "_undealt", "culprit", "dealer", "dealt", "end", "exchange",
+    "leader", "must_include", "number", "opening", "over", "points", "rules", "seed", "stage", "start",
+    "step", "turn",
+)
+# fmt: on
+"""What a copy of a deal takes over as it is."""
 
 
 class Deal:
@@ -146,6 +158,32 @@ class Deal:
         """Return whether it is the turn of ``seat``, and nothing but the play to beat bears on it."""
         return seat == self.turn and self._plain
 
+    def permits(self, seat: int, code: int) -> bool:
+        """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""
+        if not code or seat not in self.asked():
+            return not code and self.can_pass(seat)
+        mask = code & self.rules.full
+        if self.stage is _EXCHANGE:
+            return self.rules.count(mask) == 1 and not mask & ~self.hands[seat]
+        try:
+            found = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
+        except PlayError:
+            return False
+        return found == code and (self.stage is not _BOMBS or self.rules.is_bomb(code))
+
+    def key(self) -> tuple[object, ...]:
+        """Return a value that is equal for deals from which on the same can happen, by the cards in them."""
+        trick, ruleset = self._trick, self.rules.ruleset
+        looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
+        return (
+            *(ruleset.hash, self.dealer, self.step, self.leader, tuple(self.hands), self.stage, self.turn),
+            *(trick.to_beat, trick.last_seat, trick.locked, trick.window.key(), self.must_include),
+            *(tuple(self.out), self._final, self.end, self.points, self.stock.cards),
+            self.start if ruleset.last_top_card == "loses" else (),
+            self.seed if ruleset.restock else b"",
+            tuple(self.log) if looks_back else (),
+        )
+
     def forced(self, seat: int) -> bool:
         """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
 
@@ -174,6 +212,11 @@ class Deal:
         banned = self._facts.banned if self._is_banned(seat) else 0
         guarded = self.stage is _PLAY and self._is_guarded(seat)
         return Constraints(self._trick.to_beat, self.must_include, banned, guarded)
+
+    @property
+    def answers(self) -> tuple[tuple[int, int], ...]:
+        """The seats that have answered in the open bomb window, and their codes, 0 where they declined."""
+        return self._trick.window.answers
 
     @property
     def leftover(self) -> tuple[int, ...]:
@@ -231,6 +274,34 @@ class Deal:
         if self._trick.to_beat:
             return self._holdings.can_beat(seat, self._trick.to_beat)
         return len(self._holdings.plays(seat)) > 1
+
+    def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
+        """Carry out an action as ``log`` and records have it: in a bomb window all other seats decline."""
+        if out_of_turn and self.stage is not _BOMBS:
+            raise IllegalHere("nothing may be bombed out of turn here")
+        if self.stage is _BOMBS and not out_of_turn:
+            self._decline(self.asked())
+        others = [other for other in self.asked() if other != seat]
+        self.act(seat, mask)
+        if out_of_turn:
+            self._decline(others)
+
+    def _decline(self, seats: Iterable[int]) -> None:
+        for seat in seats:
+            self.act(seat, 0)
+
+    def copy(self, hands: Sequence[int] | None = None, stock: Sequence[int] | None = None) -> "Deal":
+        """Return a deal that goes on by itself; with other cards in ``hands`` and ``stock``, if given."""
+        other = Deal.__new__(Deal)
+        for name in _SHARED:
+            setattr(other, name, getattr(self, name))
+        other._holdings = self._holdings.copy() if hands is None else Holdings(self.rules, self._facts, hands)
+        other.hands = other._holdings.hands
+        other._trick = self._trick.copy(other.hands)
+        other.log, other.out, other._trick_ends = self.log[:], self.out[:], self._trick_ends[:]
+        other.stock = self.stock if self._facts.no_stock is self.stock else self.stock.copy(stock)
+        other._liability = self._liability.copy() if self._facts.guards else self._liability
+        return other
 
     def forfeit(self, seat: int) -> None:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
@@ -291,6 +362,11 @@ class Deal:
             return 0
         self.leader, card = lowest_card(self.rules, self.hands, self.dealer, self.step)
         return card if self.rules.ruleset.lead_includes_lowest else 0
+
+    def require(self, include: int) -> None:
+        """Have the lead, which must be to come, contain the card of this mask; 0 for none."""
+        self.must_include = include
+        self._ask(self.turn)
 
     # Turns
 

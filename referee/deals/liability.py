@@ -15,7 +15,13 @@ class Liability:
         self._seat: int | None = None
         self._following = self._action = -1
 
-    def ignored(self, seat: int, following: int, action: int) -> None:
+    def copy(self) -> "Liability":
+        """Return a liability that goes on by itself."""
+        other = Liability()
+        other.ignored(self._seat, self._following, self._action)
+        return other
+
+    def ignored(self, seat: int | None, following: int, action: int) -> None:
         """Note that ``seat`` ignored it in the action of this index, with ``following`` next."""
         self._seat, self._following, self._action = seat, following, action
 

@@ -24,6 +24,17 @@ class Stock:
     def __len__(self) -> int:
         return len(self._cards)
 
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """The cards still to be drawn, each as a mask, next card first."""
+        return tuple(reversed(self._cards))
+
+    def copy(self, cards: Sequence[int] | None = None) -> "Stock":
+        """Return a stock that goes on by itself, of ``cards`` if they are given."""
+        other = Stock(self._rules, self._seed, self.cards if cards is None else cards)
+        other._restocks, other._used = self._restocks, self._used
+        return other
+
     def draw(self, wanted: int, log: Sequence[Entry], finished: int) -> int:
         """Take up to ``wanted`` cards; return their mask.
 

@@ -21,6 +21,15 @@ class Window:
         other.waiting, other._bombs = self.waiting, dict(self._bombs)
         return other
 
+    @property
+    def answers(self) -> tuple[tuple[int, int], ...]:
+        """Seats and codes (0: declined) of the answers given."""
+        return tuple([(seat, self._bombs.get(seat, 0)) for seat in self._order if seat not in self.waiting])
+
+    def key(self) -> tuple[object, ...]:
+        """Return a value that is equal for windows that go on alike."""
+        return self.waiting, self.answers
+
     def answer(self, seat: int, code: int) -> bool:
         """Note the bomb of ``seat``, or 0 where it declines; return whether all have answered."""
         self.waiting = tuple([other for other in self.waiting if other != seat])

@@ -37,6 +37,20 @@ def replay(record: Record, last: Legacy | None) -> Deal:
     ``last`` is what the deal before left. Where that is None and the deal is not the first, dealer,
     exchange seats and leader are taken as given, the leader unless the lowest card decides.
     """
+    deal = start(record, last)
+    for index, text in enumerate(record.actions):
+        carry_out(deal, index, text)
+    if record.forfeit is not None:
+        _forfeit(deal, record.forfeit)
+    _check_end(record, deal)
+    return deal
+
+
+def start(record: Record, last: Legacy | None) -> Deal:
+    """Return a record's deal before its first action; RecordError for the first thing that is wrong.
+
+    ``last`` is as for ``replay``.
+    """
     begin = _begin(record, last)
     _compare(None, "dealer", record.dealer, begin.dealer)
     _compare(None, "direction", DIRECTIONS[record.step], DIRECTIONS[begin.step])
@@ -50,11 +64,6 @@ def replay(record: Record, last: Legacy | None) -> Deal:
         exchange=begin.exchange,
     )
     _check_start(record, deal)
-    for index, text in enumerate(record.actions):
-        _act(deal, index, text)
-    if record.forfeit is not None:
-        _forfeit(deal, record.forfeit)
-    _check_end(record, deal)
     return deal
 
 
@@ -119,32 +128,14 @@ def _exchange(given: ExchangeText | None, deal: Deal) -> None:
 # Actions and end
 
 
-def _act(deal: Deal, index: int, text: str) -> None:
+def carry_out(deal: Deal, index: int, text: str) -> None:
+    """Carry out the action of this index; RecordError where it is not legal or not what happened."""
     try:
         action = parse_action(deal.rules, text)
-        if action.out_of_turn:
-            _bomb(deal, action.seat, action.cards)
-        else:
-            _decline(deal)
-            deal.act(action.seat, action.cards)
+        deal.follow(*action)
     except (ValueError, CardError, PlayError) as error:
         raise RecordError(index, str(error)) from error
     _compare(index, "action", text, action_text(deal.rules, deal.log[index]))
-
-
-def _bomb(deal: Deal, seat: int, cards: int) -> None:
-    if deal.stage is not Stage.BOMBS:
-        raise ValueError("nothing may be bombed out of turn here")
-    others = [other for other in deal.asked() if other != seat]
-    deal.act(seat, cards)
-    for other in others:
-        deal.act(other, 0)
-
-
-def _decline(deal: Deal) -> None:
-    if deal.stage is Stage.BOMBS:
-        for seat in deal.asked():
-            deal.act(seat, 0)
 
 
 def _forfeit(deal: Deal, seat: int) -> None:

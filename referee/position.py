@@ -1,0 +1,373 @@
+"""A position of a deal as a value: for bots that search, for tools, and for tests.
+
+Actions are play codes of the compiled rules, as in ``turn.legal_codes`` of the SDK, and 0 for a pass. Of
+cards that are not known the number is kept; ``sample`` deals them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from referee.deals.action import Stage
+from referee.deals.deal import Deal
+from referee.deals.dealing import Dealt
+from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
+from referee.records.random_play import play_randomly
+from referee.records.reading import parse_action, read_record
+from referee.records.record import DIRECTIONS, action_text
+from referee.records.replay import carry_out, start
+from referee.rules.plays import Rules
+from referee.rules.rulebook import rules_of
+
+__all__ = ["Legal", "Position"]
+
+_SEED = bytes(32)
+
+Pile = tuple[tuple[int, bool], ...]
+"""A stock as it was, next card first: masks, and whether the card is really not known."""
+_TEXT = re.compile(
+    r"(?P<ruleset>[^;]+); (?P<direction>\w+); dealer (?P<dealer>\d); leader (?P<leader>\d)"
+    r"(?: with (?P<include>\w+))?; hands (?P<hands>[^;]*)"
+    r"(?:; stock (?P<stock>[^;]*))?(?:; seed (?P<seed>[0-9a-f]{64}))?"
+    r"; actions (?P<actions>[^;]*)(?:; window (?P<window>[^;]*))?"
+)
+_HIDDEN = re.compile(r"\?(\d+)")
+
+
+class Legal:
+    """The legal actions of the seat to act: ``in``, iteration, ``len`` and truth.
+
+    ``in`` does not list them.
+    """
+
+    __slots__ = ("_deal", "_seat")
+
+    def __init__(self, deal: Deal, seat: int) -> None:
+        self._deal, self._seat = deal, seat
+
+    def __contains__(self, action: object) -> bool:
+        return isinstance(action, int) and self._deal.permits(self._seat, action)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._deal.choices(self._seat))
+
+    def __len__(self) -> int:
+        return len(self._deal.choices(self._seat))
+
+    def __bool__(self) -> bool:
+        return not self._deal.over
+
+
+class Position:
+    """What is held, what is to be beaten and who acts; it never changes.
+
+    Positions are equal if the same can happen from them on. A position in which cards are not known says what
+    is legal for a seat whose hand is known; UnknownCards where more is asked.
+    """
+
+    __slots__ = ("_begun", "_deal", "_fill", "_pile")
+
+    def __init__(self, deal: Deal) -> None:
+        """Take the position that ``deal`` is in, with all cards known."""
+        if deal.stage is Stage.EXCHANGE:
+            raise PositionError("an exchange comes before the first position")
+        self._deal = deal.copy()
+        self._fill = self._begun = (0,) * len(deal.hands)
+        self._pile: Pile = ()
+
+    # Made from …
+
+    @classmethod
+    def from_record(cls, record: object, actions: int | None = None) -> "Position":
+        """Return the position of a deal record after so many ``actions``, None for all; RecordError."""
+        read = read_record(record)
+        deal = start(read, None)
+        for index, text in enumerate(read.actions[:actions]):
+            carry_out(deal, index, text)
+        return cls(deal)
+
+    @classmethod
+    def parse(cls, text: str, rules: Rules | None = None) -> "Position":
+        """Return the position of a text as ``str`` gives it; PositionError and RulesetError.
+
+        ``rules`` are needed where the ruleset is no preset.
+        """
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            raise PositionError(f"{text!r} is no position")
+        rules = rules or rules_of(match["ruleset"].partition("@")[0])
+        if rules.ruleset.label != match["ruleset"]:
+            raise PositionError(f"the position is of {match['ruleset']}, not of {rules.ruleset.label}")
+        steps = {name: step for step, name in DIRECTIONS.items()}
+        window = match["window"]
+        try:
+            return cls.seen(
+                rules,
+                step=steps[match["direction"]],
+                dealer=int(match["dealer"]),
+                leader=int(match["leader"]),
+                include=rules.parse(match["include"] or ""),
+                hands=[_parse_cards(rules, hand) for hand in match["hands"].split(" / ")],
+                stock=[0 if card == "?" else rules.parse(card) for card in (match["stock"] or "").split()],
+                actions=_parse_actions(rules, match["actions"]),
+                answers=None if window is None else [action[:2] for action in _parse_actions(rules, window)],
+                seed=bytes.fromhex(match["seed"] or "") or _SEED,
+            )
+        except (KeyError, ValueError, CardError, PlayError) as error:
+            raise PositionError(f"{text!r}: {error}") from error
+
+    @classmethod
+    def seen(
+        cls,
+        rules: Rules,
+        *,
+        step: int,
+        dealer: int,
+        leader: int,
+        hands: Sequence[tuple[int, int]],
+        actions: Sequence[tuple[int, int, bool]],
+        include: int = 0,
+        stock: Sequence[int] = (),
+        answers: Sequence[tuple[int, int]] | None = None,
+        seed: bytes = _SEED,
+    ) -> "Position":
+        """Return the position after ``actions`` (seat, mask or 0, out of turn) in a deal seen in part.
+
+        ``hands`` are by seat, as the play began: the mask of the cards known, those played since among them,
+        and the number of the others. ``stock`` has the masks of its cards as it was, next card first, 0 for a
+        card that is not known. ``include`` is the mask of the card that the lead, if it is still to come,
+        must contain. ``answers`` are those given in a bomb window that is open, None where none is. ``seed``
+        matters only where cards set aside become the stock. CardError and PlayError for what cannot be.
+        """
+        players = rules.ruleset.players
+        for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):
+            if value not in range(players) or (name == "hands" and value != players - 1):
+                raise PositionError(f"{name}: there are {players} seats")
+        unseen = _unseen(rules, [*[known for known, _ in hands], *stock])
+        fill = []
+        for _, hidden in hands:
+            fill.append(rules.mask(unseen[:hidden]))
+            del unseen[:hidden]
+        begun = tuple(rules.add(known, more) for (known, _), more in zip(hands, fill, strict=True))
+        pile = [(card or rules.mask([unseen.pop(0)]), not card) for card in stock]
+        dealt = Dealt(begun, tuple(card for card, _ in pile), begun)
+        deal = Deal(rules, seed, 1, dealer, step, leader=leader, dealt=dealt)
+        if include and not actions:
+            deal.require(include)
+        for seat, mask, out_of_turn in actions:
+            deal.follow(seat, mask, out_of_turn)
+        for seat, mask in _answers(deal, answers):
+            deal.act(seat, mask)
+        return cls._made(deal, tuple(fill), tuple(pile))
+
+    # What can be seen
+
+    @property
+    def rules(self) -> Rules:
+        """The compiled rules."""
+        return self._deal.rules
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """The seats that owe a decision: one, none when the deal is over, several in a bomb window."""
+        return self._deal.asked()
+
+    @property
+    def seat(self) -> int:
+        """Who acts next; in a bomb window, the first that has not answered. -1 when the deal is over."""
+        return self._deal.asked()[0] if not self._deal.over else -1
+
+    @property
+    def stage(self) -> Stage:
+        """What is asked: a turn, beating the own play, a bomb out of turn; or that the deal is over."""
+        return self._deal.stage
+
+    @property
+    def to_beat(self) -> int:
+        """The code of the play to beat; 0 when leading."""
+        return self._deal.to_beat
+
+    @property
+    def hands(self) -> tuple[int, ...]:
+        """By seat, the mask of the cards known to be in the hand."""
+        remove = self._deal.rules.remove
+        return tuple(remove(hand, fill) for hand, fill in zip(self._deal.hands, self._fill, strict=True))
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """By seat, how many cards of the hand are not known."""
+        return tuple(map(self._deal.rules.count, self._fill))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all cards are known, those of the stock too."""
+        return not any(self._fill) and not any(self._hidden_stock())
+
+    @property
+    def legal(self) -> Legal:
+        """The legal actions of the seat to act; UnknownCards if its hand is not known."""
+        self._know(self.seat)
+        return Legal(self._deal, self.seat)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deal is over."""
+        return self._deal.over
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """What the deal scored, by seat; empty until it is over. UnknownCards if some cards are not known."""
+        if self.is_over and any(self._fill):
+            raise UnknownCards("what is left in the hands is not known")
+        return self._deal.points
+
+    # What can be done
+
+    def apply(self, action: int) -> "Position":
+        """Return the position after ``action`` of the seat to act: a code, or 0 for a pass; PlayError."""
+        deal, seat = self._deal.copy(), self.seat
+        self._know(seat)
+        deal.act(seat, action & deal.rules.full)
+        return self._made(deal, self._begun, self._pile)
+
+    def sample(self, random: Random) -> "Position":
+        """Return a complete position, the cards that are not known dealt at random."""
+        if self.is_complete:
+            return self
+        deal, rules = self._deal, self._deal.rules
+        hidden_stock = self._hidden_stock()
+        known = [card for card, hidden in zip(deal.stock.cards, hidden_stock, strict=True) if not hidden]
+        pool = _unseen(rules, [*self.hands, *known, *[entry[1] for entry in deal.log]])
+        random.shuffle(pool)
+        hands, begun = [], []
+        for hand, fill, first in zip(self.hands, self._fill, deal.start, strict=True):
+            taken = rules.mask([pool.pop() for _ in range(rules.count(fill))])
+            hands.append(rules.add(hand, taken))
+            begun.append(rules.add(rules.remove(first, fill), taken) if not fill & ~first else first)
+        stock = [
+            rules.mask([pool.pop()]) if hidden else card
+            for card, hidden in zip(deal.stock.cards, hidden_stock, strict=True)
+        ]
+        other = deal.copy(hands, stock)
+        other.start = tuple(begun)
+        return self._made(other, (0,) * len(hands), ())
+
+    def playout(self, random: Random) -> tuple[int, ...]:
+        """Return the points after random play to the end, every legal action alike likely."""
+        deal = self.sample(random)._deal.copy()
+        play_randomly(deal, random)
+        return deal.points
+
+    def text(self, action: int) -> str:
+        """Return an action's cards in text, ``-`` for a pass."""
+        return self._deal.rules.text(action & self._deal.rules.full) or "-"
+
+    @classmethod
+    def _made(cls, deal: Deal, begun: tuple[int, ...], pile: Pile) -> "Position":
+        other = cls.__new__(cls)
+        other._deal, other._begun, other._pile = deal, begun, pile
+        other._fill = begun
+        if pile:
+            other._fill = _filled(deal, begun, pile)
+        return other
+
+    def _hidden_stock(self) -> list[bool]:
+        """Return, card by card, whether those still in the stock are not known."""
+        if not self._pile:
+            return [False] * len(self._deal.stock)
+        drawn = sum([entry[2].bit_count() for entry in self._deal.log])
+        return [hidden for _, hidden in self._pile[drawn:]]
+
+    def _know(self, seat: int) -> None:
+        if seat < 0:
+            raise IllegalHere("the deal is over")
+        if self._fill[seat]:
+            raise UnknownCards(f"the hand of seat {seat} is not known")
+
+    # As a value
+
+    def _key(self) -> tuple[object, ...]:
+        return (self._deal.key(), self._fill, tuple(self._hidden_stock()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        deal, rules = self._deal, self._deal.rules
+        include = f" with {rules.text(deal.must_include)}" if deal.must_include else ""
+        hands = [
+            _cards_text(rules, rules.remove(first, fill), rules.count(fill))
+            for first, fill in zip(deal.start, self._begun, strict=True)
+        ]
+        parts = [
+            rules.ruleset.label,
+            DIRECTIONS[deal.step],
+            f"dealer {deal.dealer}",
+            f"leader {deal.leader}{include}",
+            f"hands {' / '.join(hands)}",
+        ]
+        if rules.ruleset.draw_on_pass != "none":
+            hidden = [hidden for _, hidden in self._pile] or [False] * len(deal.leftover)
+            undealt = zip(map(rules.card_text, deal.leftover), hidden, strict=True)
+            parts.append(f"stock {' '.join(['?' if unknown else card for card, unknown in undealt])}")
+        if rules.ruleset.restock:
+            parts.append(f"seed {deal.seed.hex()}")
+        parts.append(f"actions {', '.join([_action_text(rules, entry[:2], entry[3]) for entry in deal.log])}")
+        if deal.stage is Stage.BOMBS:
+            answers = [_action_text(rules, (seat, code & rules.full)) for seat, code in deal.answers]
+            parts.append(f"window {', '.join(answers)}")
+        return "; ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Position.parse({str(self)!r})"
+
+
+def _unseen(rules: Rules, known: Sequence[int]) -> list[int]:
+    """Return the indices of the cards that are in none of these masks."""
+    left = sorted(rules.pack)
+    for mask in known:
+        for card in rules.cards(mask):
+            if card not in left:
+                raise PositionError(f"{rules.card_text(card)} is there more often than it can be")
+            left.remove(card)
+    return left
+
+
+def _filled(deal: Deal, begun: tuple[int, ...], pile: Pile) -> tuple[int, ...]:
+    """Return, by seat, the cards in hand that are not known: some were drawn."""
+    fill, place = list(begun), 0
+    for seat, _, drawn, _ in deal.log:
+        count = drawn.bit_count()
+        for card, hidden in pile[place : place + count]:
+            if hidden:
+                fill[seat] = deal.rules.add(fill[seat], card)
+        place += count
+    return tuple(fill)
+
+
+def _answers(deal: Deal, given: Sequence[tuple[int, int]] | None) -> Sequence[tuple[int, int]]:
+    """Return the answers in a bomb window: those given, or, where it is closed, that all decline."""
+    if given is None and deal.stage is Stage.BOMBS:
+        return [(seat, 0) for seat in deal.asked()]
+    return given or ()
+
+
+def _parse_actions(rules: Rules, text: str) -> Sequence[tuple[int, int, bool]]:
+    return [parse_action(rules, action) for action in text.split(", ") if action]
+
+
+def _action_text(rules: Rules, action: tuple[int, int], out_of_turn: bool = False) -> str:
+    return action_text(rules, (*action, 0, out_of_turn))
+
+
+def _cards_text(rules: Rules, known: int, hidden: int) -> str:
+    words = [rules.text(known)] if known else []
+    return " ".join(words + ([f"?{hidden}"] if hidden else []))
+
+
+def _parse_cards(rules: Rules, text: str) -> tuple[int, int]:
+    hidden = sum(map(int, _HIDDEN.findall(text)))
+    return rules.parse(_HIDDEN.sub("", text)), hidden
