@@ -195,7 +195,8 @@ def check_(
 
 
 def _tell_where(address: str, token: str) -> None:
-    print(f"start the bot with: ARENA_REFEREE={address} ARENA_TOKEN={token}", file=sys.stderr, flush=True)
+    environment = f"ARENA_REFEREE={address} ARENA_TOKEN={token} ARENA_STRICT=1"
+    print(f"start the bot with: {environment}", file=sys.stderr, flush=True)
 
 
 def _tell_result(result: "Result") -> None:

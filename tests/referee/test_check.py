@@ -235,6 +235,29 @@ def test_scenarios_when_listed_then_codes_are_unique_and_there_are_many() -> Non
         assert set(scenario.after) <= set(codes[: codes.index(scenario.code)])
 
 
+def bots_of_docs() -> list[str]:
+    """The programs in the SDK's documentation."""
+    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    return [block.partition("```")[0] for block in page.split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("code", bots_of_docs(), ids=lambda code: code.split("\n")[0])
+async def test_docs_when_a_bot_is_copied_from_them_then_it_plays(tmp_path: Path, code: str) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(code)
+    report = await check(command=[sys.executable, str(bot)], scenarios=["TURN", "SESS-04", "END-02"])
+    assert complaints(report) == []
+    assert report.passed
+
+
+def test_numbers_when_pages_name_them_then_they_are_those_of_the_scenarios() -> None:
+    for page, text in (
+        ("README.md", "situations over real gRPC"),
+        ("CHANGELOG.md", "scenarios over real gRPC"),
+    ):
+        assert f"{len(SCENARIOS)} {text}" in (ROOT / page).read_text(encoding="utf-8")
+
+
 def test_docs_when_read_then_they_list_every_scenario() -> None:
     docs = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
     rows = [f"| `{s.code}` | {s.title} | {s.proves} |" for s in SCENARIOS]
