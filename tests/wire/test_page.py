@@ -3,6 +3,7 @@
 import re
 
 from referee.protocol.reasons import MEANINGS
+from referee.v1 import bots_pb2
 from tests.wire import page
 
 
@@ -24,3 +25,23 @@ def test_reasons_when_the_proto_is_read_then_the_same_ones_are_final() -> None:
     assert again == {
         reason.value for reason, meaning in MEANINGS.items() if meaning.retry_seconds is not None
     }
+
+
+def test_page_when_the_protos_are_read_then_it_names_every_message_kind_and_code() -> None:
+    written = (page.ROOT / page.PAGE).read_text(encoding="utf-8")
+    fields = [
+        field.name
+        for message in (bots_pb2.PlayRequest, bots_pb2.PlayResponse, bots_pb2.Event)
+        for field in message.DESCRIPTOR.fields
+    ]
+    values = [
+        name.removeprefix(prefix)
+        for enum, prefix in (
+            (bots_pb2.TurnKind, "TURN_KIND_"),
+            (bots_pb2.FaultKind, "FAULT_KIND_"),
+            (bots_pb2.NoticeCode, "NOTICE_CODE_"),
+        )
+        for name in enum.keys()  # noqa: SIM118  # it is no dictionary
+        if not name.endswith("_UNSPECIFIED")
+    ]
+    assert [name for name in (*fields, *values) if f"| `{name}` |" not in written] == []
