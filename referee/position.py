@@ -13,9 +13,7 @@ from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
 from referee.records.random_play import play_randomly
-from referee.records.reading import parse_action, read_record
-from referee.records.record import DIRECTIONS, action_text
-from referee.records.replay import carry_out, start
+from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 
@@ -80,6 +78,9 @@ class Position:
     @classmethod
     def from_record(cls, record: object, actions: int | None = None) -> "Position":
         """Return the position of a deal record after so many ``actions``, None for all; RecordError."""
+        from referee.records.reading import read_record  # pydantic, which bots do without
+        from referee.records.replay import carry_out, start
+
         read = read_record(record)
         deal = start(read, None)
         for index, text in enumerate(read.actions[:actions]):

@@ -14,7 +14,7 @@ from benchmarks.timing.setting import PLAYERS, RULESET, Guess, Played, Setting, 
 from referee.client import run_match
 from referee.deals.shuffle import session_seed
 from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
-from referee.records.reading import parse_action
+from referee.records.record import parse_action
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 

@@ -1,6 +1,5 @@
 """Reading a deal record from any JSON value: its fields' presence, types and ranges, not yet their truth."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from referee.rules.rulebook import rules_of
 from referee.ruleset.model import FIELD_NAMES
 from referee.validation import node_at, path_text, shown, wanted
 
-_ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
 _STEPS = {name: step for step, name in DIRECTIONS.items()}
 
 
@@ -25,15 +23,6 @@ class ExchangeText(NamedTuple):
     winner: int
     given: str
     returned: str
-
-
-class ActionText(NamedTuple):
-    """One entry of a record's ``actions``."""
-
-    seat: int
-    cards: int
-    """Mask, 0 for a pass."""
-    out_of_turn: bool
 
 
 class Record(NamedTuple):
@@ -104,18 +93,6 @@ def read_record(given: object) -> Record:
         end=found["end"],
         forfeit=found.get("forfeit"),
     )
-
-
-def parse_action(rules: Rules, text: str) -> ActionText:
-    """Return an action read from its text, drawn cards aside; ValueError or CardError."""
-    match = _ACTION.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{shown(text)} is no action")
-    seat, mark, cards = match.groups(default="")
-    mask = rules.parse(cards)
-    if mark and not mask:
-        raise ValueError(f"{shown(text)} is no action")
-    return ActionText(int(seat), mask, mark == "!")
 
 
 def _wrong(field: str, reason: str) -> RecordError:

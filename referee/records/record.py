@@ -1,20 +1,34 @@
 """Deal records: a finished deal as one JSON object (the public format, docs/formats.md)."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
 from referee.memo import Memo
 from referee.records.times import Times
 from referee.rules.plays import Rules
+from referee.validation import shown
 
 FORMAT = "bigtwo-deal/1"
 """What a record of this format says of itself."""
 
+_ACTION = re.compile(r"([0-7])(?::-(?: \+.+)?|([:!])([^-].*))")
+
 DIRECTIONS = {1: "clockwise", -1: "anticlockwise"}
 """A direction's name by its step."""
+
+
+class ActionText(NamedTuple):
+    """One entry of a record's ``actions``."""
+
+    seat: int
+    cards: int
+    """Mask, 0 for a pass."""
+    out_of_turn: bool
 
 
 def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
@@ -102,6 +116,18 @@ def action_text(rules: Rules, entry: Entry) -> str:
     if cards:
         return f"{seat}{'!' if out_of_turn else ':'}{rules.text(cards)}"
     return f"{seat}:- +{rules.text(drawn)}" if drawn else f"{seat}:-"
+
+
+def parse_action(rules: Rules, text: str) -> ActionText:
+    """Return an action read from its text, drawn cards aside; ValueError or CardError."""
+    match = _ACTION.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{shown(text)} is no action")
+    seat, mark, cards = match.groups(default="")
+    mask = rules.parse(cards)
+    if mark and not mask:
+        raise ValueError(f"{shown(text)} is no action")
+    return ActionText(int(seat), mask, mark == "!")
 
 
 @lru_cache(maxsize=32)

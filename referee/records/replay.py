@@ -9,8 +9,8 @@ from sys import intern
 from referee.deals.deal import Deal, Stage
 from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
 from referee.errors import CardError, PlayError, RecordError
-from referee.records.reading import ExchangeText, Record, parse_action, read_record
-from referee.records.record import DIRECTIONS, action_text
+from referee.records.reading import ExchangeText, Record, read_record
+from referee.records.record import DIRECTIONS, action_text, parse_action
 from referee.validation import shown
 
 Place = tuple[str, int, int, int, int, str]

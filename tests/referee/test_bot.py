@@ -13,6 +13,7 @@ from referee.bot import Play, Turn
 from referee.bot.client import BotClient
 from referee.errors import ConnectionRefused
 from referee.matches.match import Limits
+from referee.ruleset import load_ruleset
 from tests.referee.support import (
     DEADLINE,
     lowest,
@@ -50,6 +51,27 @@ async def test_turn_when_a_bot_is_asked_then_it_sees_its_session() -> None:
     assert turn.decision_ms == 1000
     assert turn.can_pass == (turn.to_beat is not None)
     assert result.faults == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("ruleset", ["chinese", "gamesky", "hong-kong-relatives-3", "only-a-game-8"])
+async def test_position_when_a_turn_is_asked_then_it_has_the_same_legal_actions(ruleset: str) -> None:
+    checked = 0
+
+    def searching(turn: Turn) -> Play | None:
+        nonlocal checked
+        position = turn.position()
+        assert turn.seat in position.asked
+        assert position.hands[turn.seat] == turn.hand_mask
+        if position.seat == turn.seat:
+            assert list(position.legal) == turn.legal_codes + [0] * turn.can_pass
+            checked += 1
+        return lowest(turn)
+
+    bots = range(1, load_ruleset(ruleset).players + 1)
+    async with referee() as address, sdk_bots(address, dict.fromkeys(bots, searching)):
+        (result,) = await play_match(address, match_spec(bots, ruleset=ruleset, deals=1))
+    assert checked > 5
+    assert not any(result.faults)
 
 
 async def test_actions_when_a_deal_goes_on_then_they_are_those_of_the_record() -> None:
