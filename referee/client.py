@@ -1,6 +1,7 @@
 """How a worker has a referee run a match, and asks it how busy it is."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import grpc
@@ -46,6 +47,7 @@ def referee_status(
     token: str,
     version_ids: Sequence[int] = (),
     *,
+    ruleset: Mapping[str, object] | None = None,
     tls: ClientTls | None = None,
     timeout: float = 2.0,
 ) -> RefereeStatus:
@@ -57,13 +59,17 @@ def referee_status(
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
         try:
             status = stub.GetStatus(
-                worker_pb2.GetStatusRequest(version_ids=version_ids),
+                worker_pb2.GetStatusRequest(
+                    version_ids=version_ids, ruleset=json.dumps(dict(ruleset)) if ruleset is not None else ""
+                ),
                 metadata=_bearer(token),
                 timeout=timeout,
             )
         except grpc.RpcError as error:
             raise _meaning(address, error) from None
-    bots = tuple(Presence(bot.connected, bot.max_sessions, bot.sessions) for bot in status.bots)
+    bots = tuple(
+        Presence(bot.connected, bot.max_sessions, bot.sessions, tuple(bot.lacks)) for bot in status.bots
+    )
     return RefereeStatus(
         status.draining, status.matches, status.sessions, status.streams, status.spectators, bots
     )

@@ -1,6 +1,7 @@
 """``arena tournament …``: creating, starting, following and ending tournaments."""
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from arena.errors import StateError
 from arena.formats import FORMATS
 from arena.messages import wake
 from arena.models import utc_now
+from arena.rounds.ability import require_able
 from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
@@ -59,6 +61,7 @@ def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Start a tournament, or go on with one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
+        require_able(storage, name, partial(asker, settings))
         status = lifecycle.start(storage, actor_at_terminal(), name, utc_now())
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")

@@ -1,6 +1,6 @@
 """What the referees say of themselves and of bots, all of them asked at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -30,14 +30,19 @@ def ask_referees(
     token: str,
     version_ids: Sequence[int],
     *,
+    ruleset: Mapping[str, object] | None = None,
     tls: ClientTls | None,
     timeout: float,
 ) -> list[Answer]:
-    """What each of the referees says within ``timeout`` seconds of itself and of these bot versions."""
+    """Return what each of the referees says within ``timeout`` seconds of itself and of these bot versions.
+
+    With ``ruleset`` it says also what that asks of them that they cannot do.
+    """
 
     def ask(address: str) -> Answer:
         try:
-            return Answer(address, referee_status(address, token, version_ids, tls=tls, timeout=timeout))
+            status = referee_status(address, token, version_ids, ruleset=ruleset, tls=tls, timeout=timeout)
+            return Answer(address, status)
         except RefereeUnavailable as error:
             return Answer(address, None, str(error))
 

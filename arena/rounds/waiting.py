@@ -4,7 +4,7 @@ The rows tell which matches a worker has and what went wrong with them; the refe
 and whether they take matches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -56,14 +56,19 @@ def nobody_asked(version_ids: Sequence[int]) -> Sequence[Answer]:
     return ()
 
 
-def asker(settings: Settings) -> Ask:
-    """Asks the settings' referees, where the workers' token is known. SettingsError for a wrong TLS file."""
+def asker(settings: Settings, ruleset: Mapping[str, object] | None = None) -> Ask:
+    """Return what asks the settings' referees, where the workers' token is known; perhaps about a ruleset.
+
+    Raise SettingsError for a wrong TLS file.
+    """
     if settings.worker_token is None and not (settings.data / "worker-token").is_file():
         return nobody_asked
     tls, token = settings.client_tls(), settings.worker_secret()
 
     def ask(version_ids: Sequence[int]) -> Sequence[Answer]:
-        return ask_referees(settings.referees, token, version_ids, tls=tls, timeout=STATUS_SECONDS)
+        return ask_referees(
+            settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
+        )
 
     return ask
 

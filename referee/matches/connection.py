@@ -1,12 +1,13 @@
 """A bot's live stream as the lobby sees it: what waits for it, whether it lives, and how far away it is."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
+from referee.ruleset.model import Ruleset
 
 if TYPE_CHECKING:
     from referee.matches.seat import Seat
@@ -79,11 +80,14 @@ class Connection:
         now: float = 0.0,
         *,
         wants: Wants | None = None,
+        lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
+        """``lacks`` says in words what a ruleset asks of the bot that it cannot do."""
         self.identity = identity
         self.max_sessions = max_sessions
         self.wants = wants
         """None: nothing beyond what every bot is told."""
+        self.lacks = lacks
         self.outbox = Outbox(wake)
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""

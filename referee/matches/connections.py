@@ -7,6 +7,7 @@ from referee.errors import ConnectionRefused
 from referee.matches.connection import PING_SECONDS, Connection
 from referee.matches.match import Presence
 from referee.matches.seat import Seat
+from referee.ruleset.model import Ruleset
 
 MAX_SESSIONS = 256
 """Sessions at once for one bot on one referee, unless it asks for fewer."""
@@ -76,10 +77,15 @@ class Connections:
         self._seats[version].pop(handle).leave()
         self._forget_empty(version)
 
-    def takes_sessions(self, version: int) -> bool:
-        """Return whether a bot version is here and takes any session at all."""
+    def why_absent(self, version: int, ruleset: Ruleset) -> str:
+        """Return why a bot version can be given no session of a ruleset, as what it did; empty if it can."""
         connection = self._live.get(version)
-        return connection is not None and connection.max_sessions > 0
+        if connection is None:
+            return "was not connected"
+        if not connection.max_sessions:
+            return "took no sessions at this referee"
+        lacks = connection.lacks(ruleset)
+        return f"could not play the ruleset (it asks for {'; '.join(lacks)})" if lacks else ""
 
     def has_room(self, version: int) -> bool:
         """Return whether a bot version can have one more session; who takes none can, and forfeits it."""

@@ -303,7 +303,12 @@ class Lobby:
         if self._draining:
             return
         for match in self._matches:
-            if match.waiting and match.may_start(now, absent=bool(self._absent(match))):
+            if not match.waiting:
+                continue
+            absent = self._absent(match)
+            for index in absent:
+                self._tell_absent(match, index)
+            if match.may_start(now, absent=bool(absent)):
                 while match.waiting and not match.backlogged and self._has_room(match):
                     self._start_session(match, match.waiting.popleft(), now)
                 if not match.waiting:
@@ -326,9 +331,19 @@ class Lobby:
             self._alarms.set(soonest, _JOINING)
 
     def _absent(self, match: Match) -> list[int]:
-        """Return which of the match's bots take no sessions here, by their index in it."""
-        connections = self.connections
-        return [i for i, bot in enumerate(match.spec.bots) if not connections.takes_sessions(bot.version_id)]
+        """Return which of the match's bots can be given no session here, by their index in it."""
+        why, ruleset = self.connections.why_absent, match.rules.ruleset
+        return [i for i, bot in enumerate(match.spec.bots) if why(bot.version_id, ruleset)]
+
+    def _tell_absent(self, match: Match, index: int) -> None:
+        """Tell a bot that is connected why its match waits for it, once for each of its streams."""
+        version = match.spec.bots[index].version_id
+        connection = self.connections.get(version)
+        if connection is not None and match.told.get(version) is not connection:
+            match.told[version] = connection
+            why = self.connections.why_absent(version, match.rules.ruleset)
+            text = f"match {match.spec.match_id} waits for the bot, which {why}"
+            self.notice(connection, Notice(NoticeCode.NOT_SEATED, text))
 
     def _has_room(self, match: Match) -> bool:
         return all(self.connections.has_room(bot.version_id) for bot in match.spec.bots)
@@ -348,12 +363,12 @@ class Lobby:
         if absent and not table.over:
             # Of several absent bots, the one to forfeit changes from session to session.
             forfeiter = absent[session.number % len(absent)]
-            self._note_absent(match.spec.bots[forfeiter].version_id, table.info.session_id)
+            self._note_absent(match, forfeiter, table.info.session_id)
             self._guarded(table, table.forfeit, session.seating.index(forfeiter))
 
-    def _note_absent(self, version: int, session_id: str) -> None:
-        away = self.connections.get(version) is None
-        why = "was not connected" if away else "took no sessions at this referee"
+    def _note_absent(self, match: Match, index: int, session_id: str) -> None:
+        version = match.spec.bots[index].version_id
+        why = self.connections.why_absent(version, match.rules.ruleset)
         text = f"the bot {why} when its match began, and forfeits the session"
         self.journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
 

@@ -108,6 +108,8 @@ class Presence:
     """Sessions at once that the referee will give it; 0 when it is not connected."""
     sessions: int
     """Sessions that it plays there."""
+    lacks: tuple[str, ...] = ()
+    """What a ruleset that was asked about asks of it that it cannot do, in words."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:

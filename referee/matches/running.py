@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from referee.matches.broadcast import Broadcast, Encoder
+from referee.matches.connection import Connection
 from referee.matches.events import SessionInfo, Sight
 from referee.matches.match import MatchSpec, SessionResult, SessionSpec
 from referee.matches.table import Table
@@ -33,6 +34,8 @@ class Match:
         """The resolved ruleset as one JSON object."""
         self.deadline: float | None = None
         """When absent bots are waited for no longer; None while nobody is waited for."""
+        self.told: dict[int, Connection] = {}
+        """By version: the streams on which bots were told why the match waits for them."""
         self.waiting = deque(spec.sessions)
         self.tables: dict[int, Table] = {}
         """Open tables by handle."""

@@ -17,15 +17,22 @@ _SAME = {"10": "T", "11": "J", "12": "Q", "13": "K", "1": "A"}
 """Tiles whose number is that of a card."""
 
 
+def _numbers(ranks: Iterable[str]) -> list[int]:
+    """Return the numbers of the cards of these ranks, in canonical order."""
+    return [4 * _ORDER.index(_SAME.get(rank, rank)) + suit + 1 for rank in ranks for suit in range(4)]
+
+
+def highest_card(ranks: Iterable[str]) -> "Card.ValueType":
+    """Return the highest number among the cards of these ranks."""
+    return cast("Card.ValueType", max(_numbers(ranks)))
+
+
 class CardNumbers:
     """Translates for one compiled ruleset."""
 
     def __init__(self, rules: Rules) -> None:
         copies = rules.ruleset.decks
-        ranks = rules.ruleset.ranks
-        self._numbers = [
-            4 * _ORDER.index(_SAME.get(rank, rank)) + suit + 1 for rank in ranks for suit in range(4)
-        ]
+        self._numbers = _numbers(rules.ruleset.ranks)
         self._number_of_bit = {
             1 << (copies * i + k): n for i, n in enumerate(self._numbers) for k in range(copies)
         }

@@ -10,18 +10,12 @@ from referee.worker.v1alpha1 import worker_pb2
 
 def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
     """Return the match that a request describes. Raise MatchRefused if its ruleset is no JSON object."""
-    try:
-        ruleset = json.loads(request.ruleset)
-    except (ValueError, RecursionError) as error:
-        raise MatchRefused(f"ruleset: not JSON: {error}") from None
-    if not isinstance(ruleset, dict):
-        raise MatchRefused("ruleset: not a JSON object")
     return MatchSpec(
         match_id=request.match_id,
         tournament=request.tournament,
         round=request.round,
         table=request.table,
-        ruleset=ruleset,
+        ruleset=read_ruleset(request.ruleset),
         bots=tuple(MatchBot(bot.version_id, bot.name) for bot in request.bots),
         sessions=tuple(SessionSpec(s.number, tuple(s.seating), s.seed) for s in request.sessions),
         deals=_read_deals(request),
@@ -29,6 +23,17 @@ def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
         limits=_read_limits(request),
         shared_deals=request.shared_deals,
     )
+
+
+def read_ruleset(text: str) -> dict[str, object]:
+    """Return the ruleset of a request as an object. Raise MatchRefused if it is no JSON object."""
+    try:
+        ruleset = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MatchRefused(f"ruleset: not JSON: {error}") from None
+    if not isinstance(ruleset, dict):
+        raise MatchRefused("ruleset: not a JSON object")
+    return ruleset
 
 
 def _read_deals(request: worker_pb2.RunMatchRequest) -> int:

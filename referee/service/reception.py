@@ -1,6 +1,8 @@
 """How bots come in: their hello, room, and a second stream of a bot that is here already."""
 
 import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -10,9 +12,12 @@ from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.events import Notice, NoticeCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
+from referee.memo import Memo
+from referee.protocol.capabilities import lacks
 from referee.protocol.messages import readable
 from referee.protocol.reasons import Reason, Refused
 from referee.protocol.version import PROTOCOL_VERSION
+from referee.ruleset.model import Ruleset
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, BotStream, PlayContext, clock, read_message
 from referee.v1 import bots_pb2
@@ -47,7 +52,8 @@ class Reception:
         self._handshakes += 1
         try:
             share = self._options.share_of(hello.max_sessions)
-            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello))
+            lacking = _lacking(hello.capabilities)
+            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), lacking)
             await self._connect(stream.connection)
         finally:
             self._handshakes -= 1
@@ -113,6 +119,11 @@ class Reception:
 def _wants(hello: bots_pb2.Hello) -> Wants | None:
     wants = Wants(hello.wants.legal_plays, hello.wants.hands)
     return wants if any(wants) else None
+
+
+def _lacking(capabilities: bots_pb2.Capabilities) -> Callable[[Ruleset], Sequence[str]]:
+    """Return what says in words what a ruleset asks beyond these capabilities; it remembers some rulesets."""
+    return Memo[Ruleset, Sequence[str]](partial(lacks, capabilities), limit=64).__getitem__
 
 
 def _checked_hello(message: Any) -> bots_pb2.PlayRequest:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import grpc
@@ -10,12 +11,14 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode, Connection, Wants
+from referee.matches.connections import MAX_SESSIONS
 from referee.matches.events import Notice, NoticeCode, Turn
 from referee.matches.lobby import Lobby
 from referee.protocol import encode, wire
 from referee.protocol.messages import Unreadable
 from referee.protocol.reasons import MEANINGS, Reason
 from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.ruleset.model import Ruleset
 from referee.service.serving import ServerOptions
 from referee.v1 import bots_pb2
 
@@ -107,6 +110,7 @@ class BotStream:
         identity: BotIdentity,
         max_sessions: int,
         wants: Wants | None = None,
+        lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
         self._lobby = lobby
         self._alarm = alarm
@@ -115,7 +119,7 @@ class BotStream:
         self._timer: asyncio.TimerHandle | None = None
         """Rings when the next message is held back no longer."""
         self._loop = asyncio.get_running_loop()
-        self.connection = Connection(identity, max_sessions, self._woken, clock(), wants=wants)
+        self.connection = Connection(identity, max_sessions, self._woken, clock(), wants=wants, lacks=lacks)
         self.said_goodbye = False
         self.over = asyncio.Event()
         """Set when the bot or the referee ends the stream."""
@@ -266,6 +270,8 @@ class BotStream:
             lobby.settle(now)
         if request.HasField("pong"):
             useful = connection.pong(request.pong.id, now) or useful
+        if request.HasField("capacity"):  # never useful: each one has the lobby look at all matches
+            lobby.resize(connection, min(request.capacity.max_sessions, MAX_SESSIONS))
         if request.HasField("goodbye"):
             self.said_goodbye = useful = True
         if request.HasField("hello"):

@@ -14,6 +14,8 @@ from referee.matches.running import Match
 from referee.protocol import requests
 from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
+from referee.ruleset import load_ruleset
+from referee.ruleset.model import Ruleset
 from referee.service.access import Access, CallContext
 from referee.service.calls import Calls, generic_handler
 from referee.service.metrics import Meter
@@ -29,6 +31,19 @@ PROGRESS_SECONDS = 1.0
 RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
 
 log = logging.getLogger("referee")
+
+
+def _read_ruleset(text: str) -> Ruleset:
+    """Return the ruleset of a request. Raise Refused if it is none."""
+    try:
+        return load_ruleset(requests.read_ruleset(text))
+    except (MatchRefused, RulesetError) as error:
+        raise _field_invalid(error) from None
+
+
+def _field_invalid(error: MatchRefused | RulesetError) -> Refused:
+    text = f"ruleset.{error}" if isinstance(error, RulesetError) else str(error)
+    return Refused(Reason.FIELD_INVALID, text, field=text.partition(":")[0])
 
 
 class WorkerServicer:
@@ -74,11 +89,8 @@ class WorkerServicer:
             return self._lobby.open_match(requests.read_match(request), clock(), wake.set)
         except Draining as error:
             raise Refused(Reason.CLOSING, str(error)) from None
-        except RulesetError as error:
-            field = f"ruleset.{error.field}"
-            raise Refused(Reason.FIELD_INVALID, f"{field}: {error.reason}", field=field) from None
-        except MatchRefused as error:
-            raise Refused(Reason.FIELD_INVALID, str(error), field=str(error).partition(":")[0]) from None
+        except (MatchRefused, RulesetError) as error:
+            raise _field_invalid(error) from None
 
     async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
         while True:
@@ -111,6 +123,7 @@ class WorkerServicer:
         """Say how busy the referee is, and how bots stand."""
         await self._access.require(context, Scope.WORKER, Scope.ORGANISER)
         request = readable(message)
+        ruleset = _read_ruleset(request.ruleset) if request.ruleset else None
         lobby = self._lobby
         response = worker_pb2.GetStatusResponse(
             draining=lobby.draining,
@@ -120,8 +133,11 @@ class WorkerServicer:
             spectators=lobby.spectators,
         )
         for version in request.version_ids:
-            place = lobby.presence(version)
+            presence, connection = lobby.presence(version), lobby.connection(version)
             response.bots.add(
-                connected=place.connected, max_sessions=place.max_sessions, sessions=place.sessions
+                connected=presence.connected,
+                max_sessions=presence.max_sessions,
+                sessions=presence.sessions,
+                lacks=() if ruleset is None or connection is None else connection.lacks(ruleset),
             )
         return response

@@ -257,6 +257,41 @@ def test_room_when_a_bot_comes_back_and_takes_no_sessions_then_it_is_waited_for_
     }
 
 
+def test_match_when_a_bot_cannot_play_its_ruleset_then_it_is_waited_for_and_told_once() -> None:
+    harness = Harness()
+    bots = four(harness)[:3]
+    harness.lobby.disconnect(harness.lobby.connection(4), harness.now)  # type: ignore[arg-type]
+    unable = harness.connect(4)
+    unable.connection.lacks = lambda ruleset: [f"{ruleset.players} seats"]
+    match = harness.open(match_spec(sessions=2, deals=1, limits=LIMITS))
+    harness.advance(1.0)
+    assert not match.tables
+    assert harness.lobby.progress(match).waiting_for == ("owner/bot4@1",)
+    unable.read()
+    (notice,) = unable.notices()
+    why = "could not play the ruleset (it asks for 4 seats)"
+    assert notice == Notice(NoticeCode.NOT_SEATED, f"match m waits for the bot, which {why}")
+    assert [entry.text for entry in harness.journal.of(4, EntryKind.NOTICE)] == [
+        f"match m waits for the bot, which {why}"
+    ]
+
+    harness.lobby.disconnect(unable.connection, harness.now)
+    assert len(harness.play_out(match, *bots, harness.connect(4))) == 2
+    assert not harness.journal.of(4, EntryKind.FAULT)
+
+
+def test_match_when_a_bot_cannot_play_its_ruleset_in_time_then_it_forfeits() -> None:
+    harness = Harness()
+    bots = four(harness)
+    bots[3].connection.lacks = lambda ruleset: ["4 seats"]
+    match = harness.open(match_spec(deals=1, limits=LIMITS))
+    (result,) = harness.play_out(match, *bots)
+    assert result.forfeit == match.spec.sessions[0].seating.index(3)
+    (entry,) = harness.journal.of(4, EntryKind.FAULT, "absent")
+    why = "could not play the ruleset (it asks for 4 seats)"
+    assert entry.text == f"the bot {why} when its match began, and forfeits the session"
+
+
 def test_room_when_a_bot_with_too_little_of_it_leaves_then_it_is_waited_for_as_if_absent() -> None:
     harness = Harness()
     bots = [harness.connect(number) for number in (1, 2, 3)]

@@ -5,8 +5,11 @@ import asyncio
 import grpc
 import pytest
 
-from referee.matches.match import Limits
+from referee.client import referee_status
+from referee.errors import MatchRefused
+from referee.matches.match import Limits, Presence
 from referee.protocol.reasons import Failure, Reason, read_failure
+from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee.support import (
@@ -217,3 +220,61 @@ async def test_disconnect_when_the_bot_stays_away_then_its_faults_are_disconnect
         (result,) = await running
     assert result.forfeit is not None
     assert '"kind":"disconnect"' in result.records[0]
+
+
+async def test_capacity_when_it_shrinks_and_grows_then_no_other_sessions_begin_meanwhile() -> None:
+    limits = Limits(decision_ms=60_000, join_ms=60_000)
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4, max_sessions=1, wants=LEGAL_PLAYS) as bot,
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(sessions=3, deals=1, limits=limits)))
+        turn = await bot.next("turn")
+        await bot.write(bots_pb2.PlayRequest(capacity=bots_pb2.Capacity(max_sessions=0)))
+        await play_on(bot, turn)
+        (told,) = [event.notice for event in bot.seen if event.HasField("notice")]
+        assert told.code == bots_pb2.NOTICE_CODE_NOT_SEATED
+        assert told.text == "match m waits for the bot, which took no sessions at this referee"
+        status = await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [4])
+        assert status.bots == (Presence(connected=True, max_sessions=0, sessions=0),)
+        await bot.write(bots_pb2.PlayRequest(capacity=bots_pb2.Capacity(max_sessions=9)))
+        first, second = await bot.next("session_started"), await bot.next("session_started")
+        assert first.session != second.session
+        running.cancel()
+
+
+async def play_on(bot: WireBot, turn: bots_pb2.Turn) -> None:
+    """Answers this turn and all that follow, until the session has ended."""
+    await bot.move(turn, turn.legal_plays[0].cards)
+    while (event := await bot.next_event()).WhichOneof("event") != "session_ended":
+        bot.seen.append(event)
+        if event.HasField("turn"):
+            await bot.move(event.turn, event.turn.legal_plays[0].cards)
+
+
+async def test_hands_when_they_are_wanted_then_each_turn_carries_them() -> None:
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4, wants=bots_pb2.Wants(legal_plays=True, hands=True)) as bot,
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(deals=1)))
+        started = await bot.next("deal_started")
+        first = await bot.next("turn")
+        assert list(first.hand) == list(started.hand)
+        assert sum(first.hand_sizes) == 52 - sum(len(action.cards) for action in first.actions)
+        await bot.move(first, first.legal_plays[0].cards)
+        second = await bot.next("turn")
+        assert set(second.hand) == set(started.hand) - set(first.legal_plays[0].cards)
+        running.cancel()
+
+
+async def test_status_when_a_ruleset_is_named_then_it_says_what_connected_bots_lack() -> None:
+    capabilities = bots_pb2.Capabilities(max_seats=3)
+    async with referee() as address, WireBot(address, 1, capabilities=capabilities), WireBot(address, 2):
+        ruleset = load_ruleset("chinese").to_object()
+        status = await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [1, 2, 3], ruleset=ruleset)
+        assert [bot.lacks for bot in status.bots] == [("4 seats, of at most 3",), (), ()]
+        with pytest.raises(MatchRefused, match=r"^ruleset\.colour: "):
+            await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [1], ruleset={"colour": 1})

@@ -1,0 +1,43 @@
+"""What bots say that they can play, held against what a ruleset asks of them."""
+
+from collections.abc import Iterator
+
+from referee.deals.deal import Stage
+from referee.protocol.numbers import highest_card
+from referee.protocol.wire import TURN_KINDS
+from referee.ruleset.model import Ruleset
+from referee.v1 import bots_pb2, cards_pb2
+
+
+def lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> tuple[str, ...]:
+    """Return in words what a ruleset asks of a bot beyond its capabilities; empty if it can play."""
+    return tuple(_lacks(capabilities, ruleset))
+
+
+def turn_kinds(ruleset: Ruleset) -> list["bots_pb2.TurnKind.ValueType"]:
+    """Return the kinds of turns that a ruleset can ask for."""
+    asked = {
+        Stage.PLAY: True,
+        Stage.EXCHANGE: ruleset.exchange != "none",
+        Stage.BEAT_OWN: ruleset.beat_own,
+        Stage.BOMBS: ruleset.bombs_out_of_turn,
+    }
+    return [TURN_KINDS[stage] for stage, may_come in asked.items() if may_come]
+
+
+def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[str]:
+    known = set(capabilities.turn_kinds)
+    for kind in turn_kinds(ruleset):
+        if known and kind not in known:
+            yield f"turns of the kind {bots_pb2.TurnKind.Name(kind)}"
+    if capabilities.HasField("max_seats") and ruleset.players > capabilities.max_seats:
+        yield f"{ruleset.players} seats, of at most {capabilities.max_seats}"
+    if capabilities.HasField("max_packs") and ruleset.decks > capabilities.max_packs:
+        yield f"{ruleset.decks} packs, of at most {capabilities.max_packs}"
+    highest = highest_card(ruleset.ranks)
+    if 0 < capabilities.max_card < highest:
+        yield f"cards up to {_name(highest)}, of at most {_name(capabilities.max_card)}"
+
+
+def _name(card: "cards_pb2.Card.ValueType") -> str:
+    return cards_pb2.Card.Name(card) if card in cards_pb2.Card.values() else f"number {card}"

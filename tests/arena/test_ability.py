@@ -1,0 +1,85 @@
+"""Bots that say they cannot play a tournament's ruleset are refused before it starts."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from arena.errors import SpecError
+from arena.matches.referees import Answer
+from arena.rounds.ability import AskAbout, require_able
+from arena.rounds.waiting import Ask, nobody_asked
+from arena.settings import Settings
+from arena.tournaments import creation
+from referee.client import RefereeStatus
+from referee.matches.match import Presence
+from referee.v1 import bots_pb2
+from tests.arena.cli import assert_one_line, make_arena
+from tests.arena.world import World
+from tests.referee.support import WORKER_TOKEN, WireBot, referee
+
+SEATS = "4 seats, of at most 3"
+
+
+def says(lacking: Mapping[int, tuple[str, ...]]) -> AskAbout:
+    """Two referees of which the second knows what these versions lack; a third one is away."""
+
+    def about(ruleset: Mapping[str, object]) -> Ask:
+        assert ruleset["name"] == "chinese"
+
+        def ask(version_ids: Sequence[int]) -> list[Answer]:
+            away = tuple(Presence(False, 0, 0) for _ in version_ids)
+            here = tuple(Presence(True, 4, 0, lacking.get(one, ())) for one in version_ids)
+            stands = [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots)) for bots in (away, here)]
+            return [*stands, Answer(":3", None, "away")]
+
+        return ask
+
+    return about
+
+
+def test_tournament_when_all_can_play_or_nobody_can_be_asked_then_it_may_start(world: World) -> None:
+    creation.create(world.storage, world.spec(world.register(4)), world.clock())
+    require_able(world.storage, "cup", says({}))
+    require_able(world.storage, "cup", lambda ruleset: nobody_asked)
+
+
+def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(world: World) -> None:
+    names = world.register(4)
+    creation.create(world.storage, world.spec(names), world.clock())
+    with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play chinese@1: it asks for {SEATS}$"):
+        require_able(world.storage, "cup", says({2: (SEATS,)}))
+    with pytest.raises(SpecError, match=r"\(nor can 1 others\)"):
+        require_able(world.storage, "cup", says({2: (SEATS,), 4: (SEATS, "2 packs, of at most 1")}))
+
+
+def test_entry_when_another_cannot_play_then_only_the_newcomer_counts(world: World) -> None:
+    *names, late = world.register(9)
+    world.tournament_of(names, format="swiss", rounds=4)
+    require_able(world.storage, "cup", says({2: (SEATS,)}), late)
+    with pytest.raises(SpecError, match=late):
+        require_able(world.storage, "cup", says({9: (SEATS,)}), late)
+
+
+async def test_commands_when_a_connected_bot_cannot_play_then_they_refuse_it(
+    world: World,
+    migrated: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    *names, late = world.register(9)
+    creation.create(world.storage, world.spec(names, format="swiss", rounds=4), world.clock())
+    arena = make_arena(migrated.data, capsys)
+    three_seats = bots_pb2.Capabilities(max_seats=3)
+    async with referee() as address:
+        monkeypatch.setenv("ARENA_REFEREES", address)
+        monkeypatch.setenv("ARENA_WORKER_TOKEN", WORKER_TOKEN)
+        async with WireBot(address, 2, capabilities=three_seats):
+            refused = await asyncio.to_thread(arena, "tournament", "start", "cup")
+        assert_one_line(refused, 1, "entrants", names[1], SEATS)
+        assert world.status().state == "created"
+        started = await asyncio.to_thread(arena, "tournament", "start", "cup")
+        assert started.status == 0, started
+        async with WireBot(address, 9, capabilities=three_seats):
+            refused = await asyncio.to_thread(arena, "tournament", "enter", "cup", late)
+        assert_one_line(refused, 1, "entrants", late, SEATS)
