@@ -15,6 +15,7 @@ from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2
 from tests.arena.cli import assert_one_line, make_arena
+from tests.arena.fakes import ROOT
 from tests.arena.world import World
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
@@ -39,14 +40,14 @@ def says(lacking: Mapping[int, tuple[str, ...]]) -> AskAbout:
 
 
 def test_tournament_when_all_can_play_or_nobody_can_be_asked_then_it_may_start(world: World) -> None:
-    creation.create(world.storage, world.spec(world.register(4)), world.clock())
+    creation.create(world.storage, ROOT, world.spec(world.register(4)), world.clock())
     require_able(world.storage, "cup", says({}))
     require_able(world.storage, "cup", lambda ruleset: nobody_asked)
 
 
 def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(world: World) -> None:
     names = world.register(4)
-    creation.create(world.storage, world.spec(names), world.clock())
+    creation.create(world.storage, ROOT, world.spec(names), world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play chinese@1: it asks for {SEATS}$"):
         require_able(world.storage, "cup", says({2: (SEATS,)}))
     with pytest.raises(SpecError, match=r"\(nor can 1 others\)"):
@@ -68,7 +69,7 @@ async def test_commands_when_a_connected_bot_cannot_play_then_they_refuse_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     *names, late = world.register(9)
-    creation.create(world.storage, world.spec(names, format="swiss", rounds=4), world.clock())
+    creation.create(world.storage, ROOT, world.spec(names, format="swiss", rounds=4), world.clock())
     arena = make_arena(migrated.data, capsys)
     three_seats = bots_pb2.Capabilities(max_seats=3)
     async with referee() as address:

@@ -12,6 +12,7 @@ from referee.matches.connections import MAX_SESSIONS, PENALTY_SECONDS, Connectio
 from referee.matches.match import Presence
 from referee.matches.seat import Seat
 from referee.matches.table import Table
+from referee.ruleset import load_ruleset
 
 CONTROL = TimeControl(limit=1.0, bank=0.0, increment=0.0, credit=0.0)
 
@@ -87,7 +88,7 @@ def test_room_when_a_bot_has_seats_then_it_is_what_it_takes_and_who_takes_none_c
         connections.add(stream(max_sessions=max_sessions), 0.0)
     for handle in range(seated):
         connections.sit(1, handle, seat())
-    assert connections.takes_sessions(1) is takes
+    assert (not connections.why_absent(1, load_ruleset("chinese"))) is takes
     assert connections.has_room(1) is room
     assert connections.presence(1) == Presence(max_sessions is not None, max_sessions or 0, seated)
 
