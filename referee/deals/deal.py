@@ -484,7 +484,12 @@ class Deal:
             return
         if facts.pass_locks:
             trick.locked |= 1 << seat
-        self._advance(seat)
+        if not facts.goes_round:
+            self._advance(seat)
+            return
+        self.turn = self._next[seat]
+        if self.turn == trick.last_seat:
+            self._end_trick()
 
     def _draw(self, seat: int) -> int:
         """Draw for a pass; return the mask of the cards drawn."""

@@ -55,7 +55,8 @@ class Holdings:
 
     def add(self, seat: int, mask: int) -> None:
         """Give cards to ``seat``."""
-        self.hands[seat] = self._rules.add(self.hands[seat], mask)
+        hand = self.hands[seat]
+        self.hands[seat] = hand | mask if self._facts.one_pack else self._rules.add(hand, mask)
         self._lists[seat] = None
 
     def plays(self, seat: int) -> list[int]:
