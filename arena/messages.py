@@ -24,7 +24,7 @@ log = logging.getLogger("arena.messages")
 
 
 def make_app(settings: Settings) -> Celery:
-    """The Celery app of these settings, without tasks: enough to send messages."""
+    """Return the Celery app of these settings, without tasks: enough to send messages."""
     signals.setup_logging.connect(_leave_logging, weak=False)
     app = Celery("arena", set_as_current=False)
     app.conf.update(_config(settings))

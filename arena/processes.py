@@ -109,7 +109,7 @@ class Supervisor:
                 child.settled, child.deaths = True, 0
 
     def pid(self, name: str) -> int | None:
-        """The process of a child; None while it is dead. KeyError if there is no such child."""
+        """Return the process of a child; None while it is dead. KeyError if there is no such child."""
         process = self._children[name].process
         return process.pid if process else None
 
@@ -180,7 +180,7 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 def _how(status: int) -> str:
-    """How a process ended, in words."""
+    """Return how a process ended, in words."""
     if status >= 0:
         return f"with status {status}"
     try:

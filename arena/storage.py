@@ -144,7 +144,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def _in_one_line() -> Iterator[None]:
-    """Tells the database's own troubles, which no service can help, in one line."""
+    """Tell the database's own troubles, which no service can help, in one line."""
     try:
         yield
     except DatabaseError as error:

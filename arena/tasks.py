@@ -122,7 +122,7 @@ class Tasks:
 
 @contextmanager
 def _absence_logged(what: str) -> Iterator[None]:
-    """Logs in one line that database or broker are away."""
+    """Log in one line that database or broker are away."""
     try:
         yield
     except (StorageError, BrokerError) as error:
@@ -156,7 +156,7 @@ class Referees:
 
 
 def connected_bots(settings: Settings) -> Connected:
-    """Asks the settings' referees which bots they could seat now. SettingsError for a wrong TLS file."""
+    """Ask the settings' referees which bots they could seat now. SettingsError for a wrong TLS file."""
     tls = settings.client_tls()
 
     def connected(version_ids: Sequence[int]) -> set[int]:
@@ -177,7 +177,7 @@ def connected_bots(settings: Settings) -> Connected:
 def choose_referee(
     addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
 ) -> str:
-    """The referee that suits a match best, by what all of them say now. RefereeUnavailable if none can."""
+    """Return the referee that suits a match best by what all say now. RefereeUnavailable if none can."""
     if len(addresses) == 1:
         return addresses[0]
     versions = [bot.version_id for bot in spec.bots]
@@ -185,7 +185,7 @@ def choose_referee(
 
 
 def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """The referee that suits a match best, by what all of them say. RefereeUnavailable if none can."""
+    """Return the referee that suits a match best, by what all of them say. RefereeUnavailable if none can."""
     usable = [
         (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)
@@ -198,7 +198,7 @@ def best_referee(answers: Sequence[Answer], route: int) -> str:
 
 
 def preference(status: RefereeStatus) -> tuple[bool, int, int]:
-    """How well a referee suits a match whose bots it was asked about: the least suits best.
+    """Return how well a referee suits a match whose bots it was asked about: the least suits best.
 
     First whether all bots can play there, then how many are connected there, then how little it has to do.
     """
@@ -213,7 +213,7 @@ def make_worker_app(
     connected: Connected = everyone,
     hold: Hold = never_held,
 ) -> Celery:
-    """The Celery app of these settings with its tasks, for a worker."""
+    """Return the Celery app of these settings with its tasks, for a worker."""
     app = make_app(settings)
 
     def send(task: str, number: int) -> None:

@@ -16,12 +16,12 @@ BOT = "bot"
 
 
 def new_token(whose: str = BOT) -> str:
-    """A fresh token: 32 random bytes, after words that let people, and scanners of leaks, see what it is."""
+    """Return a fresh token: 32 random bytes after words by which people and leak scanners recognise it."""
     return f"bt_{whose}_{secrets.token_urlsafe(32)}"
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token: SHA-256 in hexadecimal. A token is random, so no salt is needed."""
+    """Return what is stored of a token: SHA-256 in hexadecimal. A token is random, so no salt is needed."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
@@ -33,7 +33,7 @@ class DatabaseAuthenticator:
         self._worker_token = worker_token.encode()
 
     def bot(self, token: str) -> BotIdentity | None:
-        """The bot version that ``token`` belongs to; None if it is unknown or revoked. StorageError."""
+        """Return the bot version of ``token``; None if it is unknown or revoked. StorageError."""
         good = select(BotVersion.id, BotVersion.name).where(
             BotVersion.token_hash == hash_token(token), col(BotVersion.revoked_at).is_(None)
         )
@@ -42,7 +42,7 @@ class DatabaseAuthenticator:
         return BotIdentity(*found) if found else None
 
     def scope(self, token: str) -> Scope | None:
-        """What ``token`` allows; None for a bot's, and if it is unknown or revoked. StorageError.
+        """Return what ``token`` allows; None for a bot's, and if it is unknown or revoked. StorageError.
 
         The settings' worker token needs no database.
         """
@@ -56,7 +56,7 @@ class DatabaseAuthenticator:
         return Scope(found) if found else None
 
     def revoked(self, version_ids: Collection[int]) -> set[int]:
-        """Which of these bot versions have no good token any more. StorageError."""
+        """Return which of these bot versions have no good token any more. StorageError."""
         good = select(BotVersion.id).where(
             col(BotVersion.id).in_(version_ids), col(BotVersion.revoked_at).is_(None)
         )

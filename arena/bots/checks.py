@@ -12,7 +12,7 @@ from arena.storage import Storage
 
 
 def checked_version(storage: Storage, bot: str) -> str:
-    """The name of the version that a check of ``bot`` is for. SpecError, UnknownError, StateError."""
+    """Return the name of the version that a check of ``bot`` is for. SpecError, UnknownError, StateError."""
     with storage.read() as tx:
         version = find_versions(tx, [bot])[0]
     if version.revoked_at is not None:
@@ -33,7 +33,7 @@ def store_check(
 
 
 def require_checks(versions: Sequence[BotVersion]) -> None:
-    """SpecError if one of them has not passed its latest check."""
+    """Raise SpecError if one of them has not passed its latest check."""
     missing = [version.name for version in versions if version.check_passed_at is None]
     if missing:
         others = f" (and {len(missing) - 1} others)" if len(missing) > 1 else ""

@@ -143,7 +143,7 @@ class DatabaseJournal:
                 return
 
     def _take(self) -> list[_Waiting]:
-        """The oldest entries, and in their turn the counts of what was lost."""
+        """Return the oldest entries, and in their turn the counts of what was lost."""
         with self._lock:
             batch = [self._queue.popleft() for _ in range(min(BATCH, len(self._queue)))]
             if not self._queue:
@@ -199,7 +199,7 @@ class DatabaseJournal:
 
 
 def _clean(text: str) -> str:
-    """What every database takes: no NUL, and not endless."""
+    """Return what every database takes: no NUL, and not endless."""
     return text.replace("\0", "\\0")[:LONGEST_TEXT]
 
 
@@ -213,7 +213,7 @@ def _prune(tx: Transaction, version_id: int) -> None:
 
 
 def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool = False) -> dict[int, str]:
-    """The versions, with their names, whose log ``token`` opens: the one named, or all of ``owner/bot``.
+    """Return the versions whose log ``token`` opens, with their names: the one named, or all of a bot.
 
     ``token`` has to be a good one of any version of the bot, or with ``organiser`` one of an organiser.
     SpecError names what is wrong; UnknownError if there is no such bot.

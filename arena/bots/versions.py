@@ -96,7 +96,7 @@ def register_version(
 
 
 def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> int:
-    """The bot's id; the bot and its owner are added if they are new."""
+    """Return the bot's id; the bot and its owner are added if they are new."""
     owner = tx.exec(select(Owner).where(Owner.name == owner_name)).first()
     if owner is None:
         owner = Owner(name=owner_name, created_at=now)
@@ -111,7 +111,7 @@ def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> i
 
 
 def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInfo]:
-    """All versions, or an owner's, by owner, bot and number. UnknownError if there is no such owner."""
+    """Return all versions, or an owner's, by owner, bot and number. UnknownError for an unknown owner."""
     versions = _infos().order_by(col(Owner.name), col(Bot.name), col(BotVersion.number))
     if owner is not None:
         versions = versions.where(col(Owner.name) == owner)
@@ -123,7 +123,7 @@ def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInf
 
 
 def _infos() -> Select[Any]:
-    """Selects the columns of ``VersionInfo``."""
+    """Select the columns of ``VersionInfo``."""
     columns: tuple[Any, ...] = (
         BotVersion.name,
         Owner.name,
@@ -153,7 +153,7 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 
 
 def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
-    """The versions of these names; ``owner/bot`` alone is its newest version whose token is good.
+    """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is good.
 
     SpecError for what is no such name, UnknownError, StateError where all tokens are revoked.
     """
@@ -187,12 +187,12 @@ def _version_of(
 
 
 def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
-    """All versions of ``owner/bot``, oldest first. SpecError for what is no such name, UnknownError."""
+    """Return all versions of ``owner/bot``, oldest first. SpecError for no such name, UnknownError."""
     return _known(name, _versions_of(tx, [name]))
 
 
 def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
-    """All versions of each ``owner/bot`` that there is, oldest first."""
+    """Return all versions of each ``owner/bot`` that there is, oldest first."""
     split = [bot.partition("/") for bot in bots]
     rows = (
         select(Owner.name, Bot.name, BotVersion)

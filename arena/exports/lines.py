@@ -15,7 +15,7 @@ CLOSE = 1e-6
 
 
 def is_close(one: float, other: float) -> bool:
-    """Whether two scores or ratings are the same."""
+    """Return whether two scores or ratings are the same."""
     return abs(one - other) <= CLOSE
 
 
@@ -48,11 +48,11 @@ class Lines:
         """Of the line that was taken last."""
 
     def next_is(self, kind: type[Part] | None) -> bool:
-        """Whether the next line is such a part, or a deal record."""
+        """Return whether the next line is such a part, or a deal record."""
         return self._next is not None and self._next.kind is kind
 
     def take_part(self, kind: type[P]) -> P:
-        """The next line, which must be such a part. Difference."""
+        """Return the next line, which must be such a part. Difference."""
         line = self._take(kind)
         try:
             return read_part(kind, line.text)
@@ -60,7 +60,7 @@ class Lines:
             raise self.wrong(error) from None
 
     def take_record(self) -> dict[str, object]:
-        """The next line, which must be a deal record. Difference."""
+        """Return the next line, which must be a deal record. Difference."""
         return self._take(None).given
 
     def end(self) -> None:
@@ -99,7 +99,7 @@ class Lines:
             self.near(f"{name}.{place}", one, right)
 
     def wrong(self, reason: object) -> Difference:
-        """A difference in the line that was taken last."""
+        """Return a difference in the line that was taken last."""
         return Difference(f"line {self.number}: {reason}")
 
     def _take(self, kind: type[Part] | None) -> Line:

@@ -12,7 +12,7 @@ from arena.tournaments.overview import find_tournament
 
 
 def export_records(storage: Storage, name: str) -> Iterator[str]:
-    """The deal records of a tournament as JSON lines, by round, table, session and deal. UnknownError.
+    """Yield the deal records of a tournament as JSON lines, by round, table, session and deal. UnknownError.
 
     Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
     still to be played at other tables.
@@ -33,7 +33,7 @@ def _matches(tx: Transaction, round: Round) -> Sequence[Match]:
 
 
 def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
-    """The rounds whose deals may be shown, in order."""
+    """Return the rounds whose deals may be shown, in order."""
     opened = select(Round).where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
     if tournament.duplicate and tournament.finished_at is None:
         opened = opened.where(Round.state == RoundState.CLOSED)

@@ -109,7 +109,7 @@ class Closeness(Costs):
         self.same_owner = size * size * (reach**2 + max(100, self.often) * self.repeat)
 
     def beside(self, one: int, others: Sequence[int]) -> int:
-        """The cost of place ``one`` sitting with ``others``."""
+        """Return the cost of place ``one`` sitting with ``others``."""
         cost = 0
         for other in others:
             gap = abs(self.level[one] - self.level[other]) - self.slack[one] - self.slack[other]
@@ -120,7 +120,7 @@ class Closeness(Costs):
 
 
 def continuous(waiting: Sequence[Waiting], size: int, recent: History, batch: int, seed: bytes) -> Pairing:
-    """Tables of those who wait, as many as they fill; the last in line wait on (they stand as byes).
+    """Return tables of those who wait, as many as they fill; the last in line wait on (they stand as byes).
 
     ``recent`` holds the tables that are too recent to be played again so soon; ``batch`` counts from 1 and
     only sets the lots. Where no owner may be twice at a table, those in line whose owner has somebody before

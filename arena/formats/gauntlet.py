@@ -40,7 +40,7 @@ class Gauntlet(Format):
 
 
 def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:
-    """Rounds after which every challenger has met every other entrant once (some twice, to fill tables)."""
+    """Return after how many rounds every challenger has met every other entrant, some of them twice."""
     field = entrants - challengers
     tables = min(challengers, field // (size - 1))
     return -(-challengers // tables) * -(-field // (size - 1))
@@ -49,7 +49,7 @@ def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:
 def gauntlet(
     entrants: Sequence[int], challengers: int, size: int, history: History, round: int, seed: bytes
 ) -> Pairing:
-    """One round of a gauntlet; the first ``challengers`` of the entrants play against the field, the others.
+    """Return one round of a gauntlet; the first ``challengers`` entrants play against the field, the others.
 
     Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``,
     round by round once around, so that it meets everyone equally often, or once more or less; with more
@@ -68,7 +68,7 @@ def gauntlet(
 
 
 def _tables(group: Sequence[int], field: Sequence[int], size: int, nth: int) -> Tables:
-    """The nth tables of these challengers: each a share of the field further on than the one before it."""
+    """Return the nth tables of these challengers: each is a share of the field further on than the last."""
     share = size - 1
     starts = ((nth + at) * share for at in range(len(group)))
     return [

@@ -77,7 +77,7 @@ def _by_points(outcome: MatchOutcome) -> list[int]:
 
 
 def knockout_rounds(entrants: int, size: int, advance: int) -> int:
-    """Rounds that a knockout takes, the last of them a single table."""
+    """Return how many rounds a knockout takes, the last of them a single table."""
     rounds = 1
     while entrants > size:
         entrants -= _eliminated(entrants, size, advance)
@@ -86,7 +86,7 @@ def knockout_rounds(entrants: int, size: int, advance: int) -> int:
 
 
 def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
-    """Who goes on after a round: the first ``advance`` of every table and all who sat out.
+    """Return who goes on after a round: the first ``advance`` of every table and all who sat out.
 
     Where that would leave fewer than a table's worth, the first table sends as many more on as make the
     numbers come out. Of the final, a single table and nobody sitting out, only the first goes on.
@@ -104,7 +104,7 @@ def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:
 def still_in(
     seeding: Sequence[int], size: int, advance: int, rounds: Sequence[KnockoutRound], gone: Collection[int]
 ) -> set[int]:
-    """Who plays the next round; fewer than ``size``: nobody, as the final has been played.
+    """Return who plays the next round; fewer than ``size``: nobody, as the final has been played.
 
     ``gone`` are those who withdrew. If they leave too few for a table, the best seeds of those whom the
     latest round sent home play on.
@@ -128,7 +128,7 @@ def knockout(
     round: int,
     seed: bytes,
 ) -> Pairing | None:
-    """The tables of the next round; None when the final has been played (fewer alive than a table seats).
+    """Return the tables of the next round; None once the final has been played (too few alive for a table).
 
     ``seeding`` is all entrants, best first. The best seeds sit out where not all are needed at tables; the
     others go to tables in a snake, so that the best meet as late as can be. Entrants of the same row of the
@@ -148,14 +148,14 @@ def knockout(
 
 
 def _tables(alive: int, size: int, advance: int) -> int:
-    """Tables of a round: as many as can be while enough are left for a whole table."""
+    """Return tables of a round: as many as can be while enough are left for a whole table."""
     if alive == size:
         return 1
     return min(alive // size, -(-(alive - size) // (size - advance)))
 
 
 def _eliminated(alive: int, size: int, advance: int) -> int:
-    """How many a round that is not the final sends home."""
+    """Return how many a round that is not the final sends home."""
     return min(_tables(alive, size, advance) * (size - advance), alive - size)
 
 

@@ -52,14 +52,14 @@ class RoundRobin(Format):
 
 
 def round_robin_rounds(entrants: int, size: int) -> int:
-    """Rounds of a whole round-robin of so many entrants, ``WHOLE`` at most."""
+    """Return the number of rounds of a whole round-robin of so many entrants, ``WHOLE`` at most."""
     if entrants <= LARGE:
         return len(schedule(entrants, size))
     return len(constructed(entrants, size) or range(entrants - (entrants % size == 0)))
 
 
 def round_robin(entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None) -> list[Pairing]:
-    """All rounds of a round-robin, drawn by lot from ``seed``.
+    """Return all rounds of a round-robin, drawn by lot from ``seed``.
 
     Without ``rounds`` the schedule is whole: every pair meets equally often wherever that is known to us,
     in as few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With
@@ -80,7 +80,7 @@ def round_robin_on(
     before: Sequence[Pairing],
     most: int,
 ) -> list[Pairing]:
-    """The next rounds of ``round_robin`` after those ``before``: those that fit into ``most`` tables, or one.
+    """Return the rounds of ``round_robin`` after those ``before``: as many as fit ``most`` tables, or one.
 
     This way a large round-robin is made part by part; after its last round there are none.
     """
@@ -99,18 +99,18 @@ def round_robin_on(
 
 
 def _one_by_one(points: int, size: int, rounds: int) -> bool:
-    """Whether every round is searched when those before it are there."""
+    """Return whether every round is searched when those before it are there."""
     return points > LARGE and points * rounds > SEATS and not _wholes(points, size, rounds)
 
 
 def _wholes(points: int, size: int, rounds: int) -> int:
-    """How many whole round-robins a large field plays in just so many rounds."""
+    """Return how many whole round-robins a large field plays in just so many rounds."""
     times, rest = divmod(rounds, round_robin_rounds(points, size)) if points <= WHOLE else (0, 1)
     return 0 if rest else times
 
 
 def _next(entrants: Sequence[int], size: int, seed: bytes, before: Sequence[Pairing]) -> Pairing:
-    """A round in which as few as possible of those sit together who have met."""
+    """Return a round in which as few as possible of those sit together who have met."""
     rng = generator(seed, f"round-robin/{len(before) + 1}")
     history = History(
         [table for pairing in before for table in pairing.tables],
@@ -125,7 +125,7 @@ def _next(entrants: Sequence[int], size: int, seed: bytes, before: Sequence[Pair
 
 
 def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Schedule]:
-    """Schedules to be played one after another, each with entrants drawn anew."""
+    """Return schedules to be played one after another, each with entrants drawn anew."""
     if rounds is None:
         return [schedule(points, size)]
     if points > LARGE:
@@ -144,7 +144,7 @@ def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Sched
 
 
 def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule = ()) -> Schedule:
-    """So many rounds, searched for meetings that are even with those ``before``, and byes within one."""
+    """Return so many rounds, searched for meetings that are even with those ``before`` and for even byes."""
     if not rounds:
         return ()
     classes = Classes(points, 1)
@@ -157,7 +157,7 @@ def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule 
 
 
 def _named(tables: Tables, names: Sequence[int], positions: Positions, rng: Random) -> Pairing:
-    """Entrants for points, each in the position that evens out best."""
+    """Return entrants for points, each in the position that evens out best."""
     *full, byes = ([names[point] for point in table] for table in tables)
     ordered = tuple(positions.order(table, rng) for table in full)
     for table in ordered:

@@ -19,14 +19,14 @@ SCHEDULE = ("start", "interval_hours", "seasons")
 
 
 def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
-    """What applying ``spec`` would change; nothing: it is so already."""
+    """Return what applying ``spec`` would change; nothing: it is so already."""
     with storage.read() as tx:
         found = tx.exec(select(League).where(League.name == spec.name)).first()
         return changes(found.spec if found else {}, spec.to_object())
 
 
 def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
-    """Make the league what ``spec`` says, from its next season on; gives what that changed. TakenError."""
+    """Make the league what ``spec`` says, from its next season on; return what that changed. TakenError."""
     actor.require(Role.ORGANISER, "change leagues")
     try:
         with storage.write() as tx:
@@ -48,7 +48,7 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
 
 
 def _due(spec: LeagueSpec, seasons: int, now: datetime) -> datetime | None:
-    """When the next season is due, the first one at ``now`` at the earliest."""
+    """Return when the next season is due, the first one at ``now`` at the earliest."""
     if spec.seasons is not None and seasons >= spec.seasons:
         return None
     return next_start(spec.start, spec.interval, now - timedelta(microseconds=1))

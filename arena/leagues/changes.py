@@ -18,7 +18,7 @@ class Change:
 
 
 def changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[Change]:
-    """What differs between two leagues as objects; tables in a list go by their names."""
+    """Return what differs between two leagues as objects; tables in a list go by their names."""
     old, new = dict(_flat("", before)), dict(_flat("", after))
     return [
         Change(field, old.get(field), new.get(field))

@@ -22,7 +22,7 @@ def next_divisions(
     newcomers: Sequence[int],
     barred: Sequence[Collection[int]] | None = None,
 ) -> list[list[int]]:
-    """The members of each level in the next season, in the order of their seeding.
+    """Return the members of each level in the next season, in the order of their seeding.
 
     ``levels`` stand from the highest to the lowest; ``groups`` are their members so far, each in the order of
     the final standings and without those who are gone; ``newcomers`` come behind all of them.
@@ -61,7 +61,7 @@ def owners_apart(
     owners: Mapping[int, str],
     sizes: Sequence[int],
 ) -> tuple[list[list[int]], list[int]]:
-    """As ``next_divisions``, with no more of an owner at a level than there are tables; and who is left out.
+    """Return ``next_divisions`` with no more of an owner at a level than it has tables, and who is left out.
 
     ``sizes`` are those of the tables of each level. An owner's last ones go down, or do not come up, and
     others do in their place; those of the lowest level are left out. Where too few owners are at a level for
@@ -84,7 +84,7 @@ def owners_apart(
 
 
 def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tuple[set[int], set[str]]:
-    """The best of each owner, one for each table, and the owners that have as many."""
+    """Return the best of each owner, one for each table, and the owners that have as many."""
     had: Counter[str] = Counter()
     best = set()
     for member in members:
@@ -95,7 +95,7 @@ def _best(members: Sequence[int], owners: Mapping[int, str], tables: int) -> tup
 
 
 def regroup(names: Sequence[str], former: Sequence[tuple[str, Sequence[int]]]) -> list[list[int]]:
-    """The members of former levels in those of now, by their names; both from the highest to the lowest.
+    """Return the members of former levels in the present ones, by name; both from the highest to the lowest.
 
     The members of a level that is gone stand before those of the next lower one that is still there.
     """

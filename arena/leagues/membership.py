@@ -46,7 +46,7 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
 
 
 def _owner_of(tx: Transaction, bot: str) -> int:
-    """The owner of ``owner/bot`` or of a version. SpecError, UnknownError, StateError if it cannot play."""
+    """Return the owner of a bot or a version. SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
     versions = find_all_versions(tx, name)
     good = [one for one in versions if one.revoked_at is None and (not mark or one.name == bot)]
@@ -70,7 +70,7 @@ def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) 
 
 
 def find_league(tx: Transaction, name: str) -> League:
-    """The league of this name, or UnknownError."""
+    """Return the league of this name, or UnknownError."""
     found = tx.exec(select(League).where(League.name == name)).first()
     if found is None:
         raise UnknownError(f"no league {name!r}")

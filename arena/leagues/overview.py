@@ -112,7 +112,7 @@ class LeagueShown:
 
 
 def list_leagues(storage: Storage) -> list[LeagueInfo]:
-    """All leagues, by name."""
+    """Return all leagues, by name."""
     with storage.read() as tx:
         return [_info(tx, league) for league in tx.exec(select(League).order_by(col(League.name))).all()]
 
@@ -131,7 +131,7 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
 
 
 def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
-    """A league with its latest season, or with another one. UnknownError."""
+    """Return a league with its latest season, or with another one. UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         season = _season(tx, league, number)
@@ -151,7 +151,7 @@ def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
 
 
 def history(storage: Storage, name: str) -> list[SeasonShown]:
-    """All seasons of a league, the latest first. UnknownError."""
+    """Return all seasons of a league, the latest first. UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         seasons = select(Season).where(Season.league_id == league.id).order_by(col(Season.number).desc())
@@ -179,7 +179,7 @@ def _shown(tx: Transaction, league: League, season: Season) -> SeasonShown:
 
 
 def _arrivals_after(tx: Transaction, league: League, season: Season) -> dict[int, Arrival] | None:
-    """By member how it comes into the season after; for the latest season if that ended now.
+    """Return by member how it comes into the season after; for the latest season if that ended now.
 
     None if there will be no other.
     """

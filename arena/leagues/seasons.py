@@ -45,14 +45,14 @@ from referee.ruleset import load_ruleset
 log = logging.getLogger("arena.leagues")
 
 Draw = Callable[[], bytes]
-"""Gives the seed of a tournament."""
+"""Returns the seed of a tournament."""
 
 DividedPlaces = list[tuple[SeasonDivision, list[SeasonPlace]]]
 """The divisions of a season with their places, best first."""
 
 
 def draw_seed() -> bytes:
-    """A seed that nobody knows before."""
+    """Return a seed that nobody knows before."""
     return secrets.token_bytes(32)
 
 
@@ -87,7 +87,7 @@ def _note(storage: Storage, league_id: int, problem: str) -> None:
 
 
 def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
-    """Keep the final places of the latest season if all its tournaments have ended; gives whether it did."""
+    """Keep the final places of the latest season if all its tournaments have ended; return whether it did."""
     with storage.read() as tx:
         season = latest_season(tx, tx.get_one(League, league_id))
         if season is None or season.finished_at is not None or unfinished(tx, season):
@@ -104,7 +104,7 @@ def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
 
 
 def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = draw_seed) -> bool:
-    """Start the next season if it is due; gives whether it did.
+    """Start the next season if it is due; return whether it did.
 
     Everything of it is one transaction. Raises StateError while the season before is played or there are not
     enough for a table, and what is wrong with its tournaments.
@@ -165,7 +165,7 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
 def _tournament(
     tx: Transaction, spec: LeagueSpec, season: Season, at: int, versions: Sequence[BotVersion], draw: Draw
 ) -> int | None:
-    """The tournament of a division, running; None where there are not enough for a table."""
+    """Return the tournament of a division, running; None where there are not enough for a table."""
     level = spec.levels[at]
     asked = spec.tournament_of(level, season.number, [version.name for version in versions])
     players = load_ruleset(asked.ruleset).players
@@ -185,7 +185,7 @@ def _tournament(
 
 
 def arrival(before: int | None, now: int) -> Arrival:
-    """How a member came from one level to another; None: it had no place."""
+    """Return how a member came from one level to another; None: it had no place."""
     if before is None:
         return Arrival.NEW
     return Arrival.STAYED if before == now else Arrival.PROMOTED if now < before else Arrival.RELEGATED
@@ -205,7 +205,7 @@ class DrawnUp(NamedTuple):
 def draw_up(
     tx: Transaction, spec: LeagueSpec, season: Season | None, able: Mapping[int, BotVersion]
 ) -> DrawnUp:
-    """The season that follows ``season``.
+    """Return the season that follows ``season``.
 
     ``able`` are those who can play, in the order of joining; of all others nothing stands in it.
     """
@@ -241,7 +241,7 @@ def in_order(
     places: Sequence[SeasonPlace],
     standing: Mapping[int, Standing] | None = None,
 ) -> list[SeasonPlace]:
-    """A division's places, best first: as they were settled, else by the standings of now, else as seeded.
+    """Return a division's places, best first: as settled, or by the present standings, or as seeded.
 
     ``standing`` is what ``standing_of`` gives, where that is there already.
     """
@@ -253,7 +253,7 @@ def in_order(
 
 
 def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing]:
-    """A division's standings of now by bot version, best first; empty while it has no tournament."""
+    """Return a division's standings of now by bot version, best first; empty while it has no tournament."""
     if division.tournament_id is None:
         return {}
     tournament = tx.get_one(Tournament, division.tournament_id)
@@ -263,13 +263,13 @@ def standing_of(tx: Transaction, division: SeasonDivision) -> dict[int, Standing
 
 
 def latest_season(tx: Transaction, league: League) -> Season | None:
-    """The season that started last; None: none has."""
+    """Return the season that started last; None: none has."""
     seasons = select(Season).where(Season.league_id == league.id)
     return tx.exec(seasons.order_by(col(Season.number).desc()).limit(1)).first()
 
 
 def unfinished(tx: Transaction, season: Season) -> list[str]:
-    """The tournaments of a season that have not ended, each with its state where that is not running."""
+    """Return the tournaments of a season that have not ended, each with its state unless that is running."""
     rows = (
         select(Tournament)
         .join(SeasonDivision, col(SeasonDivision.tournament_id) == Tournament.id)
@@ -283,7 +283,7 @@ def unfinished(tx: Transaction, season: Season) -> list[str]:
 
 
 def places_of(tx: Transaction, season: Season | None) -> DividedPlaces:
-    """The divisions of a season, the highest first, each with its places in the order of seeding."""
+    """Return the divisions of a season, the highest first, each with its places in the order of seeding."""
     if season is None:
         return []
     divisions = select(SeasonDivision).where(SeasonDivision.season_id == season.id)
@@ -295,7 +295,7 @@ def places_of(tx: Transaction, season: Season | None) -> DividedPlaces:
 
 
 def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
-    """Who is in the league, in the order of joining."""
+    """Return who is in the league, in the order of joining."""
     members = select(LeagueMember).where(
         LeagueMember.league_id == league.id, col(LeagueMember.left_at).is_(None)
     )
@@ -305,7 +305,7 @@ def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
 def contestants(
     tx: Transaction, spec: LeagueSpec, members: Sequence[LeagueMember]
 ) -> tuple[dict[int, BotVersion], dict[int, str]]:
-    """By member the version that would play now, and by member why none could."""
+    """Return by member the version that would play now, and by member why none could."""
     checked = any(
         {**spec.tournament, **level.tournament}.get("require_check") is True for level in spec.levels
     )
@@ -331,7 +331,7 @@ def contestants(
 
 
 def _version(tx: Transaction, name: str) -> BotVersion | None:
-    """The version that plays for a member of this name: itself, or the newest one whose token is good."""
+    """Return the version that plays for a member of this name: itself, or the newest whose token is good."""
     bot, pinned, _ = name.partition("@")
     versions = find_all_versions(tx, bot)
     if pinned:

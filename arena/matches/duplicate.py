@@ -18,7 +18,7 @@ Deals = Sequence[Sequence[int]]
 
 
 def scores(tables: Sequence[Mapping[int, Deals]]) -> list[tuple[float, ...]]:
-    """For each table the score of each seat: the sum of ``deal_scores``, exact before it is rounded once.
+    """Return for each table the score of each seat: the sum of ``deal_scores``, rounded once at the end.
 
     ``tables`` gives for each table its sessions by number; tables may have different sessions and deals.
     """
@@ -31,7 +31,7 @@ def scores(tables: Sequence[Mapping[int, Deals]]) -> list[tuple[float, ...]]:
 
 
 def deal_scores(tables: Sequence[Mapping[int, Deals]]) -> list[list[tuple[float, ...]]]:
-    """For each table, for each of its deals by session and number, the score of each seat.
+    """Return for each table, for each of its deals by session and number, the score of each seat.
 
     That is its points minus the mean of the same seat's at the other tables that played the deal; where no
     other did, its points.
@@ -50,7 +50,7 @@ def deal_scores(tables: Sequence[Mapping[int, Deals]]) -> list[list[tuple[float,
 def _deals(
     tables: Sequence[Mapping[int, Deals]],
 ) -> Iterator[tuple[int, Sequence[int], Sequence[int], int]]:
-    """For each deal at each table: the table, its points, all tables' sums of them, how many others."""
+    """Yield for each deal at each table: the table, its points, all tables' sums of them, how many others."""
     for session in sorted({number for table in tables for number in table}):
         played = [(at, table[session]) for at, table in enumerate(tables) if session in table]
         for together in zip_longest(*(deals for _, deals in played)):
@@ -67,7 +67,7 @@ def _sum(counts: Mapping[int, int]) -> Fraction:
 
 
 def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
-    """Deals of a session in a duplicate tournament, of as many as are asked for (None: as the ruleset says).
+    """Return the deals of a duplicate tournament's session if ``deals`` are asked for (None: the ruleset's).
 
     Where what a seat holds depends on how the deal before ended, a seat would hold other cards at another
     table: there a session is one deal. SpecError if more are asked for.

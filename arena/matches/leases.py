@@ -92,7 +92,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
 
 
 def due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Conditions under which a match waits for a worker: nobody has it and it may be tried."""
+    """Return conditions under which a match waits for a worker: nobody has it and it may be tried."""
     return (
         col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING]),
         or_(col(Match.lease_until).is_(None), col(Match.lease_until) < now),

@@ -49,7 +49,7 @@ class MatchView:
 
 
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
-    """A match by tournament, round and table. UnknownError."""
+    """Return a match by tournament, round and table. UnknownError."""
     with storage.read() as tx:
         row = find_tournament(tx, tournament)
         match = tx.exec(

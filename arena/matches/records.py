@@ -20,7 +20,7 @@ from referee.records.record import full_record
 
 
 def names_and_points(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Names and points by position at the table."""
+    """Return names and points by position at the table."""
     rows = tx.exec(
         select(BotVersion.name, Seat.points)
         .join(Entrant, col(Entrant.version_id) == BotVersion.id)
@@ -32,7 +32,7 @@ def names_and_points(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tu
 
 
 def sessions_of(tx: Transaction, match: Match) -> list[Session]:
-    """The finished sessions of a match, by number."""
+    """Return the finished sessions of a match, by number."""
     return list(tx.exec(select(Session).where(Session.match_id == match.id).order_by(col(Session.number))))
 
 
@@ -44,7 +44,7 @@ def full_records(
     session: Session,
     names: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
-    """The deal records of a session; ``names`` are the bots by position at the table."""
+    """Yield the deal records of a session; ``names`` are the bots by position at the table."""
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
     for line in zlib.decompress(session.records).decode().splitlines():
         yield full_record(

@@ -34,9 +34,9 @@ def ask_referees(
     tls: ClientTls | None,
     timeout: float,
 ) -> list[Answer]:
-    """Return what each of the referees says within ``timeout`` seconds of itself and of these bot versions.
+    """Return what each referee says within ``timeout`` seconds of itself and of these bot versions.
 
-    With ``ruleset`` it says also what that asks of them that they cannot do.
+    With ``ruleset`` it also says what that asks of them that they cannot do.
     """
 
     def ask(address: str) -> Answer:

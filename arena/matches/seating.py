@@ -42,7 +42,7 @@ class Balance:
 
 
 def balance(seatings: Sequence[Sequence[int]]) -> Balance:
-    """How even these seatings are; there must be one at least."""
+    """Return how even these seatings are; there must be one at least."""
     counts = Counts(len(seatings[0]))
     for seating in seatings:
         counts.add(seating, 1)
@@ -50,7 +50,7 @@ def balance(seatings: Sequence[Sequence[int]]) -> Balance:
 
 
 def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple[int, ...]]:
-    """For each session of a match: the position in the table (0 … size - 1) that has each seat.
+    """Return for each session of a match: the position in the table (0 … size - 1) that has each seat.
 
     In ``duplicate`` each position keeps the seat of its number, so that nobody has a deal's cards twice and
     everyone can be compared with the same seat at another table. Else, over the sessions each position has
@@ -68,7 +68,7 @@ def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple
 
 @cache
 def _block(size: int) -> tuple[tuple[int, ...], ...]:
-    """All turns of cyclic orders in which everyone follows each other one equally often."""
+    """Return all turns of cyclic orders in which everyone follows each other one equally often."""
     if size % 2:
         orders = [[step * seat % size for seat in range(size)] for step in range(1, size)]  # size is prime
     else:
@@ -85,7 +85,7 @@ def zigzag(size: int) -> list[int]:
 
 @cache
 def _searched(size: int, sessions: int) -> tuple[tuple[int, ...], ...]:
-    """The better of two searches: from the turns of a zigzag, and from seatings by lot."""
+    """Return the better of two searches: from the turns of a zigzag, and from seatings by lot."""
     rng = generator(b"", f"seatings/{size}/{sessions}")
     turns = [[(position + turn) % size for position in zigzag(size)] for turn in range(sessions)]
     drawn = [shuffled(range(size), rng) for _ in range(sessions)]
@@ -94,7 +94,7 @@ def _searched(size: int, sessions: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _settle(seatings: list[list[int]], size: int, rng: Random) -> int:
-    """Swap two seats of a session at a time, in place, by simulated annealing; gives the cost in the end."""
+    """Swap two seats of a session at a time, in place, by simulated annealing; return the final cost."""
     counts = Counts(size)
     for seating in seatings:
         counts.add(seating, 1)
@@ -137,7 +137,7 @@ class Counts:
             self.cost += _bump(self.after[position], seating[seat - 1], times)
 
     def least(self, sessions: int) -> int:
-        """The cost if all seats, and all neighbours, were within one of each other."""
+        """Return the cost if all seats, and all neighbours, were within one of each other."""
         size = self.size
         return SEAT_WEIGHT * _squares(size * sessions, size * size) + _squares(
             size * sessions, size * (size - 1)
@@ -145,7 +145,7 @@ class Counts:
 
 
 def _bump(counts: list[int], index: int, times: int) -> int:
-    """Add to a count; gives by how much its square grew."""
+    """Add to a count; return by how much its square grew."""
     counts[index] += times
     return times * (2 * counts[index] - times)
 

@@ -96,7 +96,7 @@ def fail(check: str, found: str, advice: str) -> Finding:
 def examine(
     overrides: dict[str, object], clock: Callable[[], datetime], seconds: float = CHECK_SECONDS
 ) -> list[Finding]:
-    """All findings, of checks that run at once for at most so many seconds; ``overrides`` as for settings."""
+    """Return all findings; checks run at once, for ``seconds`` at most; ``overrides`` as for settings."""
     try:
         settings = load_settings(overrides)
     except ArenaError as error:
@@ -144,7 +144,7 @@ def _pairs(checks: dict[str, Check]) -> list[tuple[str, tuple[str, Check]]]:
 
 
 def _advice(check: str, found: str) -> str:
-    """What to do about something that a setting leads to and that fails like this."""
+    """Return what to do about something that a setting leads to and that fails like this."""
     setting = SETTING_OF.get(check.partition(" ")[0])
     if setting is None:
         return ""
@@ -161,7 +161,7 @@ def _advice(check: str, found: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what an error says."""
+    """Return the first line of what an error says."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 
@@ -182,7 +182,7 @@ def _python() -> list[Finding]:
 
 
 def _packages() -> list[Finding]:
-    """What the arena requires, held to what is installed."""
+    """Compare what the arena requires with what is installed."""
     try:
         required = [Requirement(one) for one in metadata.requires(PACKAGE) or ()]
         own = metadata.version(PACKAGE)
@@ -216,7 +216,7 @@ def _folder(settings: Settings) -> list[Finding]:
 
 
 def disk(folder: Path, free: int) -> Finding:
-    """What so many free bytes on the disk of the folder come to."""
+    """Return what so many free bytes on the disk of the folder come to."""
     found = f"{free / (1 << 30):.1f} GiB free in {folder}"
     if free < DISK_FULL:
         return fail("disk", found, "make room: results cannot be stored on a full disk")
@@ -224,7 +224,7 @@ def disk(folder: Path, free: int) -> Finding:
 
 
 def _lock(file: Path) -> Finding:
-    """Whether `arena up` has the folder; asked by trying for a moment to share the lock."""
+    """Return whether `arena up` has the folder; asked by trying for a moment to share the lock."""
     try:
         with file.open() as opened:
             fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -261,7 +261,7 @@ def _migrations(revision: str | None) -> Finding:
 
 
 def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
-    """This host's clock against the database's, the workers' by their leases, the referees' by their log."""
+    """Compare this host's clock with the database's, the workers' (by leases) and the referees' (by logs)."""
     latest = select(BotLogEntry.referee, BotLogEntry.at).order_by(col(BotLogEntry.id).desc()).limit(LATEST)
     with storage.read() as tx:
         theirs = tx.exec(select(func.now())).one()

@@ -57,7 +57,7 @@ def create_token(storage: Storage, actor: Actor, name: str, scope: str, now: dat
 
 
 def list_tokens(storage: Storage) -> list[TokenInfo]:
-    """All tokens, by name."""
+    """Return all tokens, by name."""
     rows = select(Token.name, Token.scope, Token.created_at, Token.revoked_at).order_by(Token.name)
     with storage.read() as tx:
         return [TokenInfo(*row) for row in tx.exec(rows)]

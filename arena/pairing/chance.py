@@ -13,17 +13,17 @@ Item = TypeVar("Item")
 
 
 def generator(seed: bytes, label: str) -> random.Random:
-    """A generator of its own for each seed and purpose."""
+    """Return a generator of its own for each seed and purpose."""
     return random.Random(int.from_bytes(hashlib.sha256(seed + label.encode()).digest(), "big"))
 
 
 def below(rng: random.Random, stop: int) -> int:
-    """A whole number from 0 to stop - 1, each as likely as the others."""
+    """Return a whole number from 0 to stop - 1, each as likely as the others."""
     return int(rng.random() * stop)
 
 
 def shuffled(items: Iterable[Item], rng: random.Random) -> list[Item]:
-    """The items in an order drawn by lot (Fisher-Yates)."""
+    """Return the items in an order drawn by lot (Fisher-Yates)."""
     result = list(items)
     for last in range(len(result) - 1, 0, -1):
         other = below(rng, last + 1)

@@ -37,7 +37,7 @@ Schedule = tuple[Tables, ...]
 
 @cache
 def schedule(points: int, size: int) -> Schedule:
-    """The round-robin of so many points at tables of ``size``.
+    """Return the round-robin of so many points at tables of ``size``.
 
     Every pair meets equally often if a construction or the search finds that in as many rounds as points or
     fewer (up to twice as many where counting rules out fewer), in the fewest such rounds. Else there are as
@@ -62,7 +62,7 @@ def schedule(points: int, size: int) -> Schedule:
 
 
 def constructed(points: int, size: int) -> Schedule | None:
-    """An equal schedule that is known without a search; None: there is none here."""
+    """Return an equal schedule that is known without a search; None: there is none here."""
     if size == 2:
         return tuple(circle(points))
     if points == size:
@@ -86,7 +86,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def even_rounds(points: int, size: int) -> int:
-    """The number of rounds after which everyone can have sat out once, and never if all can play."""
+    """Return the number of rounds after which everyone can have sat out once, and never if all can play."""
     return points if points % size else points - 1
 
 
@@ -122,7 +122,7 @@ def orders(points: int, size: int, rounds: int) -> list[int]:
 
 
 def meets_equally(rounds: Schedule, points: int) -> bool:
-    """Whether every pair meets equally often."""
+    """Return whether every pair meets equally often."""
     classes = Classes(points, 1)
     meetings = Meetings(classes)
     for tables in rounds:
@@ -133,7 +133,7 @@ def meets_equally(rounds: Schedule, points: int) -> bool:
 def turned_rounds(
     points: int, size: int, rounds: int, order: int, cold: float, swaps: int
 ) -> tuple[int, Schedule]:
-    """Rounds that are the turns of searched base rounds, after the spread of their meetings."""
+    """Return rounds that are the turns of searched base rounds, after the spread of their meetings."""
     rng = generator(b"", f"{points} points, tables of {size}, {rounds} rounds, turns of {order}, {cold}")
     classes = Classes(points, order)
     bases = base_rounds(classes, size, rounds // order, rng)
@@ -145,7 +145,7 @@ def turned_rounds(
 
 
 def turns(bases: list[Tables], classes: Classes) -> Schedule:
-    """All turns of the base rounds."""
+    """Return all turns of the base rounds."""
     return tuple(
         [[classes.turned(p, turn) for p in table] for table in base]
         for base in bases
@@ -154,7 +154,7 @@ def turns(bases: list[Tables], classes: Classes) -> Schedule:
 
 
 def circle(points: int) -> Iterator[Tables]:
-    """The circle method (Kirkman 1847): one point stays, or is missing, the others go round."""
+    """Yield the circle method (Kirkman 1847): one point stays, or is missing, the others go round."""
     ring = points - 1 if points % 2 == 0 else points
     for turn in range(ring):
         pairs = [[(turn + k) % ring, (turn - k) % ring] for k in range(1, (ring + 1) // 2)]
@@ -165,7 +165,7 @@ def circle(points: int) -> Iterator[Tables]:
 
 
 def power(number: int, base: int) -> int:
-    """The exponent that makes ``number`` of ``base``; 0: there is none."""
+    """Return the exponent that makes ``number`` of ``base``; 0: there is none."""
     exponent = 0
     while number % base == 0:
         number, exponent = number // base, exponent + 1
@@ -173,7 +173,7 @@ def power(number: int, base: int) -> int:
 
 
 def affine_space(order: int, dimension: int) -> Iterator[Tables]:
-    """The lines of the affine space over the field of ``order`` elements as tables.
+    """Yield the lines of the affine space over the field of ``order`` elements as tables.
 
     Rounds are the classes of parallel lines, one for each direction: a direction is a point whose first
     coordinate that is not 0 is 1. Lines of a direction begin where that coordinate is 0.
@@ -197,12 +197,12 @@ def _line(start: tuple[int, ...], direction: tuple[int, ...], order: int) -> lis
 
 
 def is_prime(number: int) -> bool:
-    """Whether this is a prime number."""
+    """Return whether this is a prime number."""
     return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
 
 
 def powers(prime: int) -> list[int]:
-    """The powers 0 … prime - 2 of the least number whose powers are all numbers from 1 on."""
+    """Return the powers 0 … prime - 2 of the least number whose powers are all numbers from 1 on."""
     for base in range(2, prime):
         found = [1]
         while (following := found[-1] * base % prime) != 1:
@@ -213,7 +213,7 @@ def powers(prime: int) -> list[int]:
 
 
 def cosets(prime: int, size: int) -> Tables:
-    """A base round for a prime number of points, one more than tables can hold: 0 sits out.
+    """Return a base round for a prime number of points, one more than tables can hold: 0 sits out.
 
     Tables are the cosets of the numbers whose power ``size`` is 1: every difference comes equally often.
     """

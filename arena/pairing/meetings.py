@@ -47,11 +47,11 @@ class Classes:
         return (self.orbit(p), self.orbit(q), ahead)
 
     def orbit(self, p: int) -> int:
-        """The number of the orbit of point p (the point that stays has one of its own)."""
+        """Return the number of the orbit of point p (the point that stays has one of its own)."""
         return p // self.order
 
     def turned(self, p: int, turns: int) -> int:
-        """Where point p stands after so many turns."""
+        """Return where point p stands after so many turns."""
         if p >= self.moved:
             return p
         start = p - p % self.order
@@ -77,19 +77,19 @@ class Meetings:
         return sum(w * m * m for w, m in zip(self.classes.weight, self.met, strict=True))
 
     def least(self) -> float:
-        """A bound that no rounds with as many meetings can get below: all pairs within one of each other."""
+        """Return a lower bound for rounds with as many meetings: all pairs within one of each other."""
         points, order = self.classes.points, self.classes.order
         pairs = points * (points - 1) // 2
         each, more = divmod(sum(self.met) * order, pairs)
         return (more * (each + 1) ** 2 + (pairs - more) * each**2) / order
 
     def spread(self) -> int:
-        """Difference between the most and the least often that two points meet."""
+        """Return the difference between the most and the least often that two points meet."""
         each = [w * m for w, m in zip(self.classes.weight, self.met, strict=True)]
         return max(each) - min(each)
 
     def replace(self, others: Sequence[int], old: int, new: int) -> int:
-        """Count ``new`` in the place of ``old`` beside ``others``; gives the change of the cost."""
+        """Count ``new`` instead of ``old`` with ``others``; return how the cost changes."""
         met, weight = self.met, self.classes.weight
         old_class, new_class = self.classes.of[old], self.classes.of[new]
         change = 0
@@ -104,7 +104,7 @@ class Meetings:
 
 
 def base_rounds(classes: Classes, size: int, count: int, rng: Random) -> list[Tables]:
-    """Rounds drawn by lot: tables of ``size``, and last the byes, spread evenly over the orbits."""
+    """Return rounds drawn by lot: tables of ``size``, and last the byes, spread evenly over the orbits."""
     byes = classes.points % size
     rounds = []
     for number in range(count):
@@ -129,7 +129,7 @@ class Swap(NamedTuple):
     j: int
 
     def make(self, meetings: Meetings) -> int:
-        """Change their places; gives the change of the cost. Made again, it is undone."""
+        """Change their places; return how the cost changes. Made again, it is undone."""
         p, q = self.one[self.i], self.two[self.j]
         change = meetings.replace(self.one[: self.i] + self.one[self.i + 1 :], p, q)
         if self.two is not self.tables[-1]:
@@ -144,7 +144,7 @@ def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rn
     The last list of each round holds its byes; who takes another's bye gives back one in another round, so
     that every orbit sits out as often as before. At most ``swaps`` swaps are tried, worse ones taken more and
     more rarely, by ``cold`` at most in the end (simulated annealing with a linear threshold instead of an
-    exponential, which platforms round differently). Gives whether the bound was reached.
+    exponential, which platforms round differently). Return whether the bound was reached.
     """
     cost, least = meetings.cost(), meetings.least()
     limit, cooling = HOT, (cold / HOT) ** (1 / swaps)
@@ -157,7 +157,7 @@ def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rn
 
 
 def _try(rounds: list[Tables], meetings: Meetings, limit: float, rng: Random) -> int:
-    """Draw a swap and make it unless it costs too much; gives the change of the cost."""
+    """Draw a swap and make it unless it costs too much; return how the cost changes."""
     random = rng.random
     tables = rounds[int(random() * len(rounds))]
     one, two = tables[int(random() * (len(tables) - 1))], tables[int(random() * len(tables))]
@@ -182,7 +182,7 @@ def _try(rounds: list[Tables], meetings: Meetings, limit: float, rng: Random) ->
 
 
 def _try_bye(rounds: list[Tables], swap: Swap, meetings: Meetings, limit: float, rng: Random) -> int:
-    """The same for a swap with a bye, for which one is given back."""
+    """Return the same for a swap with a bye, for which one is given back."""
     classes = meetings.classes
     playing, out = classes.orbit(swap.one[swap.i]), classes.orbit(swap.two[swap.j])
     draft = [swap]
@@ -200,7 +200,7 @@ def _try_bye(rounds: list[Tables], swap: Swap, meetings: Meetings, limit: float,
 
 
 def _change(one: Sequence[int], p: int, two: Sequence[int], q: int, meetings: Meetings) -> int:
-    """By how much it changes the cost that p and q change tables, if every pair is a class of its own."""
+    """Return how the cost changes if p and q change tables and every pair is a class of its own."""
     met, of_p, of_q = meetings.met, meetings.classes.of[p], meetings.classes.of[q]
     joined = sum([met[of_q[x]] - met[of_p[x]] for x in one if x != p])
     joined += sum([met[of_p[x]] - met[of_q[x]] for x in two if x != q])
@@ -210,7 +210,7 @@ def _change(one: Sequence[int], p: int, two: Sequence[int], q: int, meetings: Me
 def _changed(
     one: Sequence[int], p: int, two: Sequence[int], q: int, meetings: Meetings
 ) -> tuple[int, list[int]]:
-    """By how much it changes the cost that p and q change tables, and the meetings then."""
+    """Return how the cost changes if p and q change tables, and the meetings then."""
     of, weight, met = meetings.classes.of, meetings.classes.weight, meetings.met[:]
     change = 0
     for table, old, new in ((one, p, q), (two, q, p)):
@@ -228,7 +228,7 @@ def _changed(
 
 
 def _give_back(tables: Tables, classes: Classes, out: int, playing: int) -> Swap | None:
-    """A swap that seats a point of orbit ``out`` again and sends one of orbit ``playing`` out for it."""
+    """Return a swap that seats a point of orbit ``out`` again in place of one of orbit ``playing``."""
     for j, bye in enumerate(tables[-1]):
         if classes.orbit(bye) == out:
             for table in tables[:-1]:

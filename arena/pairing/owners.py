@@ -7,7 +7,7 @@ from arena.pairing.values import Tables
 
 
 def most_tables(bots: Iterable[int], size: int) -> int:
-    """The most tables of ``size`` that can be filled with no owner twice at any.
+    """Return the most tables of ``size`` that can be filled with no owner twice at any.
 
     ``bots`` is how many each owner has. At T tables it can seat T of them, so T tables want ``size * T``
     bots, where no more than T of each owner count. That is enough: they are dealt out owner by owner.
@@ -25,7 +25,7 @@ def most_tables(bots: Iterable[int], size: int) -> int:
 
 
 def first_seated(line: Sequence[int], size: int, owners: Mapping[int, int]) -> set[int]:
-    """Who plays of those in line: the first, as many as fill the most tables with no owner twice at any.
+    """Return who plays: the first in line that fill the most tables with no owner twice at any.
 
     Who is not in ``owners`` has no owner in common with anyone; without any, nobody is passed over.
     """
@@ -46,7 +46,7 @@ def first_seated(line: Sequence[int], size: int, owners: Mapping[int, int]) -> s
 
 
 def parted(tables: Tables, owner: Sequence[int]) -> Tables:
-    """The tables with as few and as near exchanges as are found, so that no owner is twice at any.
+    """Return the tables with as few and as near exchanges as are found, so that no owner is twice at any.
 
     ``owner`` is that of each place; none may have more places than there are tables.
     """

@@ -31,7 +31,7 @@ class Positions:
             self._followed[table[position - 1], entrant] += 1
 
     def cost(self, table: Sequence[int]) -> tuple[int, int]:
-        """What evenness this order costs: positions had before, then neighbours had before."""
+        """Return what evenness this order costs: positions had before, then neighbours had before."""
         had, followed = self._had, self._followed
         return (
             sum([had[key] for key in zip(table, range(len(table)), strict=True) if key in had]),
@@ -39,7 +39,7 @@ class Positions:
         )
 
     def order(self, table: Sequence[int], rng: Random) -> tuple[int, ...]:
-        """The table in the order that costs least, drawn by lot among equals."""
+        """Return the table in the order that costs least, drawn by lot among equals."""
         drawn = shuffled(table, rng)
         if not self._had:
             return tuple(drawn)

@@ -49,7 +49,7 @@ class TableReason:
 
 
 def explain(standing: Sequence[int], size: int, history: History, pairing: Pairing) -> list[TableReason]:
-    """The reasons for the tables of a Swiss round, in their order.
+    """Return the reasons for the tables of a Swiss round, in their order.
 
     ``standing`` and ``history`` are what the round was paired from; a pairing made in any other way is
     measured against them just the same.
@@ -92,7 +92,7 @@ def explain(standing: Sequence[int], size: int, history: History, pairing: Pairi
 
 
 def _instead(tables: list[list[int]], at: int, costs: Costs, order: Sequence[int]) -> Exchange | None:
-    """The best exchange of one at table ``at`` that changes who is of one owner or has met there."""
+    """Return the best exchange of one at table ``at`` that changes who is of one owner or has met there."""
     here = tables[at]
     before = costs.parts([here])
     options: list[tuple[Cost, int, int, int]] = []

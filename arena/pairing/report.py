@@ -34,7 +34,7 @@ class Balance:
 
 
 def balance(entrants: Sequence[int], pairings: Sequence[Pairing]) -> Balance:
-    """The balance of these rounds."""
+    """Return the balance of these rounds."""
     met: Counter[tuple[int, int]] = Counter()
     had: Counter[tuple[int, int]] = Counter()
     followed: Counter[tuple[int, int]] = Counter()

@@ -72,7 +72,7 @@ class Costs:
         """Whether no table may have an owner twice."""
 
     def beside(self, one: int, others: Sequence[int]) -> int:
-        """The cost of place ``one`` sitting with ``others``."""
+        """Return the cost of place ``one`` sitting with ``others``."""
         met, owner, level, repeat = self.met[one], self.owner, self.level, self.repeat
         own_level, own_owner = level[one], owner[one]
         cost = 0
@@ -85,11 +85,11 @@ class Costs:
         return cost
 
     def table(self, table: Sequence[int]) -> int:
-        """The cost of a whole table."""
+        """Return the cost of a whole table."""
         return sum(self.beside(one, table[:index]) for index, one in enumerate(table))
 
     def parts(self, tables: Sequence[Sequence[int]]) -> Cost:
-        """The cost of these tables, criterion by criterion."""
+        """Return the cost of these tables, criterion by criterion."""
         pairs = [pair for table in tables for pair in combinations(table, 2)]
         return Cost(
             sum(self.owner[one] == self.owner[two] for one, two in pairs),
@@ -99,20 +99,20 @@ class Costs:
 
 
 def placed(tables: Tables, byes: Sequence[int], history: History, rng: Random) -> Pairing:
-    """The pairing of these tables with everyone in the position that evens out best."""
+    """Return the pairing of these tables with everyone in the position that evens out best."""
     positions = Positions(history.tables)
     return Pairing(tuple(positions.order(table, rng) for table in tables), tuple(byes))
 
 
 def sitting_out(standing: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
-    """Who gets a bye: of those with the fewest so far, the lowest in the standing."""
+    """Return who gets a bye: of those with the fewest so far, the lowest in the standing."""
     so_far = Counter(byes)
     lowest_first = sorted(range(len(standing)), key=lambda place: (so_far[standing[place]], -place))
     return tuple(standing[place] for place in lowest_first[:count])
 
 
 def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
-    """Tables of the places 0 … places - 1, searched for the least cost; the best of the standing first.
+    """Return tables of the places 0 … places - 1, searched for the least cost, the best places first.
 
     A search that starts cool keeps the order of the standing where it can; in a small field, where repeats
     are hard to avoid, another one starts hot, and the better of the two is taken. ``most_swaps`` bounds the

@@ -50,7 +50,7 @@ def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float
 
 
 def _ratings(tx: Transaction, tournament: Tournament) -> dict[int, Rating]:
-    """The pool's ratings of all entrants, who are rated from here on if they were not yet."""
+    """Return the pool's ratings of all entrants, who are rated from here on if they were not yet."""
     versions = select(Entrant.version_id).where(Entrant.tournament_id == tournament.id)
     in_pool = (Rating.ruleset_id == tournament.ruleset_id, Rating.table_size == tournament.table_size)
     found = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(versions)))

@@ -29,12 +29,12 @@ TWO_SIDED = 1.96
 
 
 def expected(own: float, other: float) -> float:
-    """The share that the first of two is expected to win: 1 / (1 + 10 ** ((other - own) / 400))."""
+    """Return the share that the first of two is expected to win: 1 / (1 + 10 ** ((other - own) / 400))."""
     return 1.0 / (1.0 + math.pow(10.0, (other - own) / SCALE))
 
 
 def apply_match(ratings: Mapping[int, float], points: Mapping[int, float]) -> dict[int, float]:
-    """New ratings of those who sat at a table; their changes sum to zero.
+    """Return the new ratings of those who sat at a table; their changes sum to zero.
 
     ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
     draw. Who has no rating yet starts at ``START``.
@@ -53,7 +53,7 @@ def apply_match(ratings: Mapping[int, float], points: Mapping[int, float]) -> di
 
 
 def uncertainty(matches: int, size: int) -> float:
-    """Half the width of the 95 % interval around a rating after so many matches at tables of ``size``.
+    """Return half the width of the 95 % interval around a rating after so many matches at tables of ``size``.
 
     Two things make a rating wrong: what is left of starting everyone at ``START``, which every match brings
     down by about the same share, and the chance in its latest matches, which K keeps from dying away
@@ -67,7 +67,7 @@ def uncertainty(matches: int, size: int) -> float:
 
 
 def spread(count: int, total: float, squares: float) -> float | None:
-    """Half the width of the 95 % interval around the sum of so many independent values.
+    """Return half the width of the 95 % interval around the sum of so many independent values.
 
     ``total`` is their sum, ``squares`` that of their squares; None for fewer than two values.
     """

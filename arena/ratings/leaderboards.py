@@ -30,7 +30,7 @@ class LeaderboardLine:
 
 
 def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> list[LeaderboardLine]:
-    """The best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
+    """Return the best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
 
     Without ``pool``, or where several have that name, one pool after another. UnknownError if there is none.
     """
@@ -46,7 +46,7 @@ def _is_called(ruleset: StoredRuleset, name: str) -> bool:
 
 
 def _pools(tx: Transaction) -> list[tuple[StoredRuleset, int]]:
-    """The rulesets and table sizes under which there are ratings."""
+    """Return the rulesets and table sizes under which there are ratings."""
     rated = select(Rating.ruleset_id, Rating.table_size).where(Rating.matches > 0).distinct()
     found = [(tx.get_one(StoredRuleset, ruleset_id), size) for ruleset_id, size in tx.exec(rated).all()]
     return sorted(found, key=lambda one: (one[0].label, one[1], one[0].id))

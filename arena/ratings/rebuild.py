@@ -81,7 +81,7 @@ def _rebuild(tx: Transaction, *, mend: bool) -> Rebuilt:
 
 
 def _rated_rounds(tx: Transaction) -> Sequence[int]:
-    """The rounds in the order in which they were rated."""
+    """Return the rounds in the order in which they were rated."""
     first = func.min(RatingChange.id)
     rounds = select(Match.round_id).join(RatingChange, col(RatingChange.match_id) == Match.id)
     return tx.exec(rounds.group_by(col(Match.round_id)).order_by(first)).all()
@@ -90,7 +90,7 @@ def _rated_rounds(tx: Transaction) -> Sequence[int]:
 def _replay(
     tx: Transaction, tournament: Tournament, round: Round, pool: dict[int, _Built]
 ) -> tuple[str | None, int]:
-    """Rate a round again; gives the first difference, if there is one, and the number of tables."""
+    """Rate a round again; return the first difference, if there is one, and the number of tables."""
     stored = {
         change.seat_id: change
         for change in tx.exec(
@@ -126,7 +126,7 @@ def _replay(
 
 
 def _deal_totals(tx: Transaction, round: Round) -> dict[int, list[int]]:
-    """For each match of a round the sums of its deals' points, by position at the table."""
+    """Return for each match of a round the sums of its deals' points, by position at the table."""
     sessions = (
         select(Session.match_id, Session.seating, Session.deal_points)
         .join(Match, col(Match.id) == Session.match_id)
@@ -144,7 +144,7 @@ def _deal_totals(tx: Transaction, round: Round) -> dict[int, list[int]]:
 def _compare_ratings(
     tx: Transaction, built: Mapping[Pool, Mapping[int, _Built]], matches: int, mend: bool
 ) -> Rebuilt:
-    """Hold the stored ratings to those that were built."""
+    """Compare the stored ratings with those that were built."""
     rows = (
         select(Rating, BotVersion.name)
         .join(BotVersion, col(BotVersion.id) == Rating.version_id)

@@ -26,14 +26,14 @@ from arena.tournaments.entrants import EntrantInfo, list_entrants, present_in
 log = logging.getLogger("arena.advance")
 
 Step = Callable[[Storage, int, datetime], bool]
-"""Takes the step if it is still there to be taken; gives whether it did."""
+"""Takes the step if it is still there to be taken; returns whether it did."""
 
 Connected = Callable[[Sequence[int]], Collection[int]]
 """Of these bot versions, those that a referee could seat now."""
 
 
 def everyone(version_ids: Sequence[int]) -> Collection[int]:
-    """For where nobody can say who is connected: all of them."""
+    """Return all of them, where nobody can say who is connected."""
     return version_ids
 
 
@@ -62,20 +62,20 @@ def advance(
 
 
 def running_tournaments(storage: Storage) -> list[int]:
-    """All tournaments that may have something to do, oldest first."""
+    """Return all tournaments that may have something to do, oldest first."""
     running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
     with storage.read() as tx:
         return list(tx.exec(running.order_by(col(Tournament.id))))
 
 
 def tournament_of(storage: Storage, match_id: int) -> int:
-    """The tournament that a match belongs to."""
+    """Return the tournament that a match belongs to."""
     with storage.read() as tx:
         return tx.get_one(Match, match_id).tournament_id
 
 
 def next_step(storage: Storage, tournament_id: int) -> Step | None:
-    """What the rows ask for; None: nothing before a match finishes, or nothing ever."""
+    """Return what the rows ask for; None: nothing before a match finishes, or nothing ever."""
     with storage.read() as tx:
         tournament = tx.get(Tournament, tournament_id)
         if tournament is None or tournament.state != TournamentState.RUNNING:
@@ -197,7 +197,7 @@ def _open_batch(
 
 
 def _goes_on(tournament: Tournament | None) -> TypeGuard[Tournament]:
-    """Whether this is a continuous tournament that runs and has batches left."""
+    """Return whether this is a continuous tournament that runs and has batches left."""
     return (
         tournament is not None
         and FORMATS[tournament.format].in_batches
@@ -258,7 +258,7 @@ def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
 def _take_due(
     storage: Storage, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
 ) -> list[int]:
-    """Matches to send messages for, already noted as handed out."""
+    """Return matches to send messages for, already noted as handed out."""
     with storage.read() as tx:
         if not _to_hand_out(tx, tournament_id, now, at_once, again_after):
             return []
@@ -294,18 +294,18 @@ def _lock_running(
 
 
 def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
-    """Whether there is a round that has not ended."""
+    """Return whether there is a round that has not ended."""
     return any(_round(tx, tournament_id, state) for state in (RoundState.OPEN, RoundState.PLANNED))
 
 
 def _round(tx: Transaction, tournament_id: int, state: RoundState) -> Round | None:
-    """The first round in this state."""
+    """Return the first round in this state."""
     in_state = (Round.tournament_id == tournament_id, Round.state == state)
     return tx.exec(select(Round).where(*in_state).order_by(col(Round.number)).limit(1)).first()
 
 
 def _finished_round(tx: Transaction, tournament_id: int) -> Round | None:
-    """The first of the open rounds that has no unfinished match."""
+    """Return the first of the open rounds that has no unfinished match."""
     # Not "other than done": an index leads to what is in one of these states, past all that is done.
     states = [state for state in MatchState if state != MatchState.DONE]
     unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))

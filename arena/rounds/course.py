@@ -52,7 +52,7 @@ def course_of(
 def free_entrants(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
 ) -> tuple[list[EntrantInfo], int]:
-    """Those of a continuous tournament's entrants that have not withdrawn and sit at no open table.
+    """Return those of a continuous tournament's entrants that have not withdrawn and sit at no open table.
 
     And how many sit at one.
     """
@@ -70,7 +70,7 @@ def free_entrants(
 
 
 def paired_rounds(tx: Transaction, tournament: Tournament, after: int = 0) -> list[tuple[Round, Pairing]]:
-    """The rounds paired so far with their pairings, in order: all, or those after number ``after``."""
+    """Return the rounds paired so far with their pairings, in order: all, or those after number ``after``."""
     wanted = (Round.tournament_id == tournament.id, col(Round.number) > after)
     rounds = select(Round).where(*wanted).order_by(col(Round.number))
     seats = (

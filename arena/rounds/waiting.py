@@ -52,7 +52,7 @@ Ask = Callable[[Sequence[int]], Sequence[Answer]]
 
 
 def nobody_asked(version_ids: Sequence[int]) -> Sequence[Answer]:
-    """For where no referee can be asked."""
+    """Return no answers, where no referee can be asked."""
     return ()
 
 
@@ -136,7 +136,7 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
 def _described(
     matches: Sequence[_Match], lone: _Lone | None, version_ids: Sequence[int], answers: Sequence[Answer]
 ) -> Obstacles:
-    """The same in words; the answers are about these bot versions."""
+    """Return the obstacles in words; the answers are about these bot versions."""
     tried = max((match.not_before for match in matches if match.not_before is not None), default=None)
     usable = [status for answer in answers if (status := answer.usable) is not None]
     if answers and not usable and (lone is not None or any(match.problem for match in matches)):
@@ -153,12 +153,12 @@ def _described(
 
 
 def is_played(status: TournamentStatus, now: datetime) -> bool:
-    """Whether a worker has one of its matches."""
+    """Return whether a worker has one of its matches."""
     return status.leased_until is not None and status.leased_until > now
 
 
 def busy_elsewhere(storage: Storage, status: TournamentStatus, now: datetime) -> list[str]:
-    """The other tournaments of which a worker has a match now, by name."""
+    """Return the other tournaments of which a worker has a match now, by name."""
     with storage.read() as tx:
         played = (
             select(Tournament.name)
@@ -169,7 +169,7 @@ def busy_elsewhere(storage: Storage, status: TournamentStatus, now: datetime) ->
 
 
 def _doubtful(tx: Transaction, status: TournamentStatus, now: datetime) -> list[_Match]:
-    """The first matches that failed, or that a worker has."""
+    """Return the first matches that failed, or that a worker has."""
     taken = (col(Match.lease_until) > now) & (col(Match.started_at) <= now - BEGIN)
     first = (
         select(Match.id)
@@ -210,7 +210,7 @@ def _doubtful(tx: Transaction, status: TournamentStatus, now: datetime) -> list[
 
 
 def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
-    """None: tables are being played, or there will be no more of them."""
+    """Return who could play; None if tables are being played, or there will be no more of them."""
     tournament = tx.get_one(Tournament, status.id)
     free, busy = free_entrants(tx, tournament, list_entrants(tx, tournament))
     if busy or tournament.paired == tournament.rounds:
@@ -227,7 +227,7 @@ def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
 
 
 def _about(match: _Match, here: set[int] | None) -> str:
-    """What a match waits for, if that is known; ``here`` is who is connected, None: nobody could say."""
+    """Return what a match waits for, if known; ``here`` is who is connected (None: nobody could say)."""
     where = f"round {match.round} table {match.table}"
     if match.taken and here is not None:
         absent = [bot for bot in match.bots if bot.version_id not in here]
@@ -245,7 +245,7 @@ def _too_few(lone: _Lone, here: set[int]) -> str:
 
 
 def _connected_not(absent: Sequence[_Bot]) -> str:
-    """These bots, and that they are not connected."""
+    """Return these bots, and that they are not connected."""
     names = [f"{bot.name}{' (its token is revoked)' if bot.revoked else ''}" for bot in absent[:NAMED]]
     if len(absent) > NAMED:
         names.append(f"{len(absent) - NAMED} others")
@@ -260,7 +260,7 @@ def _no_referee(answers: Sequence[Answer]) -> str:
 
 
 def _state(answer: Answer) -> str:
-    """Why a referee cannot be used."""
+    """Return why a referee cannot be used."""
     if answer.status is not None:
         return "is shutting down"
     code, _, details = answer.problem.removeprefix(f"referee {answer.address}: ").partition(": ")

@@ -19,7 +19,7 @@ from arena.tournaments.entrants import EntrantInfo
 
 
 def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:
-    """How the finished matches ended, of one round or of all, in the order of rounds and tables.
+    """Return how the finished matches ended, of one round or of all, in the order of rounds and tables.
 
     What counts is points; in a duplicate tournament, points beside those of the same seat at the round's
     other tables (``arena.matches.duplicate``).
@@ -48,7 +48,7 @@ def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = Non
 def duplicate_points(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> dict[tuple[int, int], tuple[float, ...]]:
-    """By round and table of each finished match of a duplicate tournament, for each position what counts."""
+    """Return what counts in a duplicate tournament by position, for each round and table that is done."""
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, round_id):
         points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
@@ -69,7 +69,7 @@ class PlayedSession(NamedTuple):
 def played_deals(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
-    """For each round its number and its finished matches' sessions by table, in order."""
+    """Yield for each round its number and its finished matches' sessions by table, in order."""
     of_it = Round.tournament_id == tournament.id
     rounds = select(Round.id, Round.number).where(of_it).order_by(col(Round.number))
     if round_id is not None:
@@ -89,7 +89,7 @@ def played_deals(
 
 
 def byes(tx: Transaction, tournament: Tournament) -> list[int]:
-    """Everyone who sat out in a round that was opened, once for each time."""
+    """Return everyone who sat out in a round that was opened, once for each time."""
     opened = (Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
     rounds = tx.exec(select(Round.byes).where(*opened).order_by(col(Round.number)))
     return [entrant for sitting_out in rounds for entrant in sitting_out]
@@ -98,7 +98,7 @@ def byes(tx: Transaction, tournament: Tournament) -> list[int]:
 def current_standings(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
 ) -> list[Standing]:
-    """The standings after all matches that are done."""
+    """Return the standings after all matches that are done."""
     numbers = [entrant.number for entrant in entrants]
     criteria = FORMATS[tournament.format].criteria
     return standings(numbers, outcomes(tx, tournament), byes(tx, tournament), criteria)

@@ -74,7 +74,7 @@ class Standing:
 
 
 def match_scores(points: Mapping[int, float]) -> dict[int, float]:
-    """Match score of everyone at a table: the opponents beaten, and half of those with equal points."""
+    """Return everyone's match score at a table: the opponents beaten, and half of those with equal points."""
     everyone = points.values()
     return {
         entrant: sum(own > other for other in everyone) + (sum(own == other for other in everyone) - 1) / 2
@@ -142,7 +142,7 @@ def _line(who: int, totals: Mapping[int, _Total], byes: int) -> Standing:
 
 
 def _totals(outcomes: Sequence[MatchOutcome]) -> dict[int, _Total]:
-    """What everyone has made of these matches."""
+    """Return what everyone has made of these matches."""
     totals: dict[int, _Total] = defaultdict(_Total)
     for outcome in sorted(outcomes, key=attrgetter("round", "table")):
         for entrant, scored in match_scores(outcome.points).items():
@@ -160,7 +160,7 @@ def _totals(outcomes: Sequence[MatchOutcome]) -> dict[int, _Total]:
 def crosstable(
     entrants: Sequence[int], deals: Iterable[Mapping[int, int]]
 ) -> dict[tuple[int, int], tuple[int, int]]:
-    """For every two entrants (a, b): in how many deals a had more points than b, and in how many both sat.
+    """Return for every two entrants (a, b) in how many deals a had more points than b, and both sat.
 
     ``deals`` gives the points of everyone in a deal, one mapping for each deal.
     """

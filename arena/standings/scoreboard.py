@@ -50,7 +50,7 @@ class Crosstable:
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:
-    """The standings after all matches that are done, best first. UnknownError."""
+    """Return the standings after all matches that are done, best first. UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
@@ -85,7 +85,7 @@ class _Scored:
 
 
 def _scored(tx: Transaction, tournament: Tournament) -> dict[int, _Scored]:
-    """By entrant what it made of each of its deals."""
+    """Return by entrant what it made of each of its deals."""
     seats = (
         select(Round.number, Match.table_number, Entrant.number)
         .select_from(Seat)
@@ -113,7 +113,7 @@ def _scored(tx: Transaction, tournament: Tournament) -> dict[int, _Scored]:
 
 
 def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 0) -> Crosstable:
-    """Who finished before whom how often, in the deals of all matches that are done.
+    """Return who finished before whom how often, in the deals of all matches that are done.
 
     Of the standings' lines, ``limit`` after the first ``offset``; what is held in memory grows with the
     square of ``limit`` alone. UnknownError.
@@ -135,7 +135,7 @@ def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 
 
 
 def _deals(tx: Transaction, tournament: Tournament, place: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    """For each deal the points by place, of those who have one; the records themselves are not read."""
+    """Yield for each deal the points by place, of those who have one; the records themselves are not read."""
     done = (col(Match.tournament_id) == tournament.id, col(Match.state) == MatchState.DONE)
     seats = (
         select(Seat.match_id, Seat.position, Entrant.number)

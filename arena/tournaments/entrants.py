@@ -22,7 +22,7 @@ class EntrantInfo:
 
 
 def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
-    """The tournament's entrants in the order of seeding."""
+    """Return the tournament's entrants in the order of seeding."""
     rows = (
         select(Entrant, BotVersion.name, Bot.owner_id)
         .join(BotVersion, col(BotVersion.id) == Entrant.version_id)

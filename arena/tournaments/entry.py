@@ -20,7 +20,7 @@ from arena.tournaments.overview import find_tournament
 
 
 def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
-    """Enter a bot into a tournament; gives the first round that it plays in, if the others do not end before.
+    """Enter a bot into a tournament; return the first round that it plays in, unless the others end before.
 
     Rounds before are worth nothing to it. UnknownError, SpecError for a bot that cannot play, StateError.
     """
@@ -58,14 +58,14 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) ->
 
 
 def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
-    """The names of the entrants that have not withdrawn."""
+    """Return the names of the entrants that have not withdrawn."""
     names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
     return tx.exec(names.where(*stay)).all()
 
 
 def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
-    """Withdraw a bot from a tournament; gives the last round that it plays in (0: none).
+    """Withdraw a bot from a tournament; return the last round that it plays in (0: none).
 
     ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
     paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.

@@ -83,7 +83,7 @@ def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
 
 
 def _run(tx: Transaction, tournament: Tournament, states: Sequence[TournamentState], now: datetime) -> bool:
-    """Let a tournament run that is in one of these states; gives whether it was."""
+    """Let a tournament run that is in one of these states; return whether it was."""
     waits = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(states))
     started_at = func.coalesce(Tournament.started_at, now)
     values = {"state": TournamentState.RUNNING, "problem": None, "started_at": started_at}

@@ -66,20 +66,20 @@ class TournamentStatus:
 
 
 def status(storage: Storage, name: str) -> TournamentStatus:
-    """How a tournament stands. UnknownError."""
+    """Return how a tournament stands. UnknownError."""
     with storage.read() as tx:
         return status_of(tx, find_tournament(tx, name))
 
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
-    """How the latest tournaments stand, newest first."""
+    """Return how the latest tournaments stand, newest first."""
     latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit)
     with storage.read() as tx:
         return [status_of(tx, tournament) for tournament in tx.exec(latest).all()]
 
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
-    """The tournament of this name, or UnknownError."""
+    """Return the tournament of this name, or UnknownError."""
     found = tx.exec(select(Tournament).where(Tournament.name == name)).first()
     if found is None:
         raise UnknownError(f"no tournament {name!r}")
@@ -87,7 +87,7 @@ def find_tournament(tx: Transaction, name: str) -> Tournament:
 
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
-    """How this tournament stands in this transaction."""
+    """Return how this tournament stands in this transaction."""
     of_it = col(Match.tournament_id) == tournament.id
     counts = (
         select(Match.state, func.count(), func.sum(Match.sessions_done)).where(of_it).group_by(Match.state)

@@ -62,7 +62,7 @@ def _check_session_line(
 def _session(
     lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine
 ) -> list[list[int]]:
-    """The points of each deal by seat."""
+    """Return the points of each deal by seat."""
     table = None if head.part.duplicate else match.table
     seed = session_seed(head.seed, match.round, table, line.session)
     shared: dict[str, object] = {

@@ -38,7 +38,7 @@ class Report:
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
-    """The first rating that one export takes from another of these, but that is not so there; None: none."""
+    """Return the first rating that one export takes from another in which it differs; None: there is none."""
     after: dict[Where, float] = {}
     known = {report.tournament for report in reports}
     for report in reports:

@@ -86,7 +86,7 @@ class Rounds:
                 )
 
     def _pool(self, part: RoundPart) -> dict[str, float]:
-        """Ratings before the round of all at its tables."""
+        """Return ratings before the round of all at its tables."""
         before = {}
         if part.state == "closed":
             sitting = [self._head.names[number] for table in part.tables for number in table]
@@ -119,7 +119,7 @@ class Rounds:
         self._report.links.append(Link(self._lines.number, place, line.rating))
 
     def _scores(self, matches: Sequence[Played]) -> list[Sequence[float] | None]:
-        """What counts of each match by place at the table; None where it is not done."""
+        """Return what counts of each match by place at the table; None where it is not done."""
         if not self._head.part.duplicate:
             return [match.part.points if match.part.state == "done" else None for match in matches]
         done = [match for match in matches if match.part.state == "done"]
