@@ -39,7 +39,7 @@ class Play:
         return self._rules.kind(self.code)
 
     def beats(self, other: "Play") -> bool:
-        """Whether it may be played on ``other``."""
+        """Return whether it may be played on ``other``."""
         return self._rules.beats(self.code, other.code)
 
     def __len__(self) -> int:
@@ -119,7 +119,7 @@ class _Step(NamedTuple):
     change: int
     """By how many cards the seat's hand becomes larger."""
     played: int
-    """Mask."""
+    """The cards that it plays, as a mask."""
     drawn: int
     """Mask of the cards drawn, for the bot's own."""
     taker: int
@@ -148,13 +148,13 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
 
 @lru_cache(maxsize=64)
 def _steps(rules: Rules) -> Memo[bytes, _Step]:
-    """The actions of a compiled ruleset by their encoding, decoded when they are first met."""
+    """Return the actions of a compiled ruleset by their encoding, decoded when they are first met."""
     return Memo(lambda encoded: _step(rules, encoded))
 
 
 @lru_cache(maxsize=64)
 def _played(rules: Rules) -> Memo[bytes, int]:
-    """The codes of plays by their cards, encoded."""
+    """Return the codes of plays by their cards, encoded."""
     mask = card_numbers(rules).mask
     return Memo(lambda encoded: rules.code(mask(encoded)))
 
@@ -197,7 +197,7 @@ class SessionView:
         self._played = _played(self.rules)
 
     def deal_started(self, started: bots_pb2.DealStarted) -> None:
-        """A deal begins, or is told of again."""
+        """Take in the beginning of a deal, the first time or again."""
         self.deal = started.deal
         self.hand = self._numbers.mask(started.hand)
         self.dealer = started.dealer
@@ -207,11 +207,11 @@ class SessionView:
         self._plays = None
 
     def deal_ended(self, ended: "bots_pb2.DealEnded") -> None:
-        """A deal is over; what happened last has been taken in."""
+        """Take in the end of a deal; what happened last has been taken in."""
         self.scores = tuple(ended.scores)
 
     def happened(self, actions: Sequence[bytes]) -> None:
-        """Takes in what the seats did: encoded actions."""
+        """Take in what the seats did: encoded actions."""
         own = self._own_bit
         steps = [*map(self._step, actions)]
         self._log += steps
@@ -242,7 +242,7 @@ class SessionView:
         return counts
 
     def plays(self) -> list[int]:
-        """Codes of all combinations in the hand, sorted."""
+        """Return the codes of all combinations in the hand, sorted."""
         plays, gone = self._plays, self._gone
         if plays is None:
             plays = self._plays = self.rules.list_plays(self.hand)
@@ -252,7 +252,7 @@ class SessionView:
         return plays
 
     def following(self, to_beat: int) -> list[int]:
-        """Codes of all combinations in the hand that beat the play ``to_beat``, sorted."""
+        """Return the codes of all combinations in the hand that beat the play ``to_beat``, sorted."""
         plays, gone, rules = self._plays, self._gone, self.rules
         if not plays or plays[-1] >= rules.first_bomb:
             return rules.following(self.plays(), to_beat)
@@ -266,7 +266,7 @@ class SessionView:
         return held
 
     def to_beat(self, message: Any) -> int:
-        """The code of the play to beat of a turn of the twin protocol; 0 when leading."""
+        """Return the code of the play to beat of a turn of the twin protocol; 0 when leading."""
         encoded = message.to_beat
         if encoded:
             return self._played[encoded[0]]
@@ -276,11 +276,11 @@ class SessionView:
         return 0
 
     def mask(self, numbers: Iterable[int]) -> int:
-        """Cards of a message as a mask."""
+        """Return the cards of a message as a mask."""
         return self._numbers.mask(numbers)
 
     def numbers(self, mask: int) -> Numbers:
-        """Cards of a mask as numbers for a message."""
+        """Return the cards of a mask as numbers for a message."""
         return self._numbers.numbers(mask)
 
     def happened_in_play(self) -> list[Happened]:
@@ -398,7 +398,7 @@ class Turn:
 
     @property
     def decision_ms(self) -> int:
-        """How long the decision may take, from when the referee sent the turn."""
+        """How long the decision may take, in milliseconds from when the referee sent the turn."""
         decision_ms: int = self._message.decision_ms
         return decision_ms
 
@@ -455,7 +455,7 @@ TURN_KINDS = {
 
 
 def legal_codes(view: SessionView, message: Any) -> list[int]:
-    """The codes of all legal plays of a turn of the twin protocol, ascending."""
+    """Return the codes of all legal plays of a turn of the twin protocol, ascending."""
     rules, to_beat = view.rules, view.to_beat(message)
     kind, include = message.kind, message.must_include
     guarded, top_card_banned = message.next_has_one, message.top_card_banned

@@ -31,14 +31,14 @@ _UNKNOWN = (
 
 
 def unknown_event() -> bots_pb2.Event:
-    """An event that this version does not know."""
+    """Return an event that this version does not know."""
     event = bots_pb2.Event()
     event.MergeFromString(_text(_LATER, _text(1, b"something happened")))
     return event
 
 
 def add_unknown_fields(message: Message) -> None:
-    """Adds fields that no version knows yet, of every wire type, to a message and to all messages in it."""
+    """Add fields that no version knows yet, of every wire type, to a message and to all messages in it."""
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:
             for part in value if field.is_repeated else [value]:
@@ -47,7 +47,7 @@ def add_unknown_fields(message: Message) -> None:
 
 
 def unpacked(message: Message) -> bytes:
-    """The message with every repeated enum written one by one, which readers must take as well."""
+    """Return the message with every repeated enum written one by one, which readers must take as well."""
     data = b""
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_MESSAGE:

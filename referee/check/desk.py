@@ -66,7 +66,7 @@ class Desk:
     # The connection
 
     async def meet(self, seconds: float) -> None:
-        """Waits for the bot's first stream and welcomes it. Raises Absent, or Failed for a wrong opening."""
+        """Wait for the bot's first stream and welcome it. Raise Absent, or Failed for a wrong opening."""
         if self.process is not None:
             await self.process.start()
         line = await self._next_line(seconds)
@@ -76,7 +76,7 @@ class Desk:
         self.greet(line, self.check_hello(line, heard.request))
 
     async def ready(self) -> None:
-        """Sees to it that the bot is connected. Raises Absent if it does not come back."""
+        """Wait for a bot that is not connected. Raise Absent if it does not come back."""
         if self.line is not None and self.line.live:
             return
         if self.process is not None and not self.process.running:
@@ -90,7 +90,7 @@ class Desk:
             await self.come_back()
 
     async def restart(self) -> None:
-        """Ends the bot's process and starts it anew. Raises Absent if that fails."""
+        """End the bot's process and start it anew. Raise Absent if that fails."""
         assert self.process is not None
         await self.break_off()
         await self.process.stop()
@@ -99,24 +99,24 @@ class Desk:
         await self.process.start()
 
     async def come_back(self, seconds: float | None = None) -> None:
-        """Waits for the bot's next stream and welcomes it. Raises Absent, or Failed for no good hello."""
+        """Wait for the bot's next stream and welcome it. Raise Absent, or Failed for a wrong opening."""
         line = await self.knock(seconds)
         self.greet(line, self.hello)
 
     async def knock(self, seconds: float | None = None) -> Line:
-        """The bot's next stream, when it has said hello; it is not welcomed yet."""
+        """Return the bot's next stream, when it has said hello; it is not welcomed yet."""
         line = await self._next_line(seconds or self.return_seconds)
         heard = await line.receive(self.patience, "a hello as the first message")
         self.check_hello(line, heard.request)
         return line
 
     def greet(self, line: Line, hello: bots_pb2.Hello, **more: Any) -> None:
-        """Welcomes the bot on a stream, which becomes the present one."""
+        """Welcome the bot on a stream, which becomes the present one."""
         self.line, self.hello = line, hello
         self.send(self.welcome(**more))
 
     def welcome(self, **more: Any) -> bots_pb2.PlayResponse:
-        """A welcome."""
+        """Return a welcome; ``more`` replaces fields of it."""
         sessions = min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
         fields = {
             "bot": self.bot,
@@ -129,7 +129,7 @@ class Desk:
 
     @property
     def referee(self) -> bots_pb2.Referee:
-        """This referee, as a welcome lists it."""
+        """The referee that the desk plays, as a welcome lists it."""
         return bots_pb2.Referee(id=self.board.referee_id, address=self.board.address)
 
     def check_hello(self, line: Line, request: bots_pb2.PlayRequest) -> bots_pb2.Hello:
@@ -171,13 +171,13 @@ class Desk:
         code: grpc.StatusCode = grpc.StatusCode.UNAVAILABLE,
         details: str = "the check ends this stream; connect again",
     ) -> None:
-        """Ends the present stream."""
+        """End the present stream."""
         if self.line is not None:
             await self.line.close(code, details)
             self.line = None
 
     async def _next_line(self, seconds: float) -> Line:
-        """The bot's next stream. Raises Absent if none comes, or if the bot's process ended."""
+        """Return the bot's next stream. Raise Absent if none comes, or if the bot's process ended."""
         waiting = asyncio.create_task(self._fetch_line())
         ends: list[asyncio.Task[Any]] = [waiting]
         if self.process is not None:
@@ -202,7 +202,7 @@ class Desk:
                 return line
 
     async def _process_gone(self, seconds: float) -> None:
-        """Waits until the process ended and nothing can come of it any more."""
+        """Wait until the process has ended and nothing can come from it any more."""
         assert self.process is not None
         await self.process.ended(seconds)
         await asyncio.sleep(QUIET_SECONDS)
@@ -210,18 +210,18 @@ class Desk:
     # Messages
 
     def send(self, *responses: bots_pb2.PlayResponse | bytes) -> None:
-        """Sends messages on the present stream."""
+        """Send messages on the present stream."""
         if self.line is None:
             raise Lost("the bot's stream is gone")
         for response in responses:
             self.line.send(response)
 
     async def deliver(self, response: bots_pb2.PlayResponse) -> None:
-        """Sends a message as it is."""
+        """Send a message as it is."""
         self.send(response)
 
     async def hear(self, expected: str) -> bots_pb2.PlayRequest:
-        """The bot's next message, which must not be a hello or a goodbye."""
+        """Return the bot's next message, which must not be a hello or a goodbye."""
         if self.line is None:
             raise Lost(f"expected {expected}; the bot's stream is gone")
         try:
@@ -235,7 +235,7 @@ class Desk:
         return request
 
     async def nothing(self, seconds: float = QUIET_SECONDS, why: str = "as nothing was asked") -> None:
-        """Sees to it that the bot sends nothing for a while."""
+        """Wait a while. Raise Failed if the bot sends anything, Lost if its stream ends."""
         await asyncio.sleep(seconds)
         for request in self.take_late():
             raise Failed(f"expected no message, {why}; got {shown(request)}")
@@ -243,7 +243,7 @@ class Desk:
             raise Lost(f"expected the bot's stream to stay open; it ended{await self._exit_note()}")
 
     def take_late(self) -> list[bots_pb2.PlayRequest]:
-        """What the bot sent on the present stream and nobody waited for."""
+        """Return what the bot sent on the present stream and nobody waited for."""
         return self.line.drain() if self.line is not None else []
 
     async def _exit_note(self) -> str:
@@ -264,7 +264,7 @@ class Desk:
         return min(self.hello.max_sessions or MOST_SESSIONS, MOST_SESSIONS)
 
     def session(self, ruleset: RulesetObject, seat: int, *, handle: int = 0, **more: Any) -> BotSession:
-        """A new session, which must still be opened; ``more`` is that of ``BotSession``."""
+        """Return a new session, which must still be opened; ``more`` is that of ``BotSession``."""
         if not handle:
             self._handles += 1
             handle = self._handles
@@ -282,7 +282,7 @@ class Desk:
     async def play(
         self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
-        """Opens sessions and plays them to their end, or stops each after so many turns of the bot."""
+        """Open sessions and play them to their end, or stop each after so many turns of the bot."""
         deliver = deliver or self.deliver
         limit = self.sessions_at_once
         for start in range(0, len(sessions), limit):
@@ -296,7 +296,7 @@ class Desk:
     async def go_on(
         self, sessions: Sequence[BotSession], *, deliver: Deliver | None = None, turns: int | None = None
     ) -> None:
-        """Plays open sessions to their end, or stops each after so many turns of the bot."""
+        """Play open sessions to their end, or stop each after so many turns of the bot."""
         deliver = deliver or self.deliver
         while owing := [session for session in sessions if session.turn is not None]:
             request = await self.hear(due(owing))
@@ -311,7 +311,7 @@ class Desk:
                 await deliver(response)
 
     def open(self, sessions: Sequence[BotSession]) -> None:
-        """Opens sessions up to the bot's first turns, all in one message."""
+        """Open sessions up to the bot's first turns, all in one message."""
         response = bots_pb2.PlayResponse()
         for session in sessions:
             session.open(response)
@@ -320,7 +320,7 @@ class Desk:
     def answers(
         self, sessions: Sequence[BotSession], request: bots_pb2.PlayRequest, out: bots_pb2.PlayResponse
     ) -> Iterator[tuple[BotSession, bots_pb2.Move]]:
-        """The moves of a message that answer open turns; for another one there is a notice to the bot."""
+        """Yield the moves of a message that answer open turns; for each other one the bot gets a notice."""
         for move in request.moves:
             found = [session for session in sessions if session.owes(move)]
             if found:
@@ -334,7 +334,7 @@ class Desk:
                 )
 
     async def tidy(self) -> None:
-        """After a scenario: stops what is open, and begins anew with a bot that does not listen any more."""
+        """Stop what a scenario left open, and begin anew with a bot that does not listen any more."""
         response = bots_pb2.PlayResponse()
         for session in self.sessions:
             if not session.over:
@@ -356,20 +356,20 @@ def notice(
     session: int | None = None,
     sequence: int | None = None,
 ) -> bots_pb2.Event:
-    """A notice; the code may be one that no version knows."""
+    """Return a notice; the code may be one that no version knows."""
     event = bots_pb2.Event(notice=bots_pb2.Notice(text=text, session=session, sequence=sequence))
     event.notice.code = code  # type: ignore[assignment]
     return event
 
 
 def due(sessions: Sequence[BotSession]) -> str:
-    """What is expected while sessions wait for the bot."""
+    """Return what is expected while sessions wait for the bot, for people."""
     first = f"an answer {sessions[0].position()}"
     return first if len(sessions) == 1 else f"{first}, and {len(sessions) - 1} more answers"
 
 
 def shown(request: bots_pb2.PlayRequest) -> str:
-    """A message of the bot for people."""
+    """Return what a message of the bot holds, for people."""
     parts = []
     if request.HasField("hello"):
         parts.append("a hello")

@@ -123,6 +123,6 @@ class BotProcess:
 
 
 def _fit(line: str) -> str:
-    """A line without control characters, cut where it is long."""
+    """Return a line without control characters, cut where it is long."""
     shown = "".join(letter if letter.isprintable() else " " for letter in line.rstrip())
     return shown if len(shown) <= SHOWN_WIDTH else f"{shown[:SHOWN_WIDTH]} …"

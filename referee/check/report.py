@@ -53,7 +53,7 @@ class Report:
         return {outcome: found[outcome] for outcome in every}
 
     def to_object(self) -> dict[str, object]:
-        """The report as JSON values."""
+        """Return the report as JSON values."""
         return {
             "bot": self.bot,
             "sdk": self.sdk,
@@ -68,7 +68,7 @@ class Report:
         }
 
     def to_text(self, width: int = 100) -> str:
-        """The report for people, in lines of at most ``width`` columns (not fewer than 40)."""
+        """Return the report for people, in lines of at most ``width`` columns (not fewer than 40)."""
         width = max(width, 40)
         lines = [f"{self.bot}, {self.sdk or 'no SDK named'}, protocol version {self.protocol_version}", ""]
         for result in self.results:

@@ -23,7 +23,10 @@ class UnknownScenario(RefereeError):
 
 
 def select(codes: Sequence[str] | None) -> tuple[Scenario, ...]:
-    """The scenarios of these codes ("PING-02") and groups ("PING"), all for None. Raises UnknownScenario."""
+    """Return the scenarios of these codes ("PING-02") and groups ("PING"); all for None.
+
+    Raise UnknownScenario for what is neither.
+    """
     if codes is None:
         return SCENARIOS
     wanted = {code.strip().upper() for code in codes}
@@ -81,7 +84,7 @@ async def check(
 
 
 def _reachable(address: str) -> str:
-    """Where a bot on this machine finds a server that may listen everywhere."""
+    """Return where a bot on this machine finds a server that may listen everywhere."""
     host, _, port = address.rpartition(":")
     everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
     return f"{everywhere.get(host, host)}:{port}"
@@ -137,7 +140,7 @@ def _hopeless(desk: Desk, result: Result) -> str:
 
 
 async def _try(desk: Desk, scenario: Scenario) -> Result:
-    """Tries the bot through one scenario."""
+    """Try the bot through one scenario."""
     outcome: Outcome = "passed"
     reason = ""
     desk.scenario, desk.failure = scenario.code, None
@@ -179,7 +182,7 @@ async def _ready(desk: Desk) -> None:
 
 
 def _require(desk: Desk, scenario: Scenario) -> None:
-    """Raises NotRun where the scenario does not concern the bot."""
+    """Raise NotRun where the scenario does not concern the bot."""
     if scenario.needs == "command" and desk.process is None:
         raise NotRun("only for a bot that the check starts by its command")
     if scenario.needs == "lists" and not desk.hello.wants.legal_plays:
@@ -187,12 +190,12 @@ def _require(desk: Desk, scenario: Scenario) -> None:
 
 
 def _limit(desk: Desk, scenario: Scenario) -> float:
-    """How long a scenario may take, in seconds: longer for a bot that gets more time for each answer."""
+    """Return how many seconds a scenario may take: more where the bot gets more time for each answer."""
     return scenario.seconds * max(1.0, desk.patience / PATIENCE)
 
 
 def _ran_out(desk: Desk, scenario: Scenario, began: float) -> tuple[Outcome, str]:
-    """What it means that a scenario was not finished in time: slow is no fault."""
+    """Return what it means that a scenario was not finished in time: slow is no fault."""
     limit = _limit(desk, scenario)
     if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
         return "warned", f"answered turns, but was not through after {limit:g} s: the bot is slow"

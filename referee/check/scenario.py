@@ -31,7 +31,7 @@ class Scenario:
 
 
 class Group:
-    """Collects the scenarios of a module, in order."""
+    """Collect the scenarios of a module, in order."""
 
     def __init__(self) -> None:
         self.scenarios: list[Scenario] = []

@@ -42,18 +42,18 @@ LIMITS = Limits(decision_ms=5000, faults=10, credit_ms=0)
 
 
 def quiet(deal: Deal, seat: int) -> int:
-    """Passes where it can, else plays the weakest single."""
+    """Pass where it can, else play the weakest single."""
     return deal.default(seat)
 
 
 def eager(deal: Deal, seat: int) -> int:
-    """Plays the weakest it can."""
+    """Play the weakest it can."""
     legal = deal.legal(seat)
     return legal[0] & deal.rules.full if legal else 0
 
 
 def strong_first(deal: Deal, seat: int) -> int:
-    """Plays the strongest it can at its first three actions of a deal, then passes where it can."""
+    """Play the strongest it can at its first three actions of a deal, then pass where it can."""
     legal = deal.legal(seat)
     if not legal or sum(entry[0] == seat for entry in deal.log) >= 3:
         return deal.default(seat)
@@ -61,14 +61,14 @@ def strong_first(deal: Deal, seat: int) -> int:
 
 
 def mixed(deal: Deal, seat: int) -> int:
-    """Any legal action; the same position leads to the same one."""
+    """Return any legal action; the same position leads to the same one."""
     choices = deal.choices(seat)
     position = f"{deal.seed.hex()} {len(deal.log)} {seat}"
     return Random(position).choice(choices) & deal.rules.full
 
 
 def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy:
-    """For each seat named, these plays in this order ("-" passes), and then a policy."""
+    """Return a policy: for each seat named these plays in this order ("-" passes), then another policy."""
     left = {seat: list(texts) for seat, texts in plays.items()}
 
     def play(deal: Deal, seat: int) -> int:
@@ -141,13 +141,13 @@ class BotSession:
     # What happens
 
     def open(self, out: bots_pb2.PlayResponse) -> None:
-        """The session starts, and goes on to the bot's first turn."""
+        """Start the session, and go on to the bot's first turn."""
         self._add_session_started(out, resumed=False)
         self._open_deal(out)
         self.go_on(out)
 
     def resume(self, out: bots_pb2.PlayResponse) -> None:
-        """Tells the bot all that it needs after a reconnect."""
+        """Tell the bot all that it needs after a reconnect."""
         self._add_session_started(out, resumed=True)
         self._told = 0
         if self._session.deal is not None:
@@ -156,12 +156,12 @@ class BotSession:
             out.events.add().turn.CopyFrom(self._write_turn())
 
     def owes(self, move: bots_pb2.Move) -> bool:
-        """Whether a move answers the open turn."""
+        """Return whether a move answers the open turn."""
         turn = self.turn
         return turn is not None and self.handle == move.session and turn.sequence == move.sequence
 
     def take(self, move: bots_pb2.Move) -> None:
-        """The bot's answer to its turn. Raises Failed where it is not legal."""
+        """Take the bot's answer to its turn. Raise Failed where it is not legal."""
         turn, deal, seat = self.turn, self.deal, self.seat
         assert turn is not None
         cards = wire.read_move(self.rules, move)
@@ -180,7 +180,7 @@ class BotSession:
     def act_for_bot(
         self, out: bots_pb2.PlayResponse, kind: "bots_pb2.FaultKind.ValueType", move: bots_pb2.Move
     ) -> None:
-        """Takes the default action in place of the bot's answer, and tells it so."""
+        """Take the default action in place of the bot's answer, and tell it so."""
         turn, deal, seat = self.turn, self.deal, self.seat
         assert turn is not None
         numbers = card_numbers(self.rules).numbers
@@ -197,18 +197,18 @@ class BotSession:
         self.turn = None
 
     def forfeit(self, out: bots_pb2.PlayResponse, seat: int) -> None:
-        """Ends the session by a forfeit."""
+        """End the session by a forfeit."""
         self.turn = None
         self.deal.forfeit(seat)
         self.go_on(out)
 
     def void(self, out: bots_pb2.PlayResponse) -> None:
-        """Stops the session; nothing is scored."""
+        """Stop the session; nothing is scored."""
         self.turn = None
         self._end(out, SessionEnd.VOID, ())
 
     def go_on(self, out: bots_pb2.PlayResponse) -> None:
-        """Lets the others act until the bot owes an answer or the session is over."""
+        """Let the others act until the bot owes an answer or the session is over."""
         while not self.over:
             deal = self.deal
             if deal.over:
@@ -228,7 +228,7 @@ class BotSession:
                 return
 
     def position(self) -> str:
-        """Where the bot stands, for people: the session, its cards and the play to beat."""
+        """Return where the bot stands, for people: the session, its cards and the play to beat."""
         deal = self.deal
         to_beat = self.rules.text(deal.to_beat & self.rules.full) or "nothing"
         sequence = self.turn.sequence if self.turn is not None else self._sequence

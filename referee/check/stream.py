@@ -1,4 +1,4 @@
-"""The check's own server: real gRPC, with messages as bytes, so that a bot's nonsense can be told of."""
+"""The check's own server: real gRPC, with messages as bytes, so that a bot's nonsense can be reported."""
 
 import asyncio
 import contextlib
@@ -44,11 +44,11 @@ class Line:
         self._status: _Status | None = None
 
     def send(self, message: Message | bytes) -> None:
-        """Sends a message as soon as the bot takes it."""
+        """Send a message as soon as the bot takes it."""
         self._unsent.put_nowait(message if isinstance(message, bytes) else message.SerializeToString())
 
     async def receive(self, seconds: float, expected: str) -> Heard:
-        """The bot's next message. Raises Silent if none comes in time, Lost if the stream ends before."""
+        """Return the bot's next message. Raise Silent if none comes in time, Lost if the stream ends."""
         try:
             async with asyncio.timeout(seconds):
                 heard = await self._heard.get()
@@ -60,7 +60,7 @@ class Line:
         return heard
 
     def drain(self) -> list[bots_pb2.PlayRequest]:
-        """All that came and was not received."""
+        """Return all that came and was not received."""
         found = []
         while not self._heard.empty():
             heard = self._heard.get_nowait()
@@ -86,7 +86,7 @@ class Line:
         self.live = False
 
     async def serve(self, requests: AsyncIterator[bytes], context: Context) -> None:
-        """Moves messages until one side ends the stream."""
+        """Move messages until one side ends the stream."""
         tasks = [
             asyncio.create_task(self._write(context)),
             asyncio.create_task(self._read(requests)),
@@ -138,7 +138,7 @@ class Switchboard:
         self._server: grpc.aio.Server | None = None
 
     async def listen(self, address: str) -> None:
-        """Takes streams on an address, ``host:port``; port 0 finds a free one. Raises ListenError."""
+        """Listen on an address, ``host:port``; port 0 finds a free one. Raise ListenError."""
         server = grpc.aio.server(options=SERVER_OPTIONS)
         handler = grpc.stream_stream_rpc_method_handler(self._play)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": handler}),))
@@ -158,7 +158,7 @@ class Switchboard:
         return f"{self._host}:{self.port}"
 
     async def stop(self) -> None:
-        """Ends all streams and listens no more; ``listen(address)`` begins again."""
+        """End all streams and listen no more; ``listen(address)`` begins again."""
         if self._server is not None:
             await self._server.stop(0)
             self._server = None

@@ -26,7 +26,7 @@ LONG_SECONDS = 1.0
 
 
 async def resume(desk: Desk, sessions: list[BotSession]) -> None:
-    """Tells the bot of its open sessions."""
+    """Tell the bot of its open sessions."""
     response = bots_pb2.PlayResponse()
     for session in sessions:
         session.resume(response)
@@ -34,7 +34,7 @@ async def resume(desk: Desk, sessions: list[BotSession]) -> None:
 
 
 def shutdown(delay: float) -> bots_pb2.PlayResponse:
-    """Says that the referee closes, and how many seconds after its end the bot should come back."""
+    """Return the news that the referee closes, to which the bot may return so many seconds later."""
     closing = bots_pb2.Closing(reason="the referee is shutting down")
     closing.retry_delay.FromMilliseconds(round(delay * 1000))
     closing.end_delay.FromSeconds(10)
@@ -42,7 +42,7 @@ def shutdown(delay: float) -> bots_pb2.PlayResponse:
 
 
 async def returns_after(desk: Desk, ended: float, delay: float) -> None:
-    """Sees to it that the bot comes back, and not before so many seconds after the end of its stream."""
+    """Wait for the bot. Raise Failed if it comes sooner than so many seconds after the end of its stream."""
     line = await desk.knock(desk.return_seconds + delay)
     desk.greet(line, desk.hello)
     if (waited := line.began - ended) < 0.95 * delay:
@@ -50,7 +50,7 @@ async def returns_after(desk: Desk, ended: float, delay: float) -> None:
 
 
 async def answer(desk: Desk, session: BotSession, out: bots_pb2.PlayResponse) -> None:
-    """Takes the bot's answer to the open turn of its only session."""
+    """Take the bot's answer to the open turn of its only session."""
     while session.turn is not None:
         request = await desk.hear(due([session]))
         for _, move in desk.answers([session], request, out):

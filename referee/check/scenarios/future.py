@@ -18,7 +18,7 @@ LATER = 99
 
 
 def altered(desk: Desk, alter: Callable[[bots_pb2.PlayResponse], None]) -> Deliver:
-    """Sends messages after a change."""
+    """Return what sends messages after a change."""
 
     async def deliver(response: bots_pb2.PlayResponse) -> None:
         alter(response)
@@ -28,7 +28,7 @@ def altered(desk: Desk, alter: Callable[[bots_pb2.PlayResponse], None]) -> Deliv
 
 
 def later_kinds(response: bots_pb2.PlayResponse) -> None:
-    """Makes every turn one of a kind that is not known yet."""
+    """Make every turn one of a kind that is not known yet."""
     for event in response.events:
         if event.HasField("turn"):
             event.turn.kind = LATER  # type: ignore[assignment]

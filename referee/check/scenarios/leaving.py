@@ -19,14 +19,14 @@ group = Group()
 
 
 def process_of(desk: Desk) -> BotProcess:
-    """The bot's process."""
+    """Return the bot's process."""
     assert desk.process is not None
     return desk.process
 
 
 @asynccontextmanager
 async def another(desk: Desk, referee_id: str = "check-2") -> AsyncIterator[Desk]:
-    """A referee on another port. At the end of the block it turns the bot away, which is stopped."""
+    """Give a referee on another port. At the end of the block it turns the bot away, which is stopped."""
     board = Switchboard(referee_id)
     host = desk.board.address.rpartition(":")[0]
     await board.listen(f"{host}:0")
@@ -40,7 +40,7 @@ async def another(desk: Desk, referee_id: str = "check-2") -> AsyncIterator[Desk
 
 
 async def welcome_with(desk: Desk, *referees: Desk) -> None:
-    """Has the bot connect anew; the welcome lists these referees."""
+    """Have the bot connect anew; the welcome lists these referees."""
     await desk.break_off()
     line = await desk.knock()
     desk.greet(line, desk.hello, referees=[referee.referee for referee in referees])
@@ -109,7 +109,7 @@ async def leaves_when_refused(desk: Desk) -> None:
 
 
 async def turned_away(desk: Desk, refusal: Refused) -> None:
-    """Refuses the bot's next hello for good."""
+    """Refuse the bot's next hello for good."""
     await desk.break_off()
     line = await desk.knock()
     await line.refuse(refusal)
@@ -117,7 +117,7 @@ async def turned_away(desk: Desk, refusal: Refused) -> None:
 
 
 async def gives_up(desk: Desk, refusal: Refused) -> None:
-    """Sees to it that the bot, refused for good, makes no further attempt and ends with an error."""
+    """Raise Failed or Warned unless the bot, refused for good, tries no more and ends with an error."""
     process, name = process_of(desk), refusal.reason
     try:
         await desk.knock(desk.patience)

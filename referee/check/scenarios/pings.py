@@ -16,12 +16,12 @@ LATE_SECONDS = 0.5
 
 
 def ping(number: int) -> bots_pb2.PlayResponse:
-    """A message with just a ping."""
+    """Return a message with just a ping."""
     return bots_pb2.PlayResponse(ping=bots_pb2.Ping(id=number))
 
 
 async def pongs(desk: Desk, ids: list[int]) -> None:
-    """Waits for these pongs, in this order."""
+    """Wait for these pongs, in this order."""
     for number in ids:
         request = bots_pb2.PlayRequest()
         while not request.HasField("pong"):
@@ -31,7 +31,7 @@ async def pongs(desk: Desk, ids: list[int]) -> None:
 
 
 async def answer_all(desk: Desk, sessions: list[BotSession]) -> list[int]:
-    """Waits until the open turns of sessions are answered; gives the ids of the pongs that came with them."""
+    """Wait until the open turns are answered. Return the ids of the pongs that came with the answers."""
     ids = []
     while owing := [session for session in sessions if session.turn is not None]:
         request = await desk.hear(due(owing))

@@ -10,10 +10,10 @@ FOLLOWING: Hands = {1: ["3D 6D 8C 9D JC", "4D 5C 7H 9S KD", None, None]}
 
 
 def small(hand_size: int = 5, **fields: object) -> dict[str, object]:
-    """Four players clockwise with hands of this size, and what else differs."""
+    """Return a ruleset: four players clockwise with hands of this size, and what else differs."""
     return {**SMALL, "name": f"check-{hand_size}", "hand_size": hand_size, **fields}
 
 
 def three(hand_size: int = 5, **fields: object) -> dict[str, object]:
-    """The same for three players."""
+    """Return the same for three players."""
     return small(hand_size, name=f"check-three-{hand_size}", players=3, **fields)
