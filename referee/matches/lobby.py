@@ -6,6 +6,7 @@ Sans-I/O; the clock is passed in.
 import json
 import logging
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import ParamSpec
 
@@ -14,17 +15,9 @@ from referee.matches.alarms import Alarms
 from referee.matches.broadcast import Encoder, Spectator
 from referee.matches.connection import CloseCode, Connection, Shutdown
 from referee.matches.connections import PENALTY_SECONDS, Connections
-from referee.matches.events import (
-    Event,
-    Fault,
-    FaultKind,
-    Notice,
-    NoticeCode,
-    SessionEnd,
-    SessionEnded,
-    Sight,
-)
-from referee.matches.journal import Entry, EntryKind, Journal, event_entry
+from referee.matches.events import Notice, NoticeCode, SessionEnd
+from referee.matches.journal import Entry, EntryKind, Journal
+from referee.matches.link import TableLink
 from referee.matches.match import MatchSpec, Presence, Progress, SessionSpec, check_match
 from referee.matches.running import Match, Matches
 from referee.matches.table import INFINITY, Table
@@ -46,11 +39,6 @@ FAILING = "the referee fails at tables of this match; its log says how"
 
 _JOINING = 0
 """The handle under which matches that wait for absent bots are called; no session has it."""
-_NOTED = frozenset((Fault, Notice))
-"""Events that authors may read later."""
-_SETTLING = frozenset((Fault, SessionEnded))
-"""Events after which a bot owes the session nothing."""
-
 
 P = ParamSpec("P")
 
@@ -352,7 +340,9 @@ class Lobby:
         handle = next(self._handles)
         versions = [match.spec.bots[bot].version_id for bot in session.seating]
         absent = self._absent(match)
-        table = Table(match.info(session, handle), session.seed, _Session(self, match, session, handle))
+        info, finished = match.info(session, handle), partial(self._finish, match, session, handle)
+        link = TableLink(info, match, versions, self.connections, self._alarms, self.journal, finished)
+        table = Table(info, session.seed, link)
         table.watched = match.broadcast.spectators > 0
         match.tables[handle] = self._tables[handle] = table
         for seat, version in zip(table.seats, versions, strict=True):
@@ -372,7 +362,7 @@ class Lobby:
         text = f"the bot {why} when its match began, and forfeits the session"
         self.journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
 
-    def finish(self, match: Match, session: SessionSpec, handle: int) -> None:
+    def _finish(self, match: Match, session: SessionSpec, handle: int) -> None:
         """Clear the table of a session that is over."""
         table = match.tables.pop(handle)
         del self._tables[handle]
@@ -422,55 +412,3 @@ class Lobby:
         if handle in self._tables:
             table.over, table.end = True, SessionEnd.VOID
             table.events.finished()
-
-    def expect(self, handle: int, when: float) -> None:
-        """Have a table called at that time."""
-        self._alarms.set(when, handle)
-
-
-class _Session:
-    """The surroundings of one table: its bots' connections, its match, and the lobby."""
-
-    __slots__ = ("_connections", "_handle", "_lobby", "_match", "_session", "_versions")
-
-    def __init__(self, lobby: Lobby, match: Match, session: SessionSpec, handle: int) -> None:
-        self._lobby = lobby
-        self._connections = lobby.connections
-        self._match = match
-        self._session = session
-        self._handle = handle
-        self._versions = [match.spec.bots[bot].version_id for bot in session.seating]
-
-    def send(self, seat: int, event: Event) -> None:
-        kind, version = type(event), self._versions[seat]
-        if kind in _NOTED:
-            assert isinstance(event, Fault | Notice)
-            info = self._match.tables[self._handle].info
-            self._lobby.journal.add(event_entry(version, info, event))
-        connection = self._connections.get(version)
-        if connection is not None:
-            if kind in _SETTLING:
-                connection.outbox.owed.discard(self._handle)
-            connection.outbox.put(event)
-
-    def probe(self, seat: int) -> None:
-        connection = self._connections.get(self._versions[seat])
-        if connection is not None:
-            connection.probe()
-
-    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
-        connection = self._connections.get(self._versions[seat])
-        if connection is None:
-            return FaultKind.DISCONNECT
-        if handed_at is None:
-            return None if connection.was_ready(now) else FaultKind.STALL
-        return FaultKind.STALL if connection.is_stuck(now) else FaultKind.TIMEOUT
-
-    def expect(self, when: float) -> None:
-        self._lobby.expect(self._handle, when)
-
-    def show(self, sight: Sight) -> None:
-        self._match.broadcast.show(sight)
-
-    def finished(self) -> None:
-        self._lobby.finish(self._match, self._session, self._handle)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from referee.matches.clock import Clock, TimeControl
-from referee.matches.events import NoticeCode, Turn
+from referee.matches.events import FaultKind, NoticeCode, Turn
 from referee.matches.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 LATE_KEPT = 64
 """Turns that ran out, for each seat, of which it is remembered when, to say how late an answer came."""
+
+STUCK = ("takes no messages", "answers no ping")
+"""What a stalled bot does not do: before and after the turn was handed to its stream."""
 
 
 class Seat:
@@ -44,6 +47,20 @@ class Seat:
         late[sequence] = deadline
         if len(late) > LATE_KEPT:
             del late[next(iter(late))]
+
+    def why(self, kind: FaultKind) -> str:
+        """Return why a turn that was not answered in time is a fault of this kind, in words."""
+        clock = self.clock
+        within = f"no answer within {clock.time * 1000:.0f} ms"
+        if clock.credit >= 0.001:
+            within += f" and {clock.credit * 1000:.0f} ms for the network"
+        if clock.time < clock.control.limit:
+            within += " (all that was left in the bank)"
+        if kind is FaultKind.DISCONNECT:
+            return f"{within}: the bot was not connected"
+        if kind is FaultKind.STALL:
+            return f"{within}: the bot is connected, but {STUCK[clock.handed_at is not None]}"
+        return within
 
     def ignored(self, sequence: int, now: float) -> tuple[NoticeCode, str]:
         """Return why an answer to this turn, which is not open, has no effect."""

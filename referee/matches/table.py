@@ -30,8 +30,6 @@ from referee.records.record import deal_json
 from referee.records.times import Times
 
 INFINITY = float("inf")
-STUCK = ("takes no messages", "answers no ping")
-"""What a stalled bot does not do: before and after the turn was handed to its stream."""
 
 
 class Table:
@@ -94,14 +92,14 @@ class Table:
         if isinstance(cards, Malformed):
             self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
         else:
-            deal, clock = self._deal, seat.clock
+            deal, clock, times = self._deal, seat.clock, self._times
             at = len(deal.log)
             try:
                 deal.act(index, cards)
             except PlayError as error:
                 self._fault(seat, turn, FaultKind.ILLEGAL, str(error), now, cards)
             else:
-                self._times.note(at, index, turn.stage, clock.settle(now), clock.credit)
+                times.note(at, index, turn.stage, clock.settle(now), clock.credit)
         seat.turn = None
         self._go_on(now)
         return True
@@ -121,7 +119,7 @@ class Table:
                 if kind is None:
                     self.void()
                     return
-                self._fault(seat, turn, kind, self._why(seat, kind), now)
+                self._fault(seat, turn, kind, seat.why(kind), now)
                 seat.turn = None
                 self._go_on(now)
             elif not clock.probed and now >= clock.next_look:
@@ -292,19 +290,6 @@ class Table:
         if when < self.expected:
             self.expected = when
             self.events.expect(when)
-
-    def _why(self, seat: Seat, kind: FaultKind) -> str:
-        clock = seat.clock
-        within = f"no answer within {clock.time * 1000:.0f} ms"
-        if clock.credit >= 0.001:
-            within += f" and {clock.credit * 1000:.0f} ms for the network"
-        if clock.time < clock.control.limit:
-            within += " (all that was left in the bank)"
-        if kind is FaultKind.DISCONNECT:
-            return f"{within}: the bot was not connected"
-        if kind is FaultKind.STALL:
-            return f"{within}: the bot is connected, but {STUCK[clock.handed_at is not None]}"
-        return within
 
     def _fault(
         self, seat: Seat, turn: Turn, kind: FaultKind, reason: str, now: float, answered: int = 0

@@ -1,8 +1,10 @@
 """How long the decisions of a deal took, as it stands in the deal's record (docs/formats.md)."""
 
 import json
+from collections.abc import Mapping
 
 from referee.deals.action import Stage
+from referee.memo import Memo
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
 _MEASURABLE = 0.001
@@ -25,7 +27,7 @@ class Times:
         """Note a decision, with times in seconds; ``action`` counts the actions that the deal had before."""
         if stage is _EXCHANGE or stage is _BOMBS:
             turn = "exchange" if stage is _EXCHANGE else "bomb"
-            times = {"ms": _milliseconds(spent), "credit_ms": int(credit * 1000)}
+            times = {"ms": round(spent * 1000), "credit_ms": int(credit * 1000)}
             self._answers.append({"action": action, "seat": seat, "turn": turn, **times})
             return
         self._spent[action] = spent
@@ -34,16 +36,21 @@ class Times:
 
     def fields(self, actions: int) -> str:
         """Return the fields of a record with so many actions, as JSON with a comma before each."""
-        spent = [self._spent.get(action) for action in range(actions)]
-        fields = f',"ms":"{" ".join(["-" if one is None else str(_milliseconds(one)) for one in spent])}"'
+        fields = f',"ms":"{_line(self._spent, actions)}"'
         if self._credits:
-            known = [None if one is None else self._credits.get(at, 0.0) for at, one in enumerate(spent)]
-            texts = ["-" if credit is None else str(int(credit * 1000)) for credit in known]
-            fields += f',"credit_ms":"{" ".join(texts)}"'
+            credits_ = dict.fromkeys(self._spent, 0.0) | self._credits
+            fields += f',"credit_ms":"{_line(credits_, actions)}"'
         if self._answers:
             fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
         return fields
 
 
-def _milliseconds(seconds: float) -> int:
-    return max(0, int(seconds * 1000 + 0.5))
+_TEXTS: Memo[int, str] = Memo(str)
+
+
+def _line(seconds: Mapping[int, float], actions: int) -> str:
+    """Return the milliseconds of each action, - where there are none; this is made for every deal."""
+    texts = ["-"] * (actions + 1)  # with a forfeit, the last decision led to no action
+    for action, one in seconds.items():
+        texts[action] = _TEXTS[int(one * 1000 + 0.5)]
+    return " ".join(texts[:actions])

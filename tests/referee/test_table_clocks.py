@@ -249,7 +249,8 @@ def test_record_when_decisions_take_time_then_it_has_the_milliseconds_and_credit
     assert (asked[0], asked[1]) == (300, 1040)
     assert set(record["credit_ms"].split()) <= {"40", "39", "0", "-"}
     (fault,) = record["faults"]
-    assert (fault["ms"], fault["credit_ms"]) == (1040, int(record["credit_ms"].split()[0]))
+    assert fault["ms"] == 1040
+    assert fault["credit_ms"] in (39, 40)
 
 
 @pytest.mark.parametrize("preset", ["indonesia", "gamesky"])
