@@ -10,7 +10,14 @@ from arena.cli.later import Later
 from tests.tied import tied
 
 LIBRARIES = ("alembic", "asyncio", "celery", "google", "grpc", "kombu", "pydantic", "sqlalchemy", "sqlmodel")
-COMMANDS_OWN = ("arena.models", "arena.services", "arena.settings", "arena.storage", "referee.rules")
+COMMANDS_OWN = (
+    "arena.models",
+    "arena.messages",
+    "arena.settings",
+    "arena.storage",
+    "arena.tasks",
+    "referee.rules",
+)
 SHOW_LOADED = (
     "import sys; from arena.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
 )
