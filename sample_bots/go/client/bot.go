@@ -37,12 +37,13 @@ type seat struct {
 type table struct {
 	newStrategy func(*Session) Strategy
 	log         *slog.Logger
+	strict      bool
 	// seats has the open sessions; nil stands for one that cannot be read.
 	seats map[uint32]*seat
 }
 
-func newTable(newStrategy func(*Session) Strategy, log *slog.Logger) *table {
-	return &table{newStrategy, log, make(map[uint32]*seat)}
+func newTable(newStrategy func(*Session) Strategy, log *slog.Logger, strict bool) *table {
+	return &table{newStrategy, log, strict, make(map[uint32]*seat)}
 }
 
 // busy tells whether any session is open.
@@ -111,8 +112,11 @@ func (t *table) answer(message *pb.Turn) *pb.Move {
 	}
 }
 
-// choose asks the strategy; a strategy that panics does not end the session.
+// choose asks the strategy; unless the bot is strict, a strategy that panics does not end the session.
 func (t *table) choose(strategy Strategy, turn Turn) (cards Cards) {
+	if t.strict {
+		return strategy.Choose(turn)
+	}
 	defer func() {
 		if reason := recover(); reason != nil {
 			t.log.Error("the strategy failed, the default action is taken", "reason", reason,

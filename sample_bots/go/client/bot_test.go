@@ -21,7 +21,7 @@ func first(turn Turn) Cards { return turn.Legal[0] }
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func tableOf(strategy choosing) *table {
-	return newTable(func(*Session) Strategy { return strategy }, quiet)
+	return newTable(func(*Session) Strategy { return strategy }, quiet, false)
 }
 
 func started() *pb.Event {
@@ -129,15 +129,35 @@ func TestTurnIsAnswered(t *testing.T) {
 	}
 }
 
-func TestTurnOfASessionThatCannotBeReadIsAnsweredByDefault(t *testing.T) {
-	table := tableOf(first)
-	event := started()
-	event.GetSessionStarted().Ruleset = "{"
-	table.take(event)
+func TestStrategyOfAStrictBotMayPanic(t *testing.T) {
+	table := tableOf(func(Turn) Cards { panic("no idea") })
+	table.strict = true
+	table.take(started())
 	table.take(dealt(c3D))
-	move := table.take(asked(&pb.Turn{Kind: pb.TurnKind_TURN_KIND_PLAY, LegalPlays: legal([]pb.Card{c3D})}))
-	if !slices.Equal(move.GetCards(), []pb.Card{c3D}) {
-		t.Errorf("answered %v", move)
+	defer func() {
+		if reason := recover(); reason != "no idea" {
+			t.Errorf("panicked with %v", reason)
+		}
+	}()
+	table.take(asked(&pb.Turn{Kind: pb.TurnKind_TURN_KIND_PLAY, CanPass: true}))
+}
+
+func TestTurnOfASessionThatCannotBeReadIsAnsweredByDefault(t *testing.T) {
+	for _, ruleset := range []string{
+		"{", `{"new": 1}`, `{"ranks": ["16"], "suits": ["D"]}`, `{"ranks": ["3"], "suits": ["X"]}`,
+	} {
+		t.Run(ruleset, func(t *testing.T) {
+			table := tableOf(func(Turn) Cards { panic("asked") })
+			table.strict = true
+			event := started()
+			event.GetSessionStarted().Ruleset = ruleset
+			table.take(event)
+			table.take(dealt(c3D))
+			move := table.take(asked(&pb.Turn{Kind: pb.TurnKind_TURN_KIND_PLAY, LegalPlays: legal([]pb.Card{c3D})}))
+			if !slices.Equal(move.GetCards(), []pb.Card{c3D}) {
+				t.Errorf("answered %v", move)
+			}
+		})
 	}
 }
 

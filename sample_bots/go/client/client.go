@@ -89,7 +89,7 @@ func (c *client) stay(address string) {
 	log := c.log.With("referee", address)
 	until, owes := c.finish, false
 	for wait := firstWait; until.Err() == nil; wait = min(2*wait, lastWait) {
-		s := newStream(c.options, newTable(c.newStrategy, log), owes)
+		s := newStream(c.options, newTable(c.newStrategy, log, c.options.Strict), owes)
 		s.welcomed = func(welcome *pb.Welcome) {
 			log.Info("connected", "bot", welcome.GetBot(), "id", welcome.GetRefereeId())
 			wait = firstWait

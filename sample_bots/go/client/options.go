@@ -22,6 +22,8 @@ type Options struct {
 	TLS *tls.Config
 	// MaxSessions is how many sessions the bot plays at once; 0 leaves it to the referees.
 	MaxSessions uint32
+	// Strict makes a strategy's panic end the program; else the default action is taken, and the session goes on.
+	Strict bool
 }
 
 // maxSessions is MaxSessions as the hello has it.
@@ -32,10 +34,11 @@ func (o Options) maxSessions() *uint32 {
 	return &o.MaxSessions
 }
 
-// OptionsFromEnvironment reads the variables ARENA_TOKEN, ARENA_REFEREE (addresses, parted by commas), and
-// the names of PEM files ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its error names the variable.
+// OptionsFromEnvironment reads the variables ARENA_TOKEN, ARENA_REFEREE (addresses with commas between them),
+// ARENA_STRICT, and the names of PEM files ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its
+// error names the variable.
 func OptionsFromEnvironment() (Options, error) {
-	options := Options{Token: strings.TrimSpace(os.Getenv("ARENA_TOKEN"))}
+	options := Options{Token: strings.TrimSpace(os.Getenv("ARENA_TOKEN")), Strict: os.Getenv("ARENA_STRICT") != ""}
 	if options.Token == "" {
 		return options, errors.New("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
 	}

@@ -11,8 +11,9 @@ import (
 func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
 	t.Setenv("ARENA_TOKEN", " secret ")
 	t.Setenv("ARENA_REFEREE", "a:1, [::1]:2,")
+	t.Setenv("ARENA_STRICT", "1")
 	options, err := OptionsFromEnvironment()
-	if err != nil || options.Token != "secret" || options.TLS != nil {
+	if err != nil || options.Token != "secret" || options.TLS != nil || !options.Strict {
 		t.Errorf("%+v, %v", options, err)
 	}
 	if want := []string{"a:1", "[::1]:2"}; !slices.Equal(options.Referees, want) {

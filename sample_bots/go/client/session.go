@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	pb "bigtwo-arena/sample-bot/referee/v1"
@@ -30,6 +31,24 @@ var cardRanks = map[string]int{
 }
 
 var cardSuits = map[string]int{"D": 0, "C": 1, "H": 2, "S": 3}
+
+// check says what a ruleset lacks, or what of its pack is not known here.
+func (r Ruleset) check() error {
+	if len(r.Ranks) == 0 || len(r.Suits) == 0 {
+		return errors.New("session_started.ruleset: no ranks or no suits")
+	}
+	for _, rank := range r.Ranks {
+		if _, known := cardRanks[rank]; !known {
+			return fmt.Errorf("session_started.ruleset: unknown rank %q", rank)
+		}
+	}
+	for _, suit := range r.Suits {
+		if _, known := cardSuits[suit]; !known {
+			return fmt.Errorf("session_started.ruleset: unknown suit %q", suit)
+		}
+	}
+	return nil
+}
 
 // Order lists the cards of a pack, the lowest first: by rank, and by suit within a rank.
 func (r Ruleset) Order() []pb.Card {
@@ -70,6 +89,9 @@ func NewSession(started *pb.SessionStarted) (*Session, error) {
 	session := &Session{Started: started, Seat: int(started.GetSeat()), Scores: started.GetScores()}
 	if err := json.Unmarshal([]byte(started.GetRuleset()), &session.Ruleset); err != nil {
 		return nil, fmt.Errorf("session_started.ruleset: %w", err)
+	}
+	if err := session.Ruleset.check(); err != nil {
+		return nil, err
 	}
 	if started.Seat == nil || session.Seat >= len(started.GetSeats()) {
 		return nil, fmt.Errorf("session_started.seat: %d of %d", session.Seat, len(started.GetSeats()))

@@ -46,8 +46,16 @@ export interface Options {
   readonly maxSessions?: number;
   /** For TLS; without them nothing is encrypted. */
   readonly credentials?: ChannelCredentials;
+  /** Whether a strategy that throws ends the bot; else the plainest answer is given, and the session goes on. */
+  readonly strict?: boolean;
   /** Takes a line of news. */
   readonly log?: (line: string) => void;
+}
+
+/** What a stream has to know. */
+interface Playing extends Options {
+  /** Ends the bot with an error. */
+  readonly fail: (error: unknown) => void;
 }
 
 /** A referee will not have the bot, and another attempt would not change that. */
@@ -88,20 +96,21 @@ type Call = ClientDuplexStream<PlayRequest, PlayResponse>;
 
 /**
  * Plays on all referees of the arena until `finish` or `leave` says otherwise. Throws Refused when a referee will not
- * have the bot.
+ * have the bot, and what the strategy of a strict bot throws.
  */
 export async function play(options: Options): Promise<void> {
-  const refused = new AbortController();
-  const leave = AbortSignal.any([options.leave, refused.signal]);
+  const failed = new AbortController();
+  const leave = AbortSignal.any([options.leave, failed.signal]);
   const finish = AbortSignal.any([options.finish, leave]);
   const streams = new Set<Promise<void>>();
-  let refusal: unknown;
+  let failure: unknown;
+  const fail = (error: unknown): void => {
+    failure ??= error;
+    failed.abort();
+  };
   const referees = new Referees(options.maxSessions ?? 0, (address) => {
-    const connected = stayConnected(address, { ...options, leave, finish }, referees)
-      .catch((error: unknown) => {
-        refusal ??= error;
-        refused.abort();
-      })
+    const connected = stayConnected(address, { ...options, leave, finish, fail }, referees)
+      .catch(fail)
       .finally(() => streams.delete(connected));
     streams.add(connected);
   });
@@ -109,11 +118,11 @@ export async function play(options: Options): Promise<void> {
   referees.dial(options.addresses);
   // A stream may make the bot meet more referees.
   while (streams.size > 0) await Promise.all(streams);
-  if (refusal !== undefined) throw refusal;
+  if (failure !== undefined) throw failure;
 }
 
 /** Keeps a stream to a referee. A bot that finishes comes back only to sessions that are open. */
-async function stayConnected(address: string, options: Options, referees: Referees): Promise<void> {
+async function stayConnected(address: string, options: Playing, referees: Referees): Promise<void> {
   const log = options.log ?? (() => undefined);
   let backoff = FIRST_BACKOFF;
   let owes = false;
@@ -147,6 +156,7 @@ class Stream {
   readonly ended: Promise<StatusObject>;
 
   readonly #bot: Bot;
+  readonly #fail: ((error: unknown) => void) | undefined;
   readonly #finish: AbortSignal;
   readonly #log: (line: string) => void;
   readonly #call: Call;
@@ -162,13 +172,14 @@ class Stream {
 
   constructor(
     address: string,
-    options: Options,
+    options: Playing,
     referees: Referees,
     log: (line: string) => void,
     owes: boolean,
   ) {
     this.owes = owes;
     this.#bot = options.bot;
+    this.#fail = options.strict === true ? options.fail : undefined;
     this.#finish = options.finish;
     this.#log = log;
     const client = new Client(address, options.credentials ?? credentials.createInsecure(), CHANNEL);
@@ -325,6 +336,7 @@ class Stream {
       this.#seats.set(started.session, { session, strategy: this.#bot(session) });
     } catch (error) {
       this.#log(`the bot failed at the start of session ${started.sessionId}: ${text(error)}`);
+      this.#fail?.(error);
     }
   }
 
@@ -332,6 +344,7 @@ class Stream {
     const seat = this.#seats.get(turn.session);
     const failed = (error: unknown): void => {
       this.#log(`the strategy failed in session ${seat?.session.id}: ${text(error)}`);
+      this.#fail?.(error);
       this.#put(turn, seat, plain(turn));
     };
     try {

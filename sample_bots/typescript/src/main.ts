@@ -89,6 +89,7 @@ async function main(): Promise<void> {
       token: token(),
       addresses: addresses(),
       credentials: tls(),
+      strict: (process.env["ARENA_STRICT"] ?? "") !== "",
       finish: finishing.signal,
       leave: leaving.signal,
       log,

@@ -162,6 +162,24 @@ test("a strategy that fails is answered for, and the log says why", patient, asy
     assert.match(lines.join("\n"), new RegExp(reason));
 });
 
+test("a strict bot ends with what its strategy threw", patient, async () => {
+  const fails: Bot = () => () => Promise.reject(new Error("no time"));
+  const [referee, address] = await FakeReferee.start(async (stream) => {
+    await stream.welcome();
+    stream.send({ events: [started(1), turn(1)] });
+    while ((await stream.read()) !== undefined);
+    stream.end();
+  });
+  try {
+    await assert.rejects(
+      play({ bot: fails, token: "t", addresses: [address], finish: never, leave: never, strict: true }),
+      /no time/,
+    );
+  } finally {
+    referee.stop();
+  }
+});
+
 test("a lost stream is opened again, and the session resumed", patient, async () => {
   const request = await afterStreams(
     [
