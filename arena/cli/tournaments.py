@@ -175,7 +175,7 @@ def standing_object(line: StandingLine) -> dict[str, object]:
     return {"rank": standing.pop("rank"), "name": line.name, **standing, **rest}
 
 
-def show_standings(lines: list[StandingLine], format: str = "round-robin") -> None:
+def show_standings(lines: list[StandingLine], format: str) -> None:
     """Print standings; what decides in this format stands from left to right."""
     decisive = FORMATS[format].criteria.decisive
     names = [name for key in decisive for name in ([key, "±", "raw"] if key == "points" else [key])]

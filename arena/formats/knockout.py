@@ -137,7 +137,7 @@ def knockout(
     going = [entrant for entrant in seeding if entrant in alive]
     if len(going) < size:
         return None
-    count = _tables(len(going), size, advance)
+    count = _table_count(len(going), size, advance)
     byes, playing = going[: len(going) - count * size], going[len(going) - count * size :]
     rows = [range(row * count, (row + 1) * count) for row in range(size)]
     snake = [[*row] if number % 2 == 0 else [*reversed(row)] for number, row in enumerate(rows)]
@@ -147,7 +147,7 @@ def knockout(
     return placed([[playing[place] for place in table] for table in tables], byes, history, rng)
 
 
-def _tables(alive: int, size: int, advance: int) -> int:
+def _table_count(alive: int, size: int, advance: int) -> int:
     """Return tables of a round: as many as can be while enough are left for a whole table."""
     if alive == size:
         return 1
@@ -156,7 +156,7 @@ def _tables(alive: int, size: int, advance: int) -> int:
 
 def _eliminated(alive: int, size: int, advance: int) -> int:
     """Return how many a round that is not the final sends home."""
-    return min(_tables(alive, size, advance) * (size - advance), alive - size)
+    return min(_table_count(alive, size, advance) * (size - advance), alive - size)
 
 
 def _keep_apart(tables: Tables, costs: Costs, rng: Random) -> None:

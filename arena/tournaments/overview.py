@@ -123,13 +123,13 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         matches_total=total,
         sessions_done=sum(done for _, _, done in rows),
         sessions_total=total * tournament.sessions,
-        waiting=_held_up(tx, tournament),
+        waiting=_problems(tx, tournament),
         leased_until=tx.exec(select(func.max(Match.lease_until)).where(of_it)).one(),
     )
 
 
-def _held_up(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:
-    held = (
+def _problems(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:
+    troubled = (
         select(Round.number, Match.table_number, Match.problem)
         .join(Round, col(Round.id) == Match.round_id)
         .where(
@@ -140,4 +140,4 @@ def _held_up(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:
         .order_by(col(Round.number), col(Match.table_number))
         .limit(PROBLEMS_SHOWN)
     )
-    return tuple(f"round {round} table {table}: {problem}" for round, table, problem in tx.exec(held))
+    return tuple(f"round {round} table {table}: {problem}" for round, table, problem in tx.exec(troubled))
