@@ -74,9 +74,9 @@ class _Pieces:
     def __init__(self, rules: Rules) -> None:
         self._numbers = card_numbers(rules)
         self.packed = self._numbers.packed
-        self._draws = rules.ruleset.leftover == "stock"
+        self.draws = rules.ruleset.leftover == "stock"
         actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
-        self._action: Callable[[Entry], bytes] = actions.__getitem__
+        self.action: Callable[[Entry], bytes] = actions.__getitem__
         """Gives an action as others than its seat see it: a field of a turn."""
         self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
         """The play to beat, by its code: a field of a turn."""
@@ -111,8 +111,8 @@ class _Pieces:
         """Return the deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
         log = deal.log
         if deal.exchange is None:
-            parts = encodings.actions(log, since, self._action)
-            if not self._draws:
+            parts = encodings.actions(log, since, self.action)
+            if not self.draws:
                 return parts
             first = since
         else:
@@ -123,8 +123,8 @@ class _Pieces:
                 wire.add_exchange(action, self._numbers, step, seat)
                 parts.append(_ACTION + sized(action.SerializeToString()))
             first = max(0, since - len(steps))
-            parts += encodings.actions(log, first, self._action)
-        if self._draws:  # the seat sees what it drew
+            parts += encodings.actions(log, first, self.action)
+        if self.draws:  # the seat sees what it drew
             for index in range(first, len(log)):
                 if log[index][2] and log[index][0] == seat:
                     parts[index - len(log)] = self._encode(log[index], seat)
@@ -142,8 +142,11 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
         _SESSION[info.handle],
         _SEQUENCE[turn.sequence],
         _KIND_PLAY if stage is _PLAY else _KIND[stage],
-        *pieces.actions(deal, turn.since, seat, turn.encodings),
     ]
+    if pieces.draws or deal.exchange is not None:
+        parts += pieces.actions(deal, turn.since, seat, turn.encodings)
+    else:  # as in ``actions``, without a call
+        parts += turn.encodings.actions(deal.log, turn.since, pieces.action)
     plain = deal.is_plain(seat)
     to_beat = deal.to_beat
     if to_beat:

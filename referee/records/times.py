@@ -14,10 +14,10 @@ _MEASURABLE = 0.001
 class Times:
     """What the seats of one deal took for their decisions, and what was credited to them for the network."""
 
-    __slots__ = ("_answers", "_credits", "_spent")
+    __slots__ = ("_answers", "_credits", "spent")
 
     def __init__(self) -> None:
-        self._spent: dict[int, float] = {}
+        self.spent: dict[int, float] = {}
         """Seconds, by the index of the action that was decided."""
         self._credits: dict[int, float] = {}
         self._answers: list[dict[str, object]] = []
@@ -30,15 +30,15 @@ class Times:
             times = {"ms": round(spent * 1000), "credit_ms": int(credit * 1000)}
             self._answers.append({"action": action, "seat": seat, "turn": turn, **times})
             return
-        self._spent[action] = spent
+        self.spent[action] = spent
         if credit >= _MEASURABLE:
             self._credits[action] = credit
 
     def fields(self, actions: int) -> str:
         """Return the fields of a record with so many actions, as JSON with a comma before each."""
-        fields = f',"ms":"{_line(self._spent, actions)}"'
+        fields = f',"ms":"{_line(self.spent, actions)}"'
         if self._credits:
-            credits_ = dict.fromkeys(self._spent, 0.0) | self._credits
+            credits_ = dict.fromkeys(self.spent, 0.0) | self._credits
             fields += f',"credit_ms":"{_line(credits_, actions)}"'
         if self._answers:
             fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
