@@ -82,7 +82,8 @@ class Seat:
         turn = Turn(self.view, message)
         try:
             plays = message.kind == bots_pb2.TURN_KIND_PLAY
-            mask = self._mask(self._choose(turn) if plays else self._decide(turn))
+            answer = self._choose(turn) if plays else self._decide(turn)
+            mask = self._mask(answer, "choose" if plays else turn.kind)
         except Exception as error:
             if self._strict:
                 log.exception("the bot failed: %s", turn)
@@ -102,7 +103,11 @@ class Seat:
             return None
         return turn.hand[0] if turn.kind == "exchange" else turn.legal[0]
 
-    def _mask(self, answer: object) -> int:
+    def _mask(self, answer: object, asked: str) -> int:
+        """Return the cards of an answer, 0 for a pass. Raise TypeError or CardError for what is none.
+
+        ``asked`` is the method that gave it.
+        """
         if answer is None:
             return 0
         if isinstance(answer, Play):
@@ -111,7 +116,7 @@ class Seat:
             return self.view.rules.parse(answer)
         if isinstance(answer, Sequence) and all(isinstance(card, str) for card in answer):
             return self.view.rules.parse(" ".join(answer))
-        raise TypeError(f"choose returned {_kind(answer)}; a Play, text, list or None is expected")
+        raise TypeError(f"{asked} returned {_kind(answer)}; a Play, text, list or None is expected")
 
 
 def _kind(answer: object) -> str:

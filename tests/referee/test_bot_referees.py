@@ -9,21 +9,22 @@ import grpc
 import pytest
 
 from referee.bot.client import BotClient
+from referee.client import referee_status
 from referee.errors import ConnectionRefused
 from referee.matches.journal import EntryKind
 from referee.protocol.reasons import Reason, read_failure
 from referee.v1 import bots_pb2
 from tests.referee.several import arena_of, local, play, until
-from tests.referee.support import DEADLINE, Tokens, WireBot, lowest, referee
+from tests.referee.support import DEADLINE, WORKER_TOKEN, Tokens, WireBot, lowest, referee
 
 ALREADY = "has a live connection already"
 NOT_NEEDED = "not needed, the bot is connected to it at"
 
 
 @asynccontextmanager
-async def playing(*addresses: str) -> AsyncIterator[BotClient]:
+async def playing(*addresses: str, max_sessions: int = 0) -> AsyncIterator[BotClient]:
     """Bot 1 of the SDK, which is told to leave at the end."""
-    client = BotClient(lowest, "bot-1")
+    client = BotClient(lowest, "bot-1", max_sessions)
     task = asyncio.create_task(client.run(addresses))
     try:
         yield client
@@ -199,6 +200,20 @@ async def test_bot_when_another_process_of_it_is_connected_then_it_tries_until_t
         await until(lambda: lines(caplog, NOT_NEEDED) != [])
         await play(first)
     assert arena.noted(EntryKind.CONNECTED) == [2, 1]
+
+
+async def test_bot_when_it_reaches_one_of_two_referees_then_it_plays_all_its_sessions_there() -> None:
+    """As behind a load balancer, or where the addresses that the referees name lead nowhere."""
+    arena = arena_of("", "127.0.0.1:1")
+    async with arena.referee(0) as first, playing(local(first), max_sessions=5):
+
+        async def share() -> int:
+            status = await asyncio.to_thread(referee_status, first, WORKER_TOKEN, [1])
+            return status.bots[0].max_sessions
+
+        async with asyncio.timeout(DEADLINE):
+            while await share() != 5:
+                await asyncio.sleep(0.01)
 
 
 class Strangers(Tokens):
