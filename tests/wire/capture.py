@@ -108,6 +108,12 @@ def read_spec(match: dict[str, Any]) -> MatchSpec:
 
 
 @cache
+def ruleset_fields() -> tuple[str, ...]:
+    """Return the fields that a ruleset had when the captures were made."""
+    return tuple(load("deal").spec.ruleset)
+
+
+@cache
 def _pool() -> descriptor_pool.DescriptorPool:
     files = descriptor_pb2.FileDescriptorSet.FromString((FOLDER / PROTOS).read_bytes())
     pool = descriptor_pool.DescriptorPool()

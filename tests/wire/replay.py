@@ -20,14 +20,15 @@ WORDS = {"fault": "reason", "notice": "text"}
 
 
 def meaning(event: Any) -> dict[str, Any]:
-    """Return what an event tells a bot, without times and words, and with the ruleset as values."""
+    """Return what an event tells a bot of v1: without times and words, and with the ruleset as values."""
     told: dict[str, Any] = MessageToDict(event, preserving_proto_field_name=True, use_integers_for_enums=True)
     for field in TIMES:
         told.get("turn", {}).pop(field, None)
     for kind, field in WORDS.items():
         told.get(kind, {}).pop(field, None)
     if "session_started" in told:
-        told["session_started"]["ruleset"] = json.loads(event.session_started.ruleset)
+        ruleset = json.loads(event.session_started.ruleset)
+        told["session_started"]["ruleset"] = {field: ruleset[field] for field in capture.ruleset_fields()}
     return told
 
 
