@@ -9,10 +9,10 @@ QUICK := tests/golden \
 	-k "not random_field and not part_by_part"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format proto schemas golden sweep bench clean
+.PHONY: help setup demo test quick check format proto release-proto schemas golden sweep bench clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 15
 
 setup: .venv/installed ## make the virtual environment .venv from requirements.lock
 
@@ -34,7 +34,7 @@ check: setup ## format, lint, strict types, import arrows, protos, generated fil
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache | tail -n 3
-	@cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code
+	@cd proto && ../$(BIN)/buf lint && ../$(BIN)/buf format --diff --exit-code && ../$(BIN)/buf breaking --against released/v1.binpb
 	@.ci/check-generated
 
 format: setup ## format the code and mend what the linter can
@@ -42,11 +42,14 @@ format: setup ## format the code and mend what the linter can
 	@$(BIN)/ruff format --quiet .
 	@cd proto && ../$(BIN)/buf format --write
 
-proto: setup ## generate referee/v1 from proto/
+proto: setup ## generate referee/v1 and referee/worker/v1alpha1 from proto/
 	@.ci/proto
 
 schemas: setup ## generate docs/schemas from the fields that the code reads
 	@$(BIN)/python -m arena.schemas
+
+release-proto: setup ## from now on, make check holds the protos to what they are now
+	@.ci/release-proto
 
 golden: setup ## make the golden deals, the counts and the pages anew, and show what differs
 	@$(BIN)/python -m tests.golden regenerate
