@@ -4,6 +4,7 @@ The file is the one that ``ARENA_CONFIG`` names, or ``arena.toml`` in the data f
 """
 
 import os
+import re
 import secrets
 import ssl
 import tempfile
@@ -39,6 +40,8 @@ DEFAULT_DATA = Path(".arena")
 SYSTEM = "system"
 """In the place of a file: the certificates that this host trusts anyway."""
 
+ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+"""What names a referee."""
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")
 """Hosts to listen on that are no address to connect to."""
 
@@ -82,6 +85,9 @@ class Settings(BaseSettings):
     referees: Annotated[tuple[str, ...], NoDecode] = ()
     """Addresses at which bots and workers reach the referees, separated by commas; by default those of
     ``arena up``."""
+    referee_ids: Annotated[tuple[str, ...], NoDecode] = ()
+    """Names of the referees that stay the same when their addresses change, in the order of ``referees``;
+    none: their addresses."""
     local_referees: int = Field(default=1, ge=1, le=64)
     """Referees that ``arena up`` starts, on the port of ``listen`` and those that follow."""
     worker_token: SecretStr | None = None
@@ -132,12 +138,25 @@ class Settings(BaseSettings):
     def _absolute_file(cls, file: Path | str | None, info: ValidationInfo) -> Path | str | None:
         return _absolute(str(info.field_name), file) if isinstance(file, Path) else file
 
-    @field_validator("referees", mode="before")
+    @field_validator("referees", "referee_ids", mode="before")
     @classmethod
-    def _split(cls, addresses: object) -> object:
-        if isinstance(addresses, str):
-            return tuple(text.strip() for text in addresses.split(",") if text.strip())
-        return addresses
+    def _split(cls, texts: object) -> object:
+        if isinstance(texts, str):
+            return tuple(text.strip() for text in texts.split(",") if text.strip())
+        return texts
+
+    @field_validator("referee_ids")
+    @classmethod
+    def _are_ids(cls, ids: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        referees = info.data.get("referees", ids)
+        if ids and len(ids) != len(referees):
+            raise ValueError(f"{len(ids)} names for {len(referees)} referees")
+        for name in ids:
+            if not ID.fullmatch(name):
+                raise ValueError(f"{name!r} is not 1 to 64 letters, digits and any of . _ : -")
+            if ids.count(name) > 1:
+                raise ValueError(f"{name} stands there twice")
+        return ids
 
     @field_validator("listen")
     @classmethod
@@ -325,6 +344,7 @@ class Settings(BaseSettings):
         token = self.worker_token.get_secret_value() if self.worker_token else ""
         return {name: "" if value is None else str(value) for name, value in values.items()} | {
             "referees": ",".join(self.referees),
+            "referee_ids": ",".join(self.referee_ids),
             "worker_token": token,
         }
 

@@ -37,7 +37,7 @@ def referee(
     meter = Meter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,
-        DatabaseJournal(storage, settings.referees[place]) as journal,
+        DatabaseJournal(storage, (settings.referee_ids or settings.referees)[place]) as journal,
         published(settings, "referee", *([RefereeCollector(meter)] if meter else ())),
     ):
         server.run(
@@ -45,6 +45,7 @@ def referee(
             DatabaseAuthenticator(storage, settings.worker_secret()),
             options=ServerOptions(
                 addresses=settings.referees,
+                ids=settings.referee_ids,
                 share=(place, len(settings.referees)),
                 tls=tls,
                 drain_seconds=settings.drain_seconds,

@@ -55,6 +55,15 @@ def test_referees_when_separated_by_commas_then_they_are_several(monkeypatch: py
     assert load_settings().referees == ("a:1", "b:2")
 
 
+def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARENA_REFEREES", "a:1,b:2")
+    assert load_settings().referee_ids == ()
+    monkeypatch.setenv("ARENA_REFEREE_IDS", "one, two")
+    settings = load_settings()
+    assert settings.referee_ids == ("one", "two")
+    assert settings.environment()["ARENA_REFEREE_IDS"] == "one,two"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -63,6 +72,8 @@ def test_referees_when_separated_by_commas_then_they_are_several(monkeypatch: py
         ("LISTEN", "8710", "setting listen: '8710' is not host:port"),
         ("REFEREES", "a:1,b", "setting referees: 'b' is not host:port"),
         ("REFEREES", "a:1,b:1,a:1", "setting referees: a:1 stands there twice"),
+        ("REFEREE_IDS", "a,b", "setting referee_ids: 2 names for 1 referees"),
+        ("REFEREE_IDS", "a b", "setting referee_ids: 'a b' is not 1 to 64 letters, digits and any of"),
         ("LISTEN", "0.0.0.0:8710", "setting referees: 0.0.0.0:8710 is no address; set referees to what bots"),
         ("LOCAL_REFEREES", "0", "setting local_referees: Input should be greater than or equal to 1"),
         ("LOCAL_REFEREES", "65", "setting local_referees: Input should be less than or equal to 64"),
