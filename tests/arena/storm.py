@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -86,9 +85,9 @@ def differences(outcome: Outcome, calm: Outcome) -> list[str]:
 
 def _apart(one: Sequence[object], other: Sequence[object]) -> str:
     """Two rows, and of records the deals that differ."""
-    if not isinstance(one[-1], bytes) or not isinstance(other[-1], bytes):
+    deals, others = one[-1], other[-1]
+    if not isinstance(deals, list) or not isinstance(others, list):
         return f"{one} instead of {other}"
-    deals, others = (zlib.decompress(row).decode().splitlines() for row in (one[-1], other[-1]))
     apart = [f"{a}\n  instead of {b}" for a, b in zip(deals, others, strict=False) if a != b]
     return "\n".join([f"{one[:-1]} instead of {other[:-1]}", *apart])
 

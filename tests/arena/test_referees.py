@@ -26,7 +26,7 @@ from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.test_settings import TLS
 from tests.arena.waiting import wait_for
-from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee
+from tests.referee.support import WORKER_TOKEN, WireBot, match_spec, referee, timeless
 
 HERE = Presence(connected=True, max_sessions=4, sessions=0)
 FULL = Presence(connected=True, max_sessions=0, sessions=0)
@@ -138,13 +138,8 @@ def play(folder: Path, *, stop_one: bool) -> object:
             assert {one.referee for one in told if one.kind == "connected"} == set(arena.settings.referees)
             assert {one.referee for one in told if one.kind == "lost"} == {arena.settings.referees[0]}
         ratings = [(line.name, line.rating) for line in leaderboard(arena.storage)]
-        records = [without_times(record) for record in export_records(arena.storage, "cup")]
+        records = [timeless(json.loads(line)) for line in export_records(arena.storage, "cup")]
         return standings(arena.storage, "cup"), records, ratings
-
-
-def without_times(record: str) -> dict[str, object]:
-    """A deal record but for how long the decisions took, which is never the same."""
-    return {field: value for field, value in json.loads(record).items() if field not in ("ms", "credit_ms")}
 
 
 def test_tournament_when_one_of_two_referees_drains_then_the_results_are_those_of_a_calm_run(

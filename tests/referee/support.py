@@ -256,10 +256,12 @@ class WireBot:
         return response
 
 
-def without_times(result: SessionResult) -> SessionResult:
-    """The result as it would be had all decisions taken the same time."""
-    records = [timeless(json.loads(record)) for record in result.records]
-    return replace(result, records=tuple(map(json.dumps, records)))
+def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
+    """The results as they would be had all decisions taken the same time."""
+    return [
+        replace(result, records=tuple([json.dumps(timeless(json.loads(one))) for one in result.records]))
+        for result in results
+    ]
 
 
 def timeless(record: dict[str, Any]) -> dict[str, Any]:

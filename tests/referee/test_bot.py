@@ -161,7 +161,7 @@ async def test_bot_when_the_referee_restarts_then_it_comes_back_by_itself() -> N
             client.leave()
         async with asyncio.timeout(DEADLINE):
             await asyncio.gather(*tasks)
-    assert list(map(without_times, first)) == list(map(without_times, second))
+    assert without_times(first) == without_times(second)
 
 
 def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libraries_are() -> None:

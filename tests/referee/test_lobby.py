@@ -544,5 +544,5 @@ def test_forced_turns_when_they_are_asked_then_the_records_are_the_same(ask_forc
     expected = plain.play_out(plain.open(match_spec(sessions=2, limits=limits)), *four(plain))
     match = harness.open(match_spec(sessions=2, limits=replace(limits, ask_forced=ask_forced)))
     results = harness.play_out(match, *four(harness))
-    assert list(map(without_times, results)) == list(map(without_times, expected))
+    assert without_times(results) == without_times(expected)
     assert (match.decisions > sum(len(r.records) * 52 for r in expected) / 2) or not ask_forced
