@@ -1,8 +1,8 @@
 """The events that are sent all the time, as bytes: turns and the ends of deals.
 
 Building a protobuf message field by field costs more than all else that the referee does for a decision. An
-action is therefore encoded once and remembered, and a turn is set together from such pieces. What comes out
-are the same messages as ``referee.protocol.wire`` builds.
+action is therefore encoded once and cached, and a turn is assembled from such fragments. The result is the
+same as what ``referee.protocol.wire`` builds.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from referee.v1 import bots_pb2, spectators_pb2
 
 
 def _event(name: str) -> Memo[int, bytes]:
-    """What stands before the fields of an event in a PlayResponse."""
+    """Return what stands before the fields of an event in a PlayResponse."""
     events = key(bots_pb2.PlayResponse.DESCRIPTOR, "events", BYTES)
     return head(events, key(bots_pb2.Event.DESCRIPTOR, name, BYTES))
 
 
 def _update(name: str) -> Memo[int, bytes]:
-    """What stands before the fields of an update in a WatchMatchResponse."""
+    """Return what stands before the fields of an update in a WatchMatchResponse."""
     updates = key(spectators_pb2.WatchMatchResponse.DESCRIPTOR, "updates", BYTES)
     return head(updates, key(spectators_pb2.WatchUpdate.DESCRIPTOR, name, BYTES))
 
@@ -100,11 +100,11 @@ class _Pieces:
         return sized(_PLAY_CARDS + self.cards(mask))
 
     def cards(self, mask: int) -> bytes:
-        """The cards of a mask, packed, with their length."""
+        """Return the cards of a mask, packed, with their length."""
         return sized(self._numbers.packed(mask))
 
     def number(self, mask: int) -> int:
-        """The number of the lowest card of a mask."""
+        """Return the number of the lowest card of a mask."""
         return self._numbers.numbers(mask)[0]
 
     def actions(self, deal: Deal, since: int, seat: int, encodings: Encodings) -> list[bytes]:
@@ -135,7 +135,7 @@ _PIECES: Memo[Rules, _Pieces] = Memo(_Pieces, limit=64)
 
 
 def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
-    """A PlayResponse with one turn; such messages set one after the other are one with all of them."""
+    """Return a PlayResponse with one turn; such messages, concatenated, are one with all of the turns."""
     info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
     pieces = _PIECES[info.rules]
     parts = [
@@ -171,13 +171,13 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
 
 
 def _holdings(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
-    """The seat's hand, and the number of cards of each seat."""
+    """Return the seat's hand, and the number of cards of each seat: fields of a turn."""
     sizes = b"".join([NUMBERS[hand.bit_count()] for hand in deal.hands])
     return [_HELD, pieces.cards(deal.hands[seat]), _HELD_SIZES, sized(sizes)]
 
 
 def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
-    """What bears on the turn and cannot be told from the cards alone."""
+    """Return what bears on the turn and cannot be told from the cards alone."""
     constraints = deal.constraints(seat)
     parts: list[bytes] = []
     if constraints.include:
@@ -190,7 +190,7 @@ def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
 
 
 def other_event(event: Event) -> bytes:
-    """A PlayResponse with one event that is no turn."""
+    """Return a PlayResponse with one event that is no turn."""
     if isinstance(event, DealStarted):
         return _deal_started(event)
     if isinstance(event, DealEnded):
@@ -201,7 +201,7 @@ def other_event(event: Event) -> bytes:
 
 
 def sight(sight: Sight) -> bytes:
-    """A WatchMatchResponse with one update; such messages set one after the other make one with all."""
+    """Return a WatchMatchResponse with one update; such messages, concatenated, are one with all of them."""
     if isinstance(sight, Seen):
         info = sight.info
         data = _SEEN_SESSION[info.handle] + _PIECES[info.rules].seen[sight.deal.log[sight.at]]

@@ -1,6 +1,6 @@
-"""Pieces of protobuf messages, encoded by hand and remembered.
+"""Fragments of protobuf messages, encoded by hand and cached.
 
-Setting a message together from encoded pieces takes a fraction of the time of building it field by field.
+Assembling a message from cached fragments takes a fraction of the time of building it field by field.
 """
 
 from google.protobuf.descriptor import Descriptor
@@ -12,7 +12,7 @@ VARINT, BYTES = 0, 2
 
 
 def varint(number: int) -> bytes:
-    """A number in protobuf's encoding: seven bits a byte, the lowest first."""
+    """Return a number in protobuf's encoding: seven bits a byte, the lowest first."""
     encoded = bytearray()
     while number > 127:
         encoded.append(number & 127 | 128)
@@ -26,22 +26,22 @@ NUMBERS: Memo[int, bytes] = Memo(varint)
 
 
 def sized(data: bytes) -> bytes:
-    """The bytes with their length before them."""
+    """Return the bytes with their length before them."""
     return NUMBERS[len(data)] + data
 
 
 def key(message: Descriptor, name: str, wire_type: int) -> bytes:
-    """What stands before the value of a field."""
+    """Return what stands before the value of a field."""
     return varint(message.fields_by_name[name].number << 3 | wire_type)
 
 
 def field(before: bytes) -> Memo[int, bytes]:
-    """A field with a number, by that number."""
+    """Return a field with a number, by that number."""
     return Memo(lambda number: before + varint(number))
 
 
 def head(*keys: bytes) -> Memo[int, bytes]:
-    """What stands before the fields of a message that is held by others, by the length of these fields.
+    """Return what stands before the fields of a message held by others, by the length of these fields.
 
     ``keys`` are those of the fields that hold it, the outermost first.
     """

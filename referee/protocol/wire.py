@@ -16,12 +16,10 @@ from referee.matches.events import (
     Malformed,
     Notice,
     NoticeCode,
-    Seen,
     SessionEnd,
     SessionEnded,
     SessionInfo,
     SessionStarted,
-    Sight,
     Turn,
 )
 from referee.matches.match import Limits
@@ -73,7 +71,7 @@ _NOTICES = {
 
 
 def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
-    """The mask that a move plays, 0 for a pass, or why it cannot be read."""
+    """Return the mask that a move plays, 0 for a pass, or why it cannot be read."""
     cards = move.cards
     if move.passes:
         return Malformed("the move has both cards and a pass") if cards else 0
@@ -88,7 +86,7 @@ def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
 
 
 def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
-    """As ``read_move``, of a move of the twin protocol."""
+    """Return the same as ``read_move`` of a move of the twin protocol."""
     cards = move.cards
     if move.passes:
         if not cards:
@@ -105,7 +103,7 @@ def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
 
 
 def add_event(response: bots_pb2.PlayResponse, event: Event) -> None:
-    """Appends an event, other than a turn, to a response."""
+    """Append an event, other than a turn, to a response."""
     match event:
         case SessionStarted():
             write_session_started(response.events.add().session_started, event)
@@ -148,7 +146,7 @@ def write_turn(message: bots_pb2.Turn, turn: Turn, wants: Wants | None = None) -
 
 
 def write_constraints(message: bots_pb2.Turn, cards: CardNumbers, turn: Turn) -> None:
-    """Fills in what bears on the turn and cannot be told from the cards alone."""
+    """Fill in what bears on the turn and cannot be told from the cards alone."""
     constraints = turn.deal.constraints(turn.seat)
     if constraints.include:
         message.must_include = cards.numbers(constraints.include)[0]
@@ -159,7 +157,7 @@ def write_constraints(message: bots_pb2.Turn, cards: CardNumbers, turn: Turn) ->
 
 
 def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, seat: int) -> None:
-    """Appends the deal's log from ``since`` on, as ``seat`` may see it."""
+    """Append the deal's log from ``since`` on, as ``seat`` may see it."""
     for step in exchange_steps(deal)[since:]:
         add_exchange(actions.add(), cards, step, seat)
     told = since - len(exchange_steps(deal))
@@ -168,7 +166,7 @@ def add_actions(actions: Actions, cards: CardNumbers, deal: Deal, since: int, se
 
 
 def write_action(action: bots_pb2.Action, cards: CardNumbers, entry: Entry, seat: int) -> None:
-    """Fills in an action as ``seat`` may see it: only it sees what it drew."""
+    """Fill in an action as ``seat`` may see it: only it sees what it drew."""
     actor, played, drawn, out_of_turn = entry
     action.seat = actor
     if played:
@@ -183,7 +181,7 @@ def write_action(action: bots_pb2.Action, cards: CardNumbers, entry: Entry, seat
 
 
 def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
-    """Who gave whom which card (mask) before the play."""
+    """Return who gave whom which card (mask) before the play."""
     exchange = deal.exchange
     if exchange is None:
         return []
@@ -194,7 +192,7 @@ def exchange_steps(deal: Deal) -> list[tuple[int, int, int]]:
 
 
 def add_exchange(action: bots_pb2.Action, cards: CardNumbers, step: tuple[int, int, int], seat: int) -> None:
-    """Fills in a step of an exchange; only the two seats concerned see the card."""
+    """Fill in a step of an exchange; only the two seats concerned see the card."""
     giver, taker, card = step
     action.seat = giver
     action.kind = bots_pb2.ACTION_KIND_EXCHANGE
@@ -204,7 +202,7 @@ def add_exchange(action: bots_pb2.Action, cards: CardNumbers, step: tuple[int, i
 
 
 def write_session_started(message: bots_pb2.SessionStarted, event: SessionStarted) -> None:
-    """Fills in the start of a session."""
+    """Fill in the start of a session."""
     info = event.info
     message.session = info.handle
     message.session_id = info.session_id
@@ -232,7 +230,7 @@ def write_limits(message: bots_pb2.Limits, limits: Limits) -> None:
 
 
 def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> None:
-    """Fills in the start of a deal: for spectators without a hand."""
+    """Fill in the start of a deal: for spectators without a hand."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
     message.session = info.handle
@@ -249,7 +247,7 @@ def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> Non
 
 
 def write_deal_ended(message: bots_pb2.DealEnded, event: DealEnded) -> None:
-    """Fills in the end of a deal."""
+    """Fill in the end of a deal."""
     info, deal = event.info, event.deal
     cards = card_numbers(info.rules)
     add_actions(message.actions, cards, deal, event.since, event.seat)
@@ -263,7 +261,7 @@ def write_deal_ended(message: bots_pb2.DealEnded, event: DealEnded) -> None:
 def write_outcome(
     message: bots_pb2.DealEnded, info: SessionInfo, deal: Deal, scores: tuple[int, ...]
 ) -> None:
-    """Fills in what a deal came to: the end of it but for its cards."""
+    """Fill in what a deal came to: the end of it but for its cards."""
     message.session = info.handle
     message.deal = deal.number
     message.end = _DEAL_ENDS[deal.end]
@@ -273,7 +271,7 @@ def write_outcome(
 
 
 def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> None:
-    """Fills in the end of a session."""
+    """Fill in the end of a session."""
     message.session = event.info.handle
     message.scores.extend(event.scores)
     message.reason = _SESSION_ENDS[event.reason]
@@ -282,7 +280,7 @@ def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> 
 
 
 def write_fault(message: bots_pb2.Fault, event: Fault) -> None:
-    """Fills in a fault."""
+    """Fill in a fault."""
     cards = card_numbers(event.info.rules)
     message.session = event.info.handle
     message.sequence = event.sequence
@@ -297,7 +295,7 @@ def write_fault(message: bots_pb2.Fault, event: Fault) -> None:
 
 
 def write_notice(message: bots_pb2.Notice, event: Notice) -> None:
-    """Fills in a notice."""
+    """Fill in a notice."""
     message.code = _NOTICES[event.code]
     message.text = event.text
     if event.handle is not None:
@@ -309,19 +307,14 @@ def write_notice(message: bots_pb2.Notice, event: Notice) -> None:
 # Spectators
 
 
-def add_sight(response: spectators_pb2.WatchMatchResponse, sight: Sight) -> None:
-    """Appends what a spectator sees."""
+def add_sight(
+    response: spectators_pb2.WatchMatchResponse, sight: SessionStarted | SessionEnded | LeftOut
+) -> None:
+    """Append what a spectator sees of a session's start or end, or what was left out."""
     update = response.updates.add()
     match sight:
         case SessionStarted():
             write_session_started(update.session_started, sight)
-        case DealStarted():
-            write_deal_started(update.deal_started, sight)
-        case Seen():
-            update.action.session = sight.info.handle
-            write_seen(update.action, card_numbers(sight.info.rules), sight.deal.log[sight.at])
-        case DealEnded():
-            write_deal_ended(update.deal_ended, sight)
         case SessionEnded():
             write_session_ended(update.session_ended, sight)
         case LeftOut():
@@ -329,7 +322,7 @@ def add_sight(response: spectators_pb2.WatchMatchResponse, sight: Sight) -> None
 
 
 def write_seen(message: spectators_pb2.WatchAction, cards: CardNumbers, entry: Entry) -> None:
-    """Fills in an action as everyone may see it."""
+    """Fill in an action as everyone may see it."""
     actor, played, drawn, out_of_turn = entry
     message.seat = actor
     message.drawn = drawn.bit_count()

@@ -23,6 +23,7 @@ from referee.matches.match import Limits
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table
 from referee.protocol import encode, twin, wire
+from referee.protocol.numbers import card_numbers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2, spectators_pb2
@@ -34,7 +35,17 @@ PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.end
 def compare_sight(sight: Sight) -> None:
     """Checks that what a spectator sees is encoded as the library builds it."""
     response = spectators_pb2.WatchMatchResponse()
-    wire.add_sight(response, sight)
+    match sight:
+        case DealStarted():
+            wire.write_deal_started(response.updates.add().deal_started, sight)
+        case Seen():
+            action = response.updates.add().action
+            action.session = sight.info.handle
+            wire.write_seen(action, card_numbers(sight.info.rules), sight.deal.log[sight.at])
+        case DealEnded():
+            wire.write_deal_ended(response.updates.add().deal_ended, sight)
+        case _:
+            wire.add_sight(response, sight)
     assert spectators_pb2.WatchMatchResponse.FromString(encode.sight(sight)) == response
 
 
