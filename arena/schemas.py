@@ -88,7 +88,7 @@ def deal_record() -> Schema:
 def export_line() -> Schema:
     """Return what each line of an export is: a part of it, or a deal record."""
     definitions = {kind.__name__: kind.model_json_schema() for kind in PARTS}
-    definitions["TournamentPart"]["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
+    definitions["HeadPart"]["properties"]["ruleset"] = {"$ref": "#/$defs/Ruleset"}
     lines = {"DealRecord": deal_record(), **definitions}
     schema = {
         "type": "object",
@@ -188,7 +188,7 @@ DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], objec
     ),
     "export-line": (
         "A line of an export",
-        "One of the JSON lines of `arena export`: bigtwo-export/1. See docs/formats.md for their order.",
+        "One of the JSON lines of `arena export`: bigtwo-export/2. See docs/formats.md for their order.",
         export_line,
         _round,
     ),

@@ -6,6 +6,9 @@ from pydantic.fields import FieldInfo
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
 
+BEACON = r"^[ -~]+$"
+"""A beacon and its value: printable ASCII."""
+
 
 class Limits(BaseModel):
     """What bots are held to in a session."""
@@ -48,11 +51,20 @@ class Plan(BaseModel):
     """Options of the format alone."""
 
 
-class Terms(Limits, Plan):
-    """Everything that can be set for a tournament but who plays what, and in which format."""
+class Entry(BaseModel):
+    """What has to be there before a tournament starts."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     require_check: bool = False
     """Whether every entrant must have passed ``arena bot check``."""
+    beacon: str | None = Field(default=None, max_length=200, pattern=BEACON)
+    """A public value that nobody can know before, named by its source and hour, as ``drand round 4829341``:
+    it is mixed into the seed when the tournament starts. By default the organiser alone draws the luck."""
+
+
+class Terms(Limits, Plan, Entry):
+    """Everything that can be set for a tournament but who plays what, and in which format."""
 
 
 def described(field: FieldInfo) -> str:

@@ -154,13 +154,13 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
 
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
-    status = creation.create(storage, actor_at_terminal(), spec, utc_now())
+    creation.create(storage, actor_at_terminal(), spec, utc_now())
+    status = lifecycle.start(storage, actor_at_terminal(), spec.name, utc_now())
     say(
         "",
         f"Tournament {spec.name}: {spec.format}, {status.ruleset}",
-        f"commitment to its seed: {status.commitment}",
+        f"commitment: {status.commitment}",
     )
-    lifecycle.start(storage, actor_at_terminal(), spec.name, utc_now())
     wake(settings, status.id)
     status = follow(storage, spec.name, console(), tick=supervisor.check)
     if not status.ended:

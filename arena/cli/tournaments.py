@@ -45,7 +45,8 @@ def create(
     spec = _spec(file, given_fields(fields))
     with storage_of(ctx) as storage:
         status = creation.create(storage, actor_at_terminal(), spec, utc_now())
-    _tell(status, as_json, f"start it with: arena tournament start {status.name}")
+    step = "lock" if status.beacon else "start"
+    _tell(status, as_json, f"{step} it with: arena tournament {step} {status.name}")
 
 
 def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
@@ -56,13 +57,38 @@ def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
     return load_spec(file)
 
 
+@app.command("show")
+def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Show what a tournament is, its commitment, and who draws its luck."""
+    with storage_of(ctx) as storage:
+        status = overview.status(storage, name)
+    _tell(status, as_json)
+
+
 @app.command()
-def start(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+def lock(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Close the entries of a tournament that has not started, and publish its commitment."""
+    with storage_of(ctx) as storage:
+        status = lifecycle.lock(storage, actor_at_terminal(), name, utc_now())
+    value = " --beacon VALUE" if status.beacon else ""
+    _tell(status, as_json, f"start it with: arena tournament start {status.name}{value}")
+
+
+@app.command()
+def start(
+    ctx: typer.Context,
+    name: Name,
+    beacon: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="What the beacon said, after the tournament was locked."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Start a tournament, or go on with one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
         require_able(storage, name, partial(asker, settings))
-        status = lifecycle.start(storage, actor_at_terminal(), name, utc_now())
+        status = lifecycle.start(storage, actor_at_terminal(), name, utc_now(), beacon)
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
@@ -201,6 +227,13 @@ for command in (pairings.enter, pairings.withdraw, pairings.stop, pairings.pairi
     app.command()(command)
 
 
+def _luck(status: TournamentStatus) -> str:
+    if status.beacon is None:
+        return "the organiser's seed alone"
+    said = repr(status.beacon_value) if status.beacon_value else "to be given at the start"
+    return f"the seed and the beacon {status.beacon!r}: {said}"
+
+
 def _tell(status: TournamentStatus, as_json: bool, *next_steps: str) -> None:
     if as_json:
         print_json(status)
@@ -208,7 +241,9 @@ def _tell(status: TournamentStatus, as_json: bool, *next_steps: str) -> None:
     say(
         f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
         f"at tables of {status.table_size}",
-        f"commitment to its seed: {status.commitment}",
+        f"hash of its seed: {status.seed_hash}",
+        f"commitment: {status.commitment or 'none before it is locked or started'}",
+        f"luck: {_luck(status)}",
         *([f"its seed: {status.seed}"] if status.seed else []),
         *next_steps,
     )

@@ -33,6 +33,9 @@ class Verdict:
     rounds: int
     matches: int
     deals: int
+    commitment: str
+    beacon: str | None
+    """The public value that had a share in the luck; None: the organiser alone drew it."""
 
 
 def verify(
@@ -51,7 +54,7 @@ def verify(
         report = _check(file)
         reports.append(report)
         if not as_json:
-            say(f"{file}: {_sentence(report)}")
+            say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
     if as_json:
         print_json({"files": [_verdict(*one) for one in zip(files, reports, strict=True)], "problem": links})
@@ -80,6 +83,14 @@ def _sentence(report: Report) -> str:
     )
 
 
+def _settled(report: Report) -> list[str]:
+    """Return what to compare with what was noted before the tournament."""
+    if not report.commitment:
+        return []
+    luck = f"the beacon {report.beacon!r} and the seed" if report.beacon else "the organiser's seed alone"
+    return [f"  commitment: {report.commitment}", f"  luck: {luck}"]
+
+
 def _verdict(file: Path, report: Report) -> Verdict:
     return Verdict(
         file=str(file),
@@ -90,6 +101,8 @@ def _verdict(file: Path, report: Report) -> Verdict:
         rounds=report.rounds,
         matches=report.matches,
         deals=report.deals,
+        commitment=report.commitment,
+        beacon=report.beacon,
     )
 
 

@@ -5,7 +5,7 @@ the deals of each session.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from typing import Any, ClassVar, Literal, Self, TypeVar
@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.standings.ranking import Standing
-from arena.terms import Limits, Plan
+from arena.terms import Entry, Limits, Plan
 from referee.errors import Problem
 from referee.validation import Refused, Wording, problems
 
-FORMAT = "bigtwo-export/1"
+FORMAT = "bigtwo-export/2"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
 
 SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
@@ -27,13 +27,13 @@ Count = Field(ge=1)
 
 
 class Value(BaseModel):
-    """An object in an export: no field is missing but a newer one, none is unknown, none of another type."""
+    """An object in an export: no field is missing, none is unknown, none of another type."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-def _require(schema: dict[str, Any], model: type["Complete"]) -> None:
-    schema["required"] = [name for name in schema["properties"] if name not in model.NEWER]
+def _require(schema: dict[str, Any]) -> None:
+    schema["required"] = list(schema["properties"])
     for name in schema["required"]:
         schema["properties"][name].pop("default", None)
 
@@ -41,15 +41,11 @@ def _require(schema: dict[str, Any], model: type["Complete"]) -> None:
 class Complete(Value):
     """An object with fields that an organiser may leave out: here they are there."""
 
-    NEWER: ClassVar[Sequence[str]] = ()
-    """Fields that older exports do not have."""
-
     model_config = ConfigDict(json_schema_extra=_require)
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        wanted = (name for name in type(self).model_fields if name not in self.NEWER)
-        missing = [name for name in wanted if name not in self.model_fields_set]
+        missing = [name for name in type(self).model_fields if name not in self.model_fields_set]
         if missing:
             raise Refused(*(Problem(f".{name}", "is missing") for name in missing))
         return self
@@ -59,11 +55,24 @@ class LimitsLine(Limits, Complete):
     """What bots were held to."""
 
 
-class EntrantLine(Value):
-    """An entrant."""
+class HeadEntrant(Value):
+    """An entrant when the tournament was locked."""
 
     number: int = Count
     """Place in the list of entrants, from 1; rounds name entrants by it."""
+    bot: str
+    """``owner/bot@version``."""
+    owner: str
+    """The account behind the bot."""
+    withdrawn: bool
+    """Whether it had withdrawn, and plays in no round."""
+
+
+class EntrantLine(Value):
+    """An entrant, those that came late among them."""
+
+    number: int = Count
+    """Place in the list of entrants, from 1."""
     bot: str
     """``owner/bot@version``."""
     owner: str
@@ -129,44 +138,60 @@ class Part(Value):
 
     PART: ClassVar[str]
 
-    format: Literal["bigtwo-export/1"]
+    format: Literal["bigtwo-export/2"]
     """The version of this format."""
     digest: str
     """SHA-256 of the part without this field, as ``digest`` makes it."""
 
 
-class TournamentPart(Plan, Complete, Part):
-    """The first line: what is played, by whom, and what the deals follow from."""
+class HeadPart(Plan, Entry, Complete, Part):
+    """The first line: all that was settled before the first round. Its digest is the commitment."""
 
-    PART: ClassVar[str] = "tournament"
-    NEWER = ("allow_same_owner",)
+    PART: ClassVar[str] = "head"
 
-    part: Literal["tournament"]
+    part: Literal["head"]
     """Which part this is."""
     tournament: str
     """The tournament's name."""
-    state: Literal["created", "running", "paused", "failed", "finished", "cancelled"]
-    """Where the tournament stands."""
     pairing: str
     """The format by which rounds are paired."""
+    pairing_version: int = Count
+    """The version of what draws pairings."""
     ruleset: dict[str, Any]
     """Resolved."""
     ruleset_hash: str
     """SHA-256, as hex, of the ruleset as JSON with sorted keys and no blanks."""
     table_size: int = Count
     """Bots at a table."""
-    allow_same_owner: bool = True
-    """Whether two bots of an owner may sit at one table; older exports do not say, and there they may."""
     limits: LimitsLine
     """What bots are held to."""
-    entrants: tuple[EntrantLine, ...]
+    entrants: tuple[HeadEntrant, ...]
     """In the order of seeding."""
-    commitment: str
-    """SHA-256 of the seed, as hex, published when the tournament was created."""
+    seed_hash: str
+    """SHA-256 of the seed, as hex."""
+    locked_at: str | None
+    """When this was settled, in ISO 8601 with its zone; so are the other times. None: it is not yet."""
+
+
+class TournamentPart(Part):
+    """The second line: where the tournament stands, who plays, and what the deals follow from."""
+
+    PART: ClassVar[str] = "tournament"
+
+    part: Literal["tournament"]
+    """Which part this is."""
+    state: Literal["created", "running", "paused", "failed", "finished", "cancelled"]
+    """Where the tournament stands."""
+    rounds: int | None
+    """Rounds in all; None: not known yet."""
+    entrants: tuple[EntrantLine, ...]
+    """In the order of seeding; those that came late are the last."""
     seed: str | None
     """None before the tournament has ended."""
+    beacon_value: str | None
+    """What the beacon said; None: there is none, or the tournament has not been started."""
     created_at: str
-    """When it was created, in ISO 8601 with its zone; so are the other times."""
+    """When it was created."""
     started_at: str | None
     """When it was started; None: not yet."""
     finished_at: str | None
@@ -245,7 +270,7 @@ class EndPart(Part):
 
 _WORDING = Wording("this part")
 
-PARTS: tuple[type[Part], ...] = (TournamentPart, RoundPart, MatchPart, RoundEndPart, EndPart)
+PARTS: tuple[type[Part], ...] = (HeadPart, TournamentPart, RoundPart, MatchPart, RoundEndPart, EndPart)
 
 P = TypeVar("P", bound=Part)
 

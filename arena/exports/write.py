@@ -3,7 +3,7 @@
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -34,14 +34,13 @@ from arena.models import (
     RoundState,
     Seat,
     Session,
-    StoredRuleset,
     Tournament,
 )
 from arena.pairing import owner_of
 from arena.standings.outcomes import current_standings, duplicate_points
 from arena.storage import Storage, Transaction
-from arena.terms import Limits, Plan
 from arena.tournaments.entrants import EntrantInfo, list_entrants
+from arena.tournaments.head import head_of
 from arena.tournaments.overview import ENDED, find_tournament
 
 
@@ -68,11 +67,14 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
         entrants = list_entrants(tx, tournament)
         parts = sha256()
 
-        def line(kind: type[Part], **content: object) -> str:
-            part = make_part(kind, **content)
+        def written(part: Mapping[str, object]) -> str:
             parts.update(str(part["digest"]).encode())
             return json_line(part)
 
+        def line(kind: type[Part], **content: object) -> str:
+            return written(make_part(kind, **content))
+
+        yield written(head_of(tx, tournament, now=None))
         yield line(TournamentPart, **_tournament(tx, tournament, entrants))
         for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
             tables = _with_entrants(tx, round, entrants)
@@ -96,17 +98,10 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
 def _tournament(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
 ) -> dict[str, object]:
-    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
     rows = {row.number: row for row in tx.exec(select(Entrant).where(Entrant.tournament_id == tournament.id))}
     return {
-        "tournament": tournament.name,
         "state": tournament.state.value,
-        "pairing": tournament.format,
-        "ruleset": ruleset.content,
-        "ruleset_hash": ruleset.hash,
-        "table_size": tournament.table_size,
-        **{name: getattr(tournament, name) for name in Plan.model_fields},
-        "limits": {name: getattr(tournament, name) for name in Limits.model_fields},
+        "rounds": tournament.rounds,
         "entrants": [
             {
                 "number": entrant.number,
@@ -117,8 +112,8 @@ def _tournament(
             }
             for entrant in entrants
         ],
-        "commitment": tournament.commitment,
         "seed": tournament.seed if tournament.state in ENDED else None,
+        "beacon_value": tournament.beacon_value,
         "created_at": _time(tournament.created_at),
         "started_at": _time(tournament.started_at),
         "finished_at": _time(tournament.finished_at),

@@ -6,7 +6,7 @@ in ``FORMATS`` and its tests.
 
 from collections.abc import Mapping
 
-from arena.formats.base import MOST_ENTRANTS, Course, Format, Rated, Setup
+from arena.formats.base import MOST_ENTRANTS, PAIRING_VERSION, Course, Format, Rated, Setup
 from arena.formats.continuous import Continuous
 from arena.formats.gauntlet import Gauntlet
 from arena.formats.knockout import Knockout
@@ -18,4 +18,4 @@ FORMATS: Mapping[str, Format] = {
 }
 """Every format by its name."""
 
-__all__ = ["FORMATS", "MOST_ENTRANTS", "Course", "Format", "Rated", "Setup"]
+__all__ = ["FORMATS", "MOST_ENTRANTS", "PAIRING_VERSION", "Course", "Format", "Rated", "Setup"]

@@ -13,6 +13,9 @@ from arena.standings.ranking import Criteria, MatchOutcome
 
 MOST_ENTRANTS = 10_000
 
+PAIRING_VERSION = 1
+"""Of all that draws pairings; another one where the same tournament would be paired otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -34,8 +34,8 @@ MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
 
-SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner")
-"""Fields of a tournament that its league sets."""
+SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "beacon")
+"""Fields of a tournament that its league sets; its tournaments start by themselves, so without a beacon."""
 
 
 def _moment(given: object) -> datetime:

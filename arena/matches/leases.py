@@ -29,7 +29,7 @@ from arena.models import (
     TournamentState,
 )
 from arena.storage import Storage, Transaction, changed
-from referee.deals.shuffle import session_seed
+from referee.deals.shuffle import luck, session_seed
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
 
 log = logging.getLogger("arena.matches")
@@ -111,7 +111,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
     )
     other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
-    seed = bytes.fromhex(tournament.seed)
+    seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
     table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
     seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
     return MatchSpec(
@@ -127,7 +127,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
             if session not in stored
         ),
         deals=tournament.deals or 0,
-        commitment=tournament.commitment,
+        commitment=tournament.commitment or "",  # there is one as soon as there are matches
         limits=Limits(
             decision_ms=tournament.decision_ms,
             join_ms=tournament.join_seconds * 1000,

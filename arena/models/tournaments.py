@@ -89,8 +89,14 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """Options of the format alone."""
     seed: str
     """32 random bytes in hexadecimal, secret until the tournament has ended."""
-    commitment: str
-    """SHA-256 of the seed, public from the beginning; pairings are drawn from it."""
+    seed_hash: str
+    """SHA-256 of the seed, public from the beginning."""
+    head: dict[str, object] | None = Field(default=None, sa_type=JSON)
+    """All that was settled before the first round, as exports begin with it; NULL: it is not locked yet."""
+    commitment: str | None = None
+    """Digest of the head; pairings are drawn from it. NULL: it is not locked yet."""
+    beacon_value: str | None = None
+    """What the beacon said; NULL: there is none, or the tournament has not been started."""
     created_at: datetime
     """When it was created."""
     started_at: datetime | None = None

@@ -12,6 +12,14 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
+def lots(commitment: str, beacon_value: str | None) -> bytes:
+    """Return what a tournament's pairings are drawn from: public, and fixed when its entrants are.
+
+    SHA-256 of the commitment's hexadecimal digits, followed by the beacon's value where there is a beacon.
+    """
+    return hashlib.sha256(f"{commitment}{beacon_value or ''}".encode()).digest()
+
+
 def generator(seed: bytes, label: str) -> random.Random:
     """Return a generator of its own for each seed and purpose."""
     return random.Random(int.from_bytes(hashlib.sha256(seed + label.encode()).digest(), "big"))

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 from arena.formats import FORMATS, Course, Rated, Setup
 from arena.models import Entrant, Match, Rating, Round, RoundState, Seat, Tournament
 from arena.pairing import Pairing
+from arena.pairing.chance import lots
 from arena.ratings.elo import START
 from arena.standings.outcomes import outcomes
 from arena.storage import Transaction
@@ -21,7 +22,7 @@ def setup_of(tournament: Tournament) -> Setup:
         size=tournament.table_size,
         rounds=tournament.rounds,
         options=tournament.options,
-        lots=bytes.fromhex(tournament.commitment),  # public, and not known before the entrants were
+        lots=lots(tournament.commitment or "", tournament.beacon_value),
         owners_apart=not tournament.allow_same_owner,
     )
 

@@ -1,4 +1,4 @@
-"""Tournaments are created: checked as a whole, stored with their seed's commitment, not yet started."""
+"""Tournaments are created: checked as a whole, stored with their seed's hash, not yet started."""
 
 import secrets
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus, status_of
-from referee.deals.shuffle import commitment
+from referee.deals.shuffle import seed_hash
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
 
@@ -106,7 +106,7 @@ def _add_tournament(
         table_size=ruleset.players,
         **{name: getattr(spec, name) for name in Terms.model_fields},
         seed=seed.hex(),
-        commitment=commitment(seed),
+        seed_hash=seed_hash(seed),
         created_at=now,
     )
     tx.add(tournament)

@@ -12,7 +12,7 @@ from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
-from arena.models import BotVersion, Entrant, Tournament
+from arena.models import BotVersion, Entrant, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
 from arena.storage import Storage, Transaction
 from arena.tournaments.lifecycle import lock_open
@@ -33,6 +33,8 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) ->
                 raise SpecError("entrants", f"the token of {version.name} is revoked")
             if tournament.require_check:
                 require_checks([version])
+            if tournament.head is not None and tournament.state == TournamentState.CREATED:
+                raise StateError(f"tournament {name} is locked: bots can enter again once it has started")
             if tournament.paired == tournament.rounds:
                 raise StateError(f"tournament {name}: all its rounds are paired")
             of_it = Entrant.tournament_id == tournament.id

@@ -1,5 +1,6 @@
 """Tournaments are started, paused, resumed, stopped and cancelled."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,7 +11,7 @@ from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
-from arena.errors import StateError
+from arena.errors import SpecError, StateError
 from arena.models import (
     BotVersion,
     Entrant,
@@ -22,31 +23,82 @@ from arena.models import (
     TournamentState,
 )
 from arena.storage import Storage, Transaction, changed
+from arena.terms import BEACON
+from arena.tournaments.head import lock_head
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
 
+LONGEST_VALUE = 1000
+"""Characters in the value of a beacon at most."""
 
-def start(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
+
+def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
+    """Close the entries of a tournament that has not started, and settle its head. UnknownError, StateError.
+
+    Its commitment is known from then on, and whoever noted it can tell whether anything was changed after.
+    """
+    actor.require(Role.ORGANISER, "lock tournaments")
+    with storage.write() as tx:
+        tournament = find_tournament(tx, name)
+        lock_open(tx, tournament, now)
+        if tournament.head is not None:
+            raise StateError(f"tournament {name} is locked already")
+        lock_head(tx, tournament, now)
+        record(tx, actor, "tournament.lock", name, now, commitment=tournament.commitment)
+        return status_of(tx, tournament)
+
+
+def start(
+    storage: Storage, actor: Actor, name: str, now: datetime, beacon_value: str | None = None
+) -> TournamentStatus:
     """Start a tournament, or go on with one that failed.
 
-    Raises UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
+    ``beacon_value`` is what the beacon said that the tournament was created with, after it was locked. Raises
+    UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
     """
     actor.require(Role.ORGANISER, "start tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
-        start_in(tx, tournament, now)
+        start_in(tx, tournament, now, beacon_value)
         record(tx, actor, "tournament.start", name, now)
         return status_of(tx, tournament)
 
 
-def start_in(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_value: str | None = None) -> None:
     """Start a tournament as part of a transaction; the same errors."""
-    if tournament.require_check and tournament.state == TournamentState.CREATED:
+    first = tournament.state == TournamentState.CREATED
+    if first and tournament.require_check:
         require_checks(_versions(tx, tournament))
+    _check_beacon(tournament, beacon_value)
+    if first:
+        lock_head(tx, tournament, now)
+        tournament.beacon_value = beacon_value
+        tx.flush()
     if not _run(tx, tournament, (TournamentState.CREATED, TournamentState.FAILED), now):
         hint = "; resume it" if tournament.state == TournamentState.PAUSED else ""
         raise StateError(
             f"tournament {tournament.name} is {tournament.state.value}; it cannot be started{hint}"
         )
+
+
+def _check_beacon(tournament: Tournament, value: str | None) -> None:
+    """Raise StateError where the value of a beacon is missing, comes too early, or nobody asked for it."""
+    name, first = tournament.name, tournament.state == TournamentState.CREATED
+    if value is not None and (tournament.beacon is None or not first):
+        told = "its luck is drawn already" if tournament.beacon else "it was created without a beacon"
+        raise StateError(f"tournament {name}: {told}; start it without a value")
+    if tournament.beacon is None or not first:
+        return
+    if tournament.head is None:
+        raise StateError(
+            f"tournament {name} has a beacon: close its entries first, with: arena tournament lock {name}"
+        )
+    if value is None:
+        raise StateError(
+            f"tournament {name} waits for its beacon, {tournament.beacon}; "
+            f"give its value with: arena tournament start {name} --beacon VALUE"
+        )
+    if len(value) > LONGEST_VALUE or not re.fullmatch(BEACON, value):
+        raise SpecError("beacon", f"its value must be printable ASCII, at most {LONGEST_VALUE} characters")
 
 
 def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:

@@ -37,8 +37,14 @@ class TournamentStatus:
     """Sessions in a match."""
     deals: int | None
     """Deals in a session; None: as the ruleset says."""
-    commitment: str
+    seed_hash: str
     """SHA-256 of the seed."""
+    commitment: str | None
+    """Digest of the head: all that was settled before the first round; None: it is not locked yet."""
+    beacon: str | None
+    """The public value that has a share in the luck; None: the organiser alone draws it."""
+    beacon_value: str | None
+    """What the beacon said; None: there is none, or the tournament has not been started."""
     seed: str | None
     """The seed in hexadecimal; None: secret until the tournament has ended."""
     created_at: datetime
@@ -112,7 +118,10 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         rounds=tournament.rounds,
         sessions=tournament.sessions,
         deals=tournament.deals,
+        seed_hash=tournament.seed_hash,
         commitment=tournament.commitment,
+        beacon=tournament.beacon,
+        beacon_value=tournament.beacon_value,
         seed=tournament.seed if tournament.state in ENDED else None,
         created_at=tournament.created_at,
         started_at=tournament.started_at,

@@ -38,8 +38,8 @@ def check_export(
 
 def _check_end(lines: Lines, report: Report, head: Head, rounds: Rounds) -> None:
     part = lines.take_part(EndPart)
-    planned = head.part.rounds
-    if head.part.state == "finished" and planned is not None and planned != report.rounds:
+    planned = head.tournament.rounds
+    if head.tournament.state == "finished" and planned is not None and planned != report.rounds:
         raise lines.wrong(f"{report.rounds} rounds stand before the end, should be {planned}")
     expected = [
         standing_object(line, head.names[line.entrant])

@@ -1,19 +1,21 @@
-"""The first line of an export: ruleset, entrants, seed and times."""
+"""The first two lines of an export: what was settled before the first round, and how it came out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from arena.exports.lines import Lines
-from arena.exports.parts import TournamentPart
-from arena.formats import FORMATS, Format
+from arena.exports.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPart
+from arena.formats import FORMATS, PAIRING_VERSION, Format, Setup
+from arena.pairing.chance import lots
 from arena.verify.report import Report
-from referee.deals.shuffle import commitment
+from referee.deals.shuffle import luck, seed_hash
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals
 
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,200}")
 BOT = re.compile(r"([a-z0-9][a-z0-9-]{0,38})/[a-z0-9][a-z0-9-]{0,38}@[1-9][0-9]*")
 HEX_32 = re.compile(r"[0-9a-f]{64}")
 ENDED = ("finished", "cancelled")
@@ -21,36 +23,60 @@ ENDED = ("finished", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A tournament whose first line is right: what all that follows is held to."""
+    """A tournament whose first two lines are right: what all that follows is held to."""
 
-    part: TournamentPart
+    part: HeadPart
+    tournament: TournamentPart
     format: Format
     ruleset: Ruleset
-    seed: bytes
+    luck: bytes
+    """What the sessions' seeds follow from."""
     names: Mapping[int, str]
     """Bots by the number of the entrant, in order."""
+    owners: Mapping[int, int]
+    """For each number of an entrant the same number as for all others of its owner."""
     deals: int
     """Deals in a session, at most."""
+    setup: Setup
+    """What rounds are paired as."""
 
 
 def check_head(lines: Lines, report: Report) -> Head:
-    """Take the first line, and check it. Difference."""
-    part = lines.take_part(TournamentPart)
-    report.tournament, report.state = part.tournament, part.state
-    report.entrants = len(part.entrants)
-    ruleset = _ruleset(lines, part)
-    if part.pairing not in FORMATS:
-        raise lines.wrong(f"pairing: {part.pairing!r} is none of {', '.join(FORMATS)}")
-    _check_entrants(lines, part)
-    seed = _seed(lines, part)
-    _check_times(lines, part)
-    names = {entrant.number: entrant.bot for entrant in part.entrants}
-    deals = most_deals(ruleset, part.deals or 0)
+    """Take the first two lines, and check them. Difference."""
+    part = lines.take_part(HeadPart)
+    ruleset = _check_settled(lines, part)
+    report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
     lines.close(part)
-    return Head(part, FORMATS[part.pairing], ruleset, seed, names, deals)
+    tournament = lines.take_part(TournamentPart)
+    report.state, report.entrants = tournament.state, len(tournament.entrants)
+    _check_entrants(lines, part, tournament)
+    seed = _seed(lines, part, tournament)
+    _check_times(lines, part, tournament)
+    lines.close(tournament)
+    first: dict[str, int] = {}
+    return Head(
+        part=part,
+        tournament=tournament,
+        format=FORMATS[part.pairing],
+        ruleset=ruleset,
+        luck=luck(seed, tournament.beacon_value),
+        names={entrant.number: entrant.bot for entrant in tournament.entrants},
+        owners={one.number: first.setdefault(one.owner, one.number) for one in tournament.entrants},
+        deals=most_deals(ruleset, part.deals or 0),
+        setup=Setup(
+            size=part.table_size,
+            rounds=part.rounds,
+            options=part.options,
+            lots=lots(part.digest, tournament.beacon_value),
+            owners_apart=not part.allow_same_owner,
+        ),
+    )
 
 
-def _ruleset(lines: Lines, part: TournamentPart) -> Ruleset:
+def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
+    """Check what stands in the first line alone, and return its ruleset."""
+    if not NAME.fullmatch(part.tournament):
+        raise lines.wrong(f"tournament: {part.tournament!r} is no name")
     try:
         ruleset = load_ruleset(part.ruleset)
     except RulesetError as error:
@@ -59,44 +85,74 @@ def _ruleset(lines: Lines, part: TournamentPart) -> Ruleset:
     if part.ruleset != ruleset.to_object():
         raise lines.wrong("ruleset: is not resolved")
     lines.same("table_size", part.table_size, ruleset.players)
+    if part.pairing not in FORMATS:
+        raise lines.wrong(f"pairing: {part.pairing!r} is none of {', '.join(FORMATS)}")
+    if part.pairing_version != PAIRING_VERSION:
+        raise lines.wrong(
+            f"pairing_version: is {part.pairing_version}, and this verifier has version {PAIRING_VERSION}"
+        )
+    if not HEX_32.fullmatch(part.seed_hash):
+        raise lines.wrong("seed_hash: is not 64 hexadecimal digits")
+    _check_listed(lines, part.entrants)
     return ruleset
 
 
-def _check_entrants(lines: Lines, part: TournamentPart) -> None:
-    for place, entrant in enumerate(part.entrants, start=1):
+def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -> None:
+    for place, entrant in enumerate(entrants, start=1):
         where = f"entrants.{place - 1}"
         lines.same(f"{where}.number", entrant.number, place)
         found = BOT.fullmatch(entrant.bot)
         if found is None:
             raise lines.wrong(f"{where}.bot: {entrant.bot!r} is no owner/bot@version")
         lines.same(f"{where}.owner", entrant.owner, found[1])
-    bots = [entrant.bot for entrant in part.entrants]
+    bots = [entrant.bot for entrant in entrants]
     if len(set(bots)) < len(bots):
         raise lines.wrong("entrants: a bot stands there twice")
 
 
-def _seed(lines: Lines, part: TournamentPart) -> bytes:
-    if not HEX_32.fullmatch(part.commitment):
-        raise lines.wrong("commitment: is not 64 hexadecimal digits")
+def _check_entrants(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
+    """Check that the entrants are those of the head, and others that its format lets come late."""
+    _check_listed(lines, part.entrants)
+    for place, settled in enumerate(head.entrants):
+        where = f"entrants.{place}"
+        if place == len(part.entrants):
+            raise lines.wrong(f"entrants: {settled.bot} is missing, which stands in the head")
+        entrant = part.entrants[place]
+        lines.same(f"{where}.bot", entrant.bot, settled.bot)
+        lines.same(f"{where}.entered_at_round", entrant.entered_at_round, 1)
+        if settled.withdrawn:
+            lines.same(f"{where}.withdrawn_after", entrant.withdrawn_after, 0)
+        elif entrant.withdrawn_after is not None and not FORMATS[head.pairing].withdrawal:
+            raise lines.wrong(f"{where}.withdrawn_after: nobody can leave a {head.pairing}")
+    if len(part.entrants) > len(head.entrants) and not FORMATS[head.pairing].late_entry:
+        late = part.entrants[len(head.entrants)].bot
+        raise lines.wrong(f"entrants: {late} does not stand in the head, and nobody can enter late")
+
+
+def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
+    ended = part.state in ENDED
     if part.seed is None:
-        ended = part.state in ENDED
-        raise lines.wrong(
-            "seed: is missing" if ended else "seed: is not revealed before the tournament has ended"
-        )
+        told = "is missing" if ended else "is not revealed before the tournament has ended"
+        raise lines.wrong(f"seed: {told}")
     if not HEX_32.fullmatch(part.seed):
         raise lines.wrong("seed: is not 64 hexadecimal digits")
     seed = bytes.fromhex(part.seed)
-    if commitment(seed) != part.commitment:
-        raise lines.wrong("seed: is not the one that the commitment was made for")
-    if part.state not in ENDED:
+    if seed_hash(seed) != head.seed_hash:
+        raise lines.wrong("seed: is not the one whose hash stands in the head")
+    if not ended:
         raise lines.wrong(f"state: is {part.state!r}, but the seed is revealed")
+    if head.beacon is None and part.beacon_value is not None:
+        raise lines.wrong("beacon_value: stands there, but the head has no beacon")
+    if head.beacon is not None and part.beacon_value is None and part.started_at is not None:
+        raise lines.wrong("beacon_value: is missing")
     return seed
 
 
-def _check_times(lines: Lines, part: TournamentPart) -> None:
-    last: datetime | None = None
-    for name in ("created_at", "started_at", "finished_at"):
-        text = getattr(part, name)
+def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
+    """Check that times are times; that each is after the one before is said of honest clocks only."""
+    times = {"locked_at": head.locked_at}
+    times |= {name: getattr(part, name) for name in ("created_at", "started_at", "finished_at")}
+    for name, text in times.items():
         if text is None:
             continue
         try:
@@ -105,6 +161,5 @@ def _check_times(lines: Lines, part: TournamentPart) -> None:
             time = None
         if time is None or time.tzinfo is None:
             raise lines.wrong(f"{name}: {text!r} is no time with its zone")
-        if last is not None and time < last:
-            raise lines.wrong(f"{name}: is before what comes before it")
-        last = time
+    if part.started_at is not None and head.locked_at is None:
+        raise lines.wrong("started_at: stands there, but the head was never locked")

@@ -64,7 +64,7 @@ def _session(
 ) -> list[list[int]]:
     """Return the points of each deal by seat."""
     table = None if head.part.duplicate else match.table
-    seed = session_seed(head.seed, match.round, table, line.session)
+    seed = session_seed(head.luck, match.round, table, line.session)
     shared: dict[str, object] = {
         "ruleset": head.part.ruleset,
         "tournament": head.part.tournament,

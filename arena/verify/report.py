@@ -25,6 +25,10 @@ class Report:
     tournament: str = ""
     """Empty if not even that could be read."""
     state: str = ""
+    commitment: str = ""
+    """Digest of the head, to be compared with what was noted before the tournament."""
+    beacon: str | None = None
+    """The public value that had a share in the luck; None: the organiser alone drew it."""
     entrants: int = 0
     rounds: int = 0
     matches: int = 0

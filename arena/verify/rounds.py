@@ -52,7 +52,7 @@ class Rounds:
 
     def _check_number(self, number: int) -> None:
         """Rounds stand in the order in which they were rated: that of their numbers, but for batches."""
-        planned = self._head.part.rounds
+        planned = self._head.tournament.rounds
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
         elif number in self._numbers:
@@ -65,20 +65,20 @@ class Rounds:
         lines, head = self._lines, self._head
         for place, table in enumerate(part.tables):
             lines.same(f"tables.{place}: bots at the table", len(table), head.part.table_size)
-        if head.part.state == "finished":
+        if head.tournament.state == "finished":
             lines.same("state", part.state, "closed")
         everyone = [*(number for table in part.tables for number in table), *part.byes]
         for number in everyone:
             if number not in head.names:
                 raise lines.wrong(f"tables, byes: there is no entrant {number}")
-            entrant = head.part.entrants[number - 1]
+            entrant = head.tournament.entrants[number - 1]
             last = entrant.withdrawn_after
             if part.round < entrant.entered_at_round or (last is not None and part.round > last):
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
             raise lines.wrong("tables, byes: an entrant stands there twice")
         for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):
-            owners = [head.part.entrants[number - 1].owner for number in table]
+            owners = [head.tournament.entrants[number - 1].owner for number in table]
             owner, times = Counter(owners).most_common(1)[0]
             if times > 1:
                 raise lines.wrong(

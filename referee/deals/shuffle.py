@@ -1,7 +1,7 @@
 """The public shuffle and the tree of seeds (docs/formats.md, version 1), for any language to repeat.
 
-Every seed is 32 bytes. A deal's seed comes from its session's, that from the tournament's, so
-one published commitment covers every card of a tournament.
+Every seed is 32 bytes. A deal's seed comes from its session's, that from the tournament's luck, so
+one published hash covers every card of a tournament.
 """
 
 import hmac
@@ -40,18 +40,23 @@ def shuffle(seed: bytes, label: str, cards: list[T]) -> None:
         cards[place], cards[other] = cards[other], cards[place]
 
 
-def commitment(seed: bytes) -> str:
+def seed_hash(seed: bytes) -> str:
     """Return SHA-256 of a seed as hex: what is published before the seed itself."""
     return sha256(seed).hexdigest()
 
 
-def session_seed(tournament_seed: bytes, round: int, table: int | None, session: int) -> bytes:
+def luck(seed: bytes, beacon_value: str | None) -> bytes:
+    """Return what all sessions follow from: a tournament's seed, or that and the value of its beacon."""
+    return seed if beacon_value is None else _derived(seed, f"beacon/{beacon_value}")
+
+
+def session_seed(luck: bytes, round: int, table: int | None, session: int) -> bytes:
     """Return a session's seed; ``table`` is None where all tables of a round play the same cards.
 
     Round, table and session count from 1.
     """
     where = f"round/{round}" if table is None else f"round/{round}/table/{table}"
-    return _derived(tournament_seed, f"{where}/session/{session}")
+    return _derived(luck, f"{where}/session/{session}")
 
 
 def deal_seed(session_seed: bytes, number: int) -> bytes:

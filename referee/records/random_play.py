@@ -5,7 +5,7 @@ from random import Random
 
 from referee.deals.deal import Deal
 from referee.deals.session import Session
-from referee.deals.shuffle import commitment, session_seed
+from referee.deals.shuffle import seed_hash, session_seed
 from referee.records.record import deal_record, full_record
 from referee.rules.plays import Rules
 
@@ -37,7 +37,7 @@ def random_records(
     """
     rng = Random(seed)
     ruleset = rules.ruleset.to_object()
-    tournament = f"random/{commitment(seed)[:12]}"
+    tournament = f"random/{seed_hash(seed)[:12]}"
     seats = [f"random/{seat}@1" for seat in range(rules.ruleset.players)]
     number, left = 0, deals
     while left > 0:

@@ -13,7 +13,7 @@ from arena.rounds.advance import advance, running_tournaments, tournament_of
 from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings
 from arena.tournaments import entry, lifecycle
-from referee.deals.shuffle import commitment
+from referee.deals.shuffle import seed_hash
 from tests.arena.fakes import ROOT
 from tests.arena.world import LEASE, SEED, World, results
 
@@ -44,7 +44,7 @@ def test_seed_when_the_tournament_has_ended_then_it_is_revealed_and_fits_the_com
     assert cup.seed is None
     world.finish(cup.id)
     assert world.status().seed == SEED.hex()
-    assert cup.commitment == commitment(SEED)
+    assert cup.seed_hash == seed_hash(SEED)
 
 
 def test_round_when_a_match_is_missing_then_it_stays_open(world: World) -> None:

@@ -40,7 +40,7 @@ def test_create_from_a_file_shows_the_commitment(arena: Arena, world: World, spe
     result = arena("tournament", "create", spec)
     assert result.status == 0
     assert "autumn is created: swiss, chinese@1, 4 bots at tables of 4" in result.out
-    assert world.status("autumn").commitment in result.out
+    assert world.status("autumn").seed_hash in result.out
     assert "arena tournament start autumn" in result.out
 
 

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
 from arena.cli.verify import pace_text
+from arena.models import Tournament
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.exported import play_by_table
@@ -28,14 +30,19 @@ def exported(arena: Arena, world: World, tmp_path: Path) -> list[Path]:
     return files
 
 
-def test_verify_of_what_export_wrote_is_right(arena: Arena, exported: list[Path]) -> None:
+def test_verify_of_what_export_wrote_is_right(arena: Arena, world: World, exported: list[Path]) -> None:
     found = arena("verify", *exported)
     right = "finished: 1 rounds, 1 matches and 6 deals of 4 bots follow from the seed"
     assert found.status == 0
-    assert found.out.splitlines() == [
+    told = found.out.splitlines()
+    assert [line for line in told if not line.startswith("  ")] == [
         f"{exported[0]}: right: one, {right}",
         f"{exported[1]}: right: two, {right}; some ratings come from one",
     ]
+    with world.storage.read() as tx:
+        commitments = [f"  commitment: {one.commitment}" for one in tx.exec(select(Tournament))]
+    assert [line for line in told if "commitment" in line] == commitments
+    assert told.count("  luck: the organiser's seed alone") == 2
 
 
 def test_verify_needs_no_arena(
@@ -51,9 +58,9 @@ def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, expor
     exported[1].write_text(text.replace('"end":"out"', '"end":"dragon"', 1))
     found = arena("verify", *exported)
     assert found.status == 1
-    first, second = found.out.splitlines()
+    first, second = (line for line in found.out.splitlines() if not line.startswith("  "))
     assert ": right: one" in first
-    where = "line 4: round 1, table 1, session 1, deal 1"
+    where = "line 5: round 1, table 1, session 1, deal 1"
     assert second == f"{exported[1]}: wrong: {where}: end: is 'dragon', should be 'out'"
 
 

@@ -5,7 +5,7 @@ import pytest
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.tournaments import creation, lifecycle, overview
-from referee.deals.shuffle import commitment
+from referee.deals.shuffle import seed_hash
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -24,10 +24,10 @@ def test_create_when_no_seed_is_given_then_each_has_its_own(world: World) -> Non
         creation.create(world.storage, ROOT, world.spec(names, name=name), world.clock())
         for name in ("one", "two")
     ]
-    assert made[0].commitment != made[1].commitment
+    assert made[0].seed_hash != made[1].seed_hash
     ended = lifecycle.cancel(world.storage, ROOT, "one", world.clock())
     assert ended.seed is not None
-    assert commitment(bytes.fromhex(ended.seed)) == ended.commitment
+    assert seed_hash(bytes.fromhex(ended.seed)) == ended.seed_hash
 
 
 def test_create_when_the_ruleset_is_the_same_then_it_is_stored_once(world: World) -> None:

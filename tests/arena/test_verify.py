@@ -22,7 +22,8 @@ from tests.arena.tampering import leaves, tampered_lines
 from tests.arena.world import World
 
 FOLLOWS = {
-    "tournament": {"ruleset_hash", "table_size", "commitment", "seed"},
+    "head": {"ruleset_hash", "table_size", "seed_hash"},
+    "tournament": {"seed"},
     "round": {"round", "pool"},
     "match": {"round", "table", "bots", "points", "faults"},
     "round_end": {"round", "ratings"},
@@ -127,7 +128,7 @@ def test_line_that_is_missing_or_stands_twice_is_found(cup: list[str], number: i
 
 def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list[str]) -> None:
     assert problem(cup[:-1]) == f"line {len(cup)}: the export ends where the part 'end' should stand"
-    assert problem([]) == "line 1: the export ends where the part 'tournament' should stand"
+    assert problem([]) == "line 1: the export ends where the part 'head' should stand"
 
 
 @pytest.mark.parametrize(
@@ -136,10 +137,10 @@ def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list
         ("{", "is no JSON"),
         ("[1]", "no JSON object"),
         ("[" * 100_000, "is no JSON"),
-        ('{"format": "bigtwo-export/2", "part": "tournament"}', "format: is 'bigtwo-export/2'"),
-        ('{"format": "bigtwo-export/1", "part": "league"}', "part: 'league' is none of tournament"),
-        ('{"format": "bigtwo-export/1", "part": "tournament"}', "digest: is missing"),
-        ('{"format": "bigtwo-deal/1"}', "a deal record stands where the part 'tournament' should stand"),
+        ('{"format": "bigtwo-export/1", "part": "tournament"}', "format: is 'bigtwo-export/1'"),
+        ('{"format": "bigtwo-export/2", "part": "league"}', "part: 'league' is none of head, tournament"),
+        ('{"format": "bigtwo-export/2", "part": "head"}', "digest: is missing"),
+        ('{"format": "bigtwo-deal/1"}', "a deal record stands where the part 'head' should stand"),
     ],
 )
 def test_line_that_is_no_part_is_one_line_with_its_number(line: str, part: str) -> None:
@@ -149,9 +150,9 @@ def test_line_that_is_no_part_is_one_line_with_its_number(line: str, part: str) 
     assert "\n" not in found
 
 
-def test_seed_of_another_commitment_is_named(cup: list[str]) -> None:
+def test_seed_of_another_hash_is_named(cup: list[str]) -> None:
     other = edited(cup, "tournament", lambda part: part.update(seed="00" * 32))
-    assert problem(other) == "line 1: seed: is not the one that the commitment was made for"
+    assert problem(other) == "line 2: seed: is not the one whose hash stands in the head"
 
 
 def test_cards_of_another_seed_are_named_with_their_deal(cup: list[str]) -> None:
@@ -197,14 +198,14 @@ def test_entrant_that_has_withdrawn_is_found_at_a_table(cup: list[str]) -> None:
 
 
 def test_session_that_stops_early_or_goes_on_is_found(cup: list[str]) -> None:
-    longer = edited(cup, "tournament", lambda part: part.update(deals=3))
+    longer = edited(cup, "head", lambda part: part.update(deals=3))
     assert "round 1, table 1, session 1, deal 2: the session goes on after it" in problem(longer)
-    shorter = edited(cup, "tournament", lambda part: part.update(deals=1))
+    shorter = edited(cup, "head", lambda part: part.update(deals=1))
     assert "round 1, table 1, session 1, deal 1: the session is over here" in problem(shorter)
 
 
 def test_session_that_is_left_out_is_found(cup: list[str]) -> None:
-    more = edited(cup, "tournament", lambda part: part.update(sessions=4))
+    more = edited(cup, "head", lambda part: part.update(sessions=4))
     assert "sessions: the match is done with 3 of 4" in problem(more)
 
 
@@ -221,7 +222,7 @@ def test_faults_that_the_deals_do_not_have_are_found(cup: list[str]) -> None:
 def test_export_before_the_end_says_that_the_seed_is_secret(world: World) -> None:
     started = world.tournament(4)
     world.advance(started.id)
-    assert problem(lines_of(world)) == ("line 1: seed: is not revealed before the tournament has ended")
+    assert problem(lines_of(world)) == ("line 2: seed: is not revealed before the tournament has ended")
 
 
 def test_export_of_a_cancelled_tournament_is_right(world: World) -> None:
@@ -259,7 +260,7 @@ def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(worl
     reports[0].ratings = {where: rating + 1 for where, rating in reports[0].ratings.items()}
     found = check_links(reports)
     assert found is not None
-    assert found.startswith("two: line 2: pool: the rating of ")
+    assert found.startswith("two: line 3: pool: the rating of ")
     assert "as after round 1, table 1 of one" in found
 
 
@@ -283,7 +284,7 @@ def test_database_with_another_seed_is_found_in_its_export(world: World) -> None
     world.finish(cup.id, play_by_table)
     with world.storage.write() as tx:
         tx.get_one(Tournament, cup.id).seed = "00" * 32
-    assert "seed: is not the one that the commitment was made for" in problem(lines_of(world))
+    assert "seed: is not the one whose hash stands in the head" in problem(lines_of(world))
 
 
 def test_verifying_loads_no_database_and_no_broker(cup: list[str], tmp_path: Path) -> None:

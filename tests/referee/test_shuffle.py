@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from referee.deals.shuffle import commitment, deal_seed, session_seed, shuffle, words
+from referee.deals.shuffle import deal_seed, luck, seed_hash, session_seed, shuffle, words
 
 SEED = bytes(range(32))
 ONES = 961_300
@@ -72,8 +72,13 @@ def test_shuffle_with_another_label_is_another() -> None:
     assert one != other
 
 
-def test_commitment_is_the_hash_of_the_seed() -> None:
-    assert commitment(SEED) == sha256(SEED).hexdigest()
+def test_hash_of_the_seed_is_sha256() -> None:
+    assert seed_hash(SEED) == sha256(SEED).hexdigest()
+
+
+def test_luck_is_the_seed_unless_a_beacon_had_a_share_in_it() -> None:
+    assert luck(SEED, None) == SEED
+    assert luck(SEED, "0042") == hmac.digest(SEED, b"beacon/0042", "sha256")
 
 
 @pytest.mark.parametrize(("table", "name"), [(3, b"round/2/table/3/session/4"), (None, b"round/2/session/4")])

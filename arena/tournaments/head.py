@@ -1,0 +1,55 @@
+"""A tournament's head: all that is settled before its first round, and the digest that commits to it."""
+
+from datetime import datetime
+
+from sqlmodel import col, select
+
+from arena.exports.parts import HeadPart, make_part
+from arena.formats import PAIRING_VERSION
+from arena.models import Entrant, StoredRuleset, Tournament
+from arena.pairing import owner_of
+from arena.storage import Transaction
+from arena.terms import Entry, Limits, Plan
+from arena.tournaments.entrants import list_entrants
+
+
+def lock_head(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Settle the head of a tournament that has none yet; its digest is the commitment from now on."""
+    if tournament.head is not None:
+        return
+    head = head_of(tx, tournament, now)
+    tournament.head, tournament.commitment = head, str(head["digest"])
+    tx.flush()
+
+
+def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> dict[str, object]:
+    """Return the head as it was locked, or as it would be if it were locked now (None: not at all)."""
+    if tournament.head is not None:
+        return tournament.head
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    gone = select(Entrant.number).where(
+        Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_not(None)
+    )
+    withdrawn = set(tx.exec(gone))
+    return make_part(
+        HeadPart,
+        tournament=tournament.name,
+        ruleset=ruleset.content,
+        ruleset_hash=ruleset.hash,
+        pairing=tournament.format,
+        pairing_version=PAIRING_VERSION,
+        table_size=tournament.table_size,
+        **{name: getattr(tournament, name) for name in (*Plan.model_fields, *Entry.model_fields)},
+        limits={name: getattr(tournament, name) for name in Limits.model_fields},
+        entrants=[
+            {
+                "number": entrant.number,
+                "bot": entrant.name,
+                "owner": owner_of(entrant.name),
+                "withdrawn": entrant.number in withdrawn,
+            }
+            for entrant in list_entrants(tx, tournament)
+        ],
+        seed_hash=tournament.seed_hash,
+        locked_at=None if now is None else now.isoformat(),
+    )

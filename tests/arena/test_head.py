@@ -1,0 +1,123 @@
+"""What a tournament commits itself to before its first round, and who draws its luck."""
+
+import json
+from typing import Any
+
+import pytest
+
+from arena.errors import SpecError, StateError
+from arena.exports.parts import digest
+from arena.models import Tournament
+from arena.tournaments import creation, entry, lifecycle
+from referee.deals.shuffle import deal_seed, luck, session_seed
+from tests.arena.exported import check, lines_of, play_by_table
+from tests.arena.fakes import ROOT
+from tests.arena.world import SEED, World
+
+BEACON = "drand round 4829341"
+
+
+def head_of(world: World) -> dict[str, Any]:
+    """The first line of the export."""
+    head: dict[str, Any] = json.loads(lines_of(world)[0])
+    return head
+
+
+def create(world: World, **fields: object) -> list[str]:
+    """A tournament that is not started, and its bots."""
+    names = world.register(8)
+    creation.create(world.storage, ROOT, world.spec(names, **fields), world.clock(), SEED)
+    return names
+
+
+def lock(world: World) -> None:
+    lifecycle.lock(world.storage, ROOT, "cup", world.clock())
+
+
+def start(world: World, value: str | None = None) -> None:
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), value)
+
+
+def test_commitment_when_started_then_it_is_the_digest_of_the_head_and_bots_get_it(world: World) -> None:
+    started = world.tournament(4)
+    head = head_of(world)
+    assert started.commitment == head["digest"]
+    assert head["digest"] == digest({name: value for name, value in head.items() if name != "digest"})
+    world.advance(started.id)
+    sent: list[str] = []
+
+    def play(_route: int, spec: Any) -> Any:
+        sent.append(spec.commitment)
+        yield from ()
+
+    world.play(world.messages[0], play)
+    assert sent == [started.commitment]
+
+
+def test_head_when_entrants_were_in_another_order_then_the_commitment_is_another(world: World) -> None:
+    names = world.register(4)
+    commitments = {
+        world.tournament_of(order, name=name).commitment
+        for name, order in (("cup", names), ("cap", names[::-1]))
+    }
+    assert len(commitments) == 2
+
+
+def test_lock_when_created_then_nobody_enters_and_the_head_stays_as_it_is(world: World) -> None:
+    create(world, format="swiss", rounds=2)
+    [late] = world.register(9)[8:]
+    lock(world)
+    locked = world.status().commitment
+    with pytest.raises(StateError, match="locked: bots can enter again once it has started"):
+        entry.enter(world.storage, ROOT, "cup", late, world.clock())
+    with pytest.raises(StateError, match="locked already"):
+        lock(world)
+    start(world)
+    entry.enter(world.storage, ROOT, "cup", late, world.clock())
+    assert world.status().commitment == locked
+    assert len(head_of(world)["entrants"]) == 8
+
+
+def test_beacon_when_it_is_stated_then_the_tournament_waits_for_lock_and_value(world: World) -> None:
+    create(world, beacon=BEACON)
+    with pytest.raises(StateError, match="close its entries first, with: arena tournament lock cup"):
+        start(world, "early")
+    lock(world)
+    with pytest.raises(StateError, match=f"waits for its beacon, {BEACON}"):
+        start(world)
+    with pytest.raises(SpecError, match="printable"):
+        start(world, "\x1b[2J")
+    start(world, "0042")
+    with pytest.raises(StateError, match="its luck is drawn already"):
+        start(world, "0043")
+    assert (world.status().beacon, world.status().beacon_value) == (BEACON, "0042")
+
+
+def test_beacon_when_none_was_stated_then_no_value_is_taken(world: World) -> None:
+    create(world)
+    with pytest.raises(StateError, match="created without a beacon"):
+        start(world, "0042")
+
+
+def test_beacon_when_it_has_spoken_then_cards_and_pairings_follow_from_it(world: World) -> None:
+    create(world, format="swiss", rounds=1, beacon=BEACON)
+    lock(world)
+    start(world, "0042")
+    world.finish(world.status().id, play_by_table)
+    lines = lines_of(world)
+    report = check(lines)
+    assert (report.problem, report.beacon, report.commitment) == (None, BEACON, world.status().commitment)
+    first = next(one for one in map(json.loads, lines) if one["format"] == "bigtwo-deal/1")
+    seed = session_seed(luck(SEED, "0042"), 1, 1, 1)
+    assert first["seed"] == deal_seed(seed, 1).hex()
+    assert seed != session_seed(SEED, 1, 1, 1)
+
+
+def test_beacon_when_its_value_is_changed_in_the_database_then_the_export_is_wrong(world: World) -> None:
+    create(world, beacon=BEACON)
+    lock(world)
+    start(world, "0042")
+    world.finish(world.status().id, play_by_table)
+    with world.storage.write() as tx:
+        tx.get_one(Tournament, 1).beacon_value = "0043"
+    assert check(lines_of(world)).problem is not None
