@@ -68,7 +68,6 @@ def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -
             assert process.wait(DEADLINE) == 0, log.read_text()
 
 
-@pytest.mark.timeout(600)  # the checks take half a minute on a free machine, and minutes on a busy one
 def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_it_is_verified(
     commands: dict[str, list[str]],
     tmp_path: Path,
