@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections import Counter as Counts
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
@@ -20,13 +20,10 @@ from prometheus_client import (
     Info,
     PlatformCollector,
     ProcessCollector,
-    disable_created_metrics,
     start_http_server,
 )
 from prometheus_client.core import (
-    CounterMetricFamily,
     GaugeMetricFamily,
-    HistogramMetricFamily,
     Metric,
 )
 from prometheus_client.registry import Collector
@@ -37,17 +34,12 @@ from arena.errors import ArenaError, SettingsError
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState, utc_now
 from arena.settings import Settings, split_address
 from arena.storage import Storage, Transaction
-from referee.matches.events import FaultKind, NoticeCode
-from referee.matches.journal import EntryKind
-from referee.service.metrics import LATENCY_BOUNDS, Meter, Reading
-from referee.service.metrics import Histogram as Values
+from referee.service.metrics import LATENCY_BOUNDS
 
 CACHE_SECONDS = 5.0
 """How long what the database said holds: however often it is scraped, it is not asked more often."""
 
 log = logging.getLogger("arena.metrics")
-
-disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them began
 
 # Worker
 
@@ -73,126 +65,6 @@ lease_renewals = Counter(
 OUTCOMES = ("done", "handed_back", "unavailable", "refused", "lease_lost", "error")
 for _outcome in OUTCOMES:
     matches_ended.labels(_outcome)  # shown from the beginning, as 0
-
-# Referee
-
-
-class RefereeCollector(Collector):
-    """Shows what a referee counts."""
-
-    def __init__(self, meter: Meter) -> None:
-        self._meter = meter
-
-    def collect(self) -> Iterable[Metric]:
-        """The referee's metrics; only that it does not answer, if it does not."""
-        reading = self._meter.read()
-        yield _gauge("referee_up", "Whether the referee serves and answers.", reading is not None)
-        if reading is not None:
-            yield from _gauges(reading)
-            yield from _counters(reading)
-            yield _histogram(
-                "referee_decision_seconds",
-                "A sample of decisions: from when a turn was sent until it was settled.",
-                reading.decision_seconds,
-            )
-
-
-def _gauges(reading: Reading) -> Iterable[Metric]:
-    yield _gauge("referee_streams", "Bots that are connected.", reading.streams)
-    yield _gauge("referee_sessions_open", "Sessions that are being played.", reading.sessions_open)
-    yield _gauge("referee_matches_running", "Matches that run.", reading.matches_running)
-    yield _gauge("referee_spectators", "Spectators that watch a match.", reading.spectators)
-    yield _gauge("referee_draining", "Whether it takes no new match as it shuts down.", reading.draining)
-    yield _gauge("referee_events_waiting", "Events that wait to be sent to bots.", reading.events_waiting)
-    yield _gauge("referee_loop_delay_seconds", "How long its event loop took to answer.", reading.loop_delay)
-    trips = GaugeMetricFamily(
-        "referee_round_trip_seconds", "Round trips of the streams to bots.", labels=["quantile"]
-    )
-    known = reading.round_trips
-    for quantile in (0.5, 0.9, 1.0) if known else ():
-        trips.add_metric([f"{quantile:g}"], known[min(int(quantile * len(known)), len(known) - 1)])
-    yield trips
-
-
-def _counters(reading: Reading) -> Iterable[Metric]:
-    yield _counter("referee_decisions", "Turns asked.", {(): reading.decisions})
-    yield _counter(
-        "referee_sessions_finished", "Sessions played to their end.", {(): reading.sessions_finished}
-    )
-    yield _counter(
-        "referee_sessions_voided",
-        "Sessions stopped because the referee could not hand out a turn, or failed.",
-        {(): reading.sessions_voided},
-    )
-    yield _counter(
-        "referee_tables_failed", "Sessions stopped by an error in the referee.", {(): reading.tables_failed}
-    )
-    yield _counter("referee_deals_finished", "Deals in the finished sessions.", {(): reading.deals})
-    yield _counter(
-        "referee_matches_ended",
-        "Calls for matches that ended: done, taken_over, stopped (by the worker), given_up (by the referee).",
-        _by_one(reading.matches),
-        "outcome",
-    )
-    yield _counter(
-        "referee_faults", "Faults of bots.", _of_kind(reading.journal, EntryKind.FAULT, FaultKind), "kind"
-    )
-    yield _counter(
-        "referee_notices", "Notices to bots.", _of_kind(reading.journal, EntryKind.NOTICE, NoticeCode), "code"
-    )
-    yield _counter(
-        "referee_connections",
-        "Streams of bots that were opened.",
-        {(): reading.journal.get((EntryKind.CONNECTED, ""), 0)},
-    )
-    ended = _of_kind(reading.journal, EntryKind.LOST)
-    ended["goodbye",] = reading.journal.get((EntryKind.LEFT, ""), 0)
-    yield _counter("referee_disconnections", "Streams of bots that ended.", ended, "reason")
-    yield _counter(
-        "referee_handshakes_refused",
-        "Streams of bots that were not let in, by the reason.",
-        _by_one(reading.handshakes_refused),
-        "reason",
-    )
-    yield _counter(
-        "referee_messages", "Messages of the streaming calls.", reading.messages, "call", "direction"
-    )
-    yield _counter(
-        "referee_message_bytes", "Size of those messages.", reading.message_bytes, "call", "direction"
-    )
-
-
-def _of_kind(
-    journal: Mapping[tuple[EntryKind, str], int], kind: EntryKind, codes: Iterable[StrEnum] = ()
-) -> dict[tuple[str, ...], int]:
-    """Counts by code; those of ``codes`` are there from the beginning."""
-    counts: dict[tuple[str, ...], int] = {(code.value,): 0 for code in codes}
-    return counts | {(code,): count for (of, code), count in journal.items() if of is kind}
-
-
-def _by_one(counts: Mapping[str, int]) -> dict[tuple[str, ...], int]:
-    return {(label,): count for label, count in counts.items()}
-
-
-def _gauge(name: str, text: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, text, value=float(value))
-
-
-def _counter(name: str, text: str, counts: Mapping[tuple[str, ...], int], *labels: str) -> Metric:
-    family = CounterMetricFamily(name, text, labels=labels)
-    for key, count in sorted(counts.items()):
-        family.add_metric(key, count)
-    return family
-
-
-def _histogram(name: str, text: str, values: Values) -> Metric:
-    buckets: list[tuple[str, float]] = []
-    below = 0
-    for bound, count in zip([*map(str, values.bounds), "+Inf"], values.counts, strict=True):
-        below += count
-        buckets.append((bound, below))
-    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=values.sum)
-
 
 # Database
 
@@ -275,6 +147,10 @@ def _by_state(
     for state in states:
         family.add_metric([state.value], counts[state.value])
     return family
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, text, value=float(value))
 
 
 # Publishing

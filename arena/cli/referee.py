@@ -9,7 +9,7 @@ from arena import logs
 from arena.bots.journal import DatabaseJournal
 from arena.cli.context import settings_of
 from arena.errors import SettingsError
-from arena.metrics import RefereeCollector, published
+from arena.metrics import published
 from arena.settings import Settings
 from arena.storage import open_storage
 from arena.tokens import DatabaseAuthenticator
@@ -38,7 +38,7 @@ def referee(
     with (
         open_storage(settings) as storage,
         DatabaseJournal(storage, (settings.referee_ids or settings.referees)[place]) as journal,
-        published(settings, "referee", *([RefereeCollector(meter)] if meter else ())),
+        published(settings, "referee", *([meter] if meter else ())),
     ):
         server.run(
             settings.listen,

@@ -1,84 +1,87 @@
-"""What a referee counts, and how it stands now. The surroundings publish it."""
+"""What a referee counts, and how it stands now, for Prometheus. The surroundings publish it."""
 
 import asyncio
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import Any
 
+from prometheus_client import Counter, Histogram, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from referee.matches.events import FaultKind, NoticeCode
 from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Seconds: upper bounds of a histogram's classes, beside the one without a bound."""
+"""Seconds: upper bounds of the classes of histograms, beside the one without a bound."""
 
 READ_SECONDS = 2.0
 """How long the referee's event loop may take to say how it stands."""
 
-
-class Histogram:
-    """How often values of each size came."""
-
-    def __init__(self, bounds: Sequence[float] = LATENCY_BOUNDS) -> None:
-        self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)
-        """By class, not summed up; the last one has no upper bound."""
-        self.sum = 0.0
-
-    def observe(self, value: float) -> None:
-        """Notes a value."""
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.sum += value
-
-    def copy(self) -> "Histogram":
-        """A histogram of its own with the same values."""
-        other = Histogram(self.bounds)
-        other.counts, other.sum = list(self.counts), self.sum
-        return other
+disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody asks when each of them began
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a referee stands, and what it has counted since it started."""
+class Counts:
+    """What a referee has counted since it started."""
 
-    streams: int
-    sessions_open: int
-    matches_running: int
-    spectators: int
-    draining: bool
-    events_waiting: int
-    """Events that no message has taken yet, for all bots."""
-    round_trips: Sequence[float]
-    """Seconds, for each stream of which it is known; ascending."""
-    loop_delay: float
-    """Seconds that the event loop took to come to this reading."""
-    decisions: int
-    """Turns asked. Those of void sessions are not in it, unless they were read while they were open."""
-    sessions_finished: int
-    sessions_voided: int
-    """Stopped because the referee could not hand out a turn, or failed."""
-    tables_failed: int
-    """Stopped by an error in the referee."""
-    deals: int
-    """In the finished sessions."""
-    matches: Mapping[str, int]
-    """By how they ended: ``done``, ``taken_over``, ``stopped`` by the worker, ``given_up`` by the referee."""
-    journal: Mapping[tuple[EntryKind, str], int]
-    """What was noted for authors, by kind and code."""
-    handshakes_refused: Mapping[str, int]
-    """Streams of bots that were not let in, by the protocol's reason."""
-    messages: Mapping[tuple[str, ...], int]
-    """By call and direction, ``in`` or ``out``."""
-    message_bytes: Mapping[tuple[str, ...], int]
-    decision_seconds: Histogram
-    """A sample, of one turn at a time for each stream: from when it was sent until it was settled."""
+    def __init__(self) -> None:
+        self.sessions_finished = _counter("sessions_finished", "Sessions played to their end.")
+        self.deals_finished = _counter("deals_finished", "Deals in the finished sessions.")
+        self.matches_ended = _counter(
+            "matches_ended",
+            "Calls for matches that ended: done, taken_over, stopped (by the worker), given_up (by the "
+            "referee).",
+            "outcome",
+        )
+        self.faults = _counter("faults", "Faults of bots.", "kind")
+        self.notices = _counter("notices", "Notices to bots.", "code")
+        self.connections = _counter("connections", "Streams of bots that were opened.")
+        self.disconnections = _counter("disconnections", "Streams of bots that ended.", "reason")
+        self.handshakes_refused = _counter(
+            "handshakes_refused", "Streams of bots that were not let in, by the reason.", "reason"
+        )
+        self.messages = _counter("messages", "Messages of the streaming calls.", "call", "direction")
+        self.message_bytes = _counter("message_bytes", "Size of those messages.", "call", "direction")
+        self.decision_seconds = Histogram(
+            "referee_decision_seconds",
+            "A sample of decisions: from when a turn was sent until it was settled.",
+            buckets=LATENCY_BOUNDS,
+            registry=None,
+        )
+        for kind in FaultKind:  # shown from the beginning, as 0
+            self.faults.labels(kind.value)
+        for code in NoticeCode:
+            self.notices.labels(code.value)
+        self.disconnections.labels("goodbye")
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all of it for Prometheus."""
+        for counted in vars(self).values():
+            yield from counted.collect()
+
+    def note(self, entry: Entry) -> None:
+        """Count what is noted for an author, whose codes are all the referee's own words."""
+        match entry.kind:
+            case EntryKind.FAULT:
+                self.faults.labels(entry.code).inc()
+            case EntryKind.NOTICE:
+                self.notices.labels(entry.code).inc()
+            case EntryKind.CONNECTED:
+                self.connections.inc()
+            case EntryKind.LOST:
+                self.disconnections.labels(entry.code).inc()
+            case EntryKind.LEFT:
+                self.disconnections.labels("goodbye").inc()
 
 
-class Meter:
-    """Counts for one referee. All methods but ``read`` are for its event loop."""
+def _counter(name: str, text: str, *labels: str) -> Counter:
+    return Counter(f"referee_{name}", text, labels, registry=None)
+
+
+class Meter(Collector):
+    """Counts for one referee. All methods but ``collect`` are for its event loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -86,111 +89,127 @@ class Meter:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running: dict[Match, int] = {}
         """Running matches with the decisions that were seen last."""
-        self._decisions = 0
-        self._sessions = 0
-        self._voided = 0
-        self._deals = 0
-        self._matches: Counter[str] = Counter()
-        self.journal: Counter[tuple[EntryKind, str]] = Counter()
-        self.handshakes_refused: Counter[str] = Counter()
-        self.messages: Counter[tuple[str, ...]] = Counter()
-        self.message_bytes: Counter[tuple[str, ...]] = Counter()
-        self.decision_seconds = Histogram()
+        self._decisions = self._voided = 0
+        """Of the matches that run no more."""
+        self.counts = Counts()
 
     def attach(self, lobby: Lobby) -> None:
-        """From now on this is the lobby that is read; called in its event loop."""
+        """Observe this lobby from now on; called in its event loop."""
         self._lobby, self._loop = lobby, asyncio.get_running_loop()
 
-    def read(self) -> Reading | None:
-        """How the referee stands; None when it does not serve or does not answer. For any other thread."""
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics; only that it does not answer, if the referee does not. For any other thread."""
+        standing = self._ask()
+        yield _gauge("up", "Whether the referee serves and answers.", bool(standing))
+        if standing:
+            yield from standing
+            yield from self.counts.collect()
+
+    def _ask(self) -> list[Metric]:
+        """Return how the referee stands; nothing when it does not serve or does not answer."""
         loop = self._loop
         if loop is None or loop.is_closed():
-            return None
-        asked = self._read(monotonic())
+            return []
+        asked = self._standing(monotonic())
         try:
             return asyncio.run_coroutine_threadsafe(asked, loop).result(READ_SECONDS)
         except (RuntimeError, TimeoutError, asyncio.CancelledError):
             asked.close()
-            return None
+            return []
 
-    async def _read(self, asked_at: float) -> Reading:
-        lobby = self._lobby
+    async def _standing(self, asked_at: float) -> list[Metric]:
+        lobby, delay = self._lobby, monotonic() - asked_at
         assert lobby is not None
-        delay = monotonic() - asked_at
         for match, seen in self._running.items():
             self._running[match] = max(seen, lobby.progress(match).decisions)
-        connections = [found for version in lobby.connected() if (found := lobby.connection(version))]
-        return Reading(
-            streams=len(connections),
-            sessions_open=lobby.sessions,
-            matches_running=lobby.matches,
-            spectators=lobby.spectators,
-            draining=lobby.draining,
-            events_waiting=sum(len(connection.outbox) for connection in connections),
-            round_trips=sorted(trip for connection in connections if (trip := connection.round_trip)),
-            loop_delay=delay,
-            decisions=self._decisions + sum(self._running.values()),
-            sessions_finished=self._sessions,
-            sessions_voided=self._voided + sum(match.voided for match in self._running),
-            tables_failed=lobby.failures,
-            deals=self._deals,
-            matches=dict(self._matches),
-            journal=dict(self.journal),
-            handshakes_refused=dict(self.handshakes_refused),
-            messages=dict(self.messages),
-            message_bytes=dict(self.message_bytes),
-            decision_seconds=self.decision_seconds.copy(),
-        )
+        voided = self._voided + sum(match.voided for match in self._running)
+        waiting = sum(len(connection.outbox) for connection in lobby.connections)
+        return [
+            _gauge("streams", "Bots that are connected.", len(lobby.connected())),
+            _gauge("sessions_open", "Sessions that are being played.", lobby.sessions),
+            _gauge("matches_running", "Matches that run.", lobby.matches),
+            _gauge("spectators", "Spectators that watch a match.", lobby.spectators),
+            _gauge("draining", "Whether it takes no new match as it shuts down.", lobby.draining),
+            _gauge("events_waiting", "Events that wait to be sent to bots.", waiting),
+            _gauge("loop_delay_seconds", "How long its event loop took to answer.", delay),
+            _round_trips(lobby),
+            _total("decisions", "Turns asked.", self._decisions + sum(self._running.values())),
+            _total(
+                "sessions_voided",
+                "Sessions stopped because the referee could not hand out a turn, or failed.",
+                voided,
+            ),
+            _total("tables_failed", "Sessions stopped by an error in the referee.", lobby.failures),
+        ]
 
     # Matches
 
     def opened(self, match: Match) -> None:
-        """A match begins."""
+        """Note that a match begins."""
         self._running[match] = 0
 
     def finished(self, deals: int) -> None:
-        """A session was played to its end."""
-        self._sessions += 1
-        self._deals += deals
+        """Count a session that was played to its end."""
+        self.counts.sessions_finished.inc()
+        self.counts.deals_finished.inc(deals)
 
     def closed(self, match: Match, decisions: int) -> str:
-        """The call for a match ends, before what is still open in it becomes void; gives its outcome."""
+        """Count a call for a match that ends, before what is still open becomes void; return its outcome."""
         self._decisions += max(decisions, self._running.pop(match, 0))
         self._voided += match.voided
         if match.ended:
             outcome = "taken_over" if match.ended == TAKEN_OVER else "given_up"
         else:
             outcome = "done" if match.done else "stopped"
-        self._matches[outcome] += 1
+        self.counts.matches_ended.labels(outcome).inc()
         return outcome
 
     # Messages
 
     def refused(self, reason: str) -> None:
         """Count a bot's stream that was not let in; ``reason`` is the protocol's."""
-        self.handshakes_refused[reason.lower()] += 1
+        self.counts.handshakes_refused.labels(reason.lower()).inc()
 
     def sized(self, call: str, direction: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """``convert``, a call's reader (``in``) or writer (``out``), which then counts the messages."""
-        key = call, direction
-        messages, sizes = self.messages, self.message_bytes
+        """Return ``convert``, which reads (``in``) or writes (``out``) a call, with its messages counted."""
+        messages = self.counts.messages.labels(call, direction)
+        sizes = self.counts.message_bytes.labels(call, direction)
         into = direction == "in"
 
         def counted(message: Any) -> Any:
             converted = convert(message)
-            messages[key] += 1
-            sizes[key] += len(message if into else converted)
+            messages.inc()
+            sizes.inc(len(message if into else converted))
             return converted
 
         return counted
 
     def timed(self, context: Any, owed: set[int]) -> "TimedContext":
-        """The context of a bot's call, of whose turns a sample is timed; ``owed`` as in ``Outbox``."""
-        return TimedContext(context, owed, self.decision_seconds, self._clock)
+        """Return the context of a bot's call, of whose turns a sample is timed; ``owed`` as in ``Outbox``."""
+        return TimedContext(context, owed, self.counts.decision_seconds, self._clock)
 
     def over(self, journal: Journal) -> "CountingJournal":
-        """``journal``, of which it is counted what goes in."""
-        return CountingJournal(journal, self.journal)
+        """Return ``journal``, of which it is counted what goes in."""
+        return CountingJournal(journal, self.counts)
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"referee_{name}", text, value=float(value))
+
+
+def _total(name: str, text: str, value: int) -> Metric:
+    return CounterMetricFamily(f"referee_{name}", text, value=value)
+
+
+def _round_trips(lobby: Lobby) -> Metric:
+    """Return the median, nine tenths and the greatest of the known round trips."""
+    trips = GaugeMetricFamily(
+        "referee_round_trip_seconds", "Round trips of the streams to bots.", labels=["quantile"]
+    )
+    known = sorted(trip for connection in lobby.connections if (trip := connection.round_trip))
+    for quantile in (0.5, 0.9, 1.0) if known else ():
+        trips.add_metric([f"{quantile:g}"], known[min(int(quantile * len(known)), len(known) - 1)])
+    return trips
 
 
 class TimedContext:
@@ -213,14 +232,14 @@ class TimedContext:
         """Sessions whose turn was sent before, so that it is not known when."""
 
     async def read(self) -> Any:
-        """The next message; called when the last one has been dealt with."""
+        """Return the next message; called when the last one has been dealt with."""
         self._settle(self._arrived)
         message = await self._context.read()
         self._arrived = self._clock()
         return message
 
     async def write(self, message: Any) -> None:
-        """Sends a message; the turns in it are owed already."""
+        """Send a message; the turns in it are owed already."""
         now = self._clock()
         self._settle(now)
         if self._handle is None and (fresh := self._owed - self._earlier):
@@ -228,7 +247,7 @@ class TimedContext:
         await self._context.write(message)
 
     def _settle(self, now: float) -> None:
-        """Ends the timing of a turn that is not owed any more."""
+        """End the timing of a turn that is not owed any more."""
         if self._handle is None:
             self._earlier &= self._owed
         elif self._handle not in self._owed:
@@ -239,16 +258,15 @@ class TimedContext:
 class CountingJournal:
     """Counts what goes into a journal."""
 
-    def __init__(self, journal: Journal, counts: Counter[tuple[EntryKind, str]]) -> None:
+    def __init__(self, journal: Journal, counts: Counts) -> None:
         self._journal = journal
         self._counts = counts
 
     def add(self, entry: Entry) -> None:
-        """Takes an entry."""
-        # A notice's and a fault's code are the referee's own words; so are the ends of connections.
-        self._counts[entry.kind, entry.code] += 1
+        """Take an entry."""
+        self._counts.note(entry)
         self._journal.add(entry)
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """As the journal does."""
+        """Return what the journal does."""
         return self._journal.read(token, query)

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.parser import text_string_to_metric_families
 from sqlmodel import select
 
@@ -16,13 +16,13 @@ from arena.cli.local import metrics_addresses
 from arena.errors import SettingsError
 from arena.matches.leases import claim
 from arena.matches.playing import Run
-from arena.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, RefereeCollector, published
+from arena.metrics import CACHE_SECONDS, OUTCOMES, WORKER, DatabaseCollector, published
 from arena.models import Session
 from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.journal import Entry, EntryKind
-from referee.service.metrics import Histogram, Meter, TimedContext
+from referee.service.metrics import Meter, TimedContext
 from referee.service.server import ServerOptions
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import free_port, taken_address
@@ -124,7 +124,7 @@ async def test_referee_when_bots_come_and_are_refused_then_it_is_counted() -> No
             with pytest.raises(grpc.aio.AioRpcError):
                 async with WireBot(address, 1, token="nobody's"):
                     pass
-            numbers = await asyncio.to_thread(collected, RefereeCollector(meter))
+            numbers = await asyncio.to_thread(collected, meter)
         assert number(numbers, "referee_up") == 1
         assert number(numbers, "referee_streams") == 1
         assert number(numbers, "referee_connections_total") == 1
@@ -135,7 +135,7 @@ async def test_referee_when_bots_come_and_are_refused_then_it_is_counted() -> No
 
 async def test_referee_when_it_serves_no_more_then_only_that_is_shown() -> None:
     meter = Meter()
-    assert collected(RefereeCollector(meter)) == {("referee_up", frozenset()): 0}
+    assert collected(meter) == {("referee_up", frozenset()): 0}
     loop = asyncio.new_event_loop()
 
     async def attach() -> None:
@@ -144,7 +144,7 @@ async def test_referee_when_it_serves_no_more_then_only_that_is_shown() -> None:
 
     await asyncio.to_thread(loop.run_until_complete, attach())
     loop.close()
-    assert collected(RefereeCollector(meter)) == {("referee_up", frozenset()): 0}
+    assert collected(meter) == {("referee_up", frozenset()): 0}
 
 
 def test_journal_when_counted_then_entries_still_arrive() -> None:
@@ -152,7 +152,9 @@ def test_journal_when_counted_then_entries_still_arrive() -> None:
     entry = Entry(1, EntryKind.FAULT, "timeout", "late")
     meter.over(journal).add(entry)
     assert journal.entries == [entry]
-    assert meter.journal == {(EntryKind.FAULT, "timeout"): 1}
+    numbers = collected(meter.counts)
+    assert number(numbers, "referee_faults_total", kind="timeout") == 1
+    assert total(numbers, "referee_faults_total") == 1
 
 
 class Pipe:
@@ -174,8 +176,15 @@ class Ticks:
         return self.now
 
 
+def observed(seconds: Histogram) -> tuple[list[float], float]:
+    """How many values each bound has below it, and the sum of all."""
+    samples = [sample for family in seconds.collect() for sample in family.samples]
+    below = [sample.value for sample in samples if sample.name == "s_bucket"]
+    return below, next(sample.value for sample in samples if sample.name == "s_sum")
+
+
 async def test_timing_when_one_session_is_played_then_each_decision_is_measured() -> None:
-    clock, owed, seconds = Ticks(), set[int](), Histogram((1.0, 2.0, 4.0))
+    clock, owed, seconds = Ticks(), set[int](), Histogram("s", "t", buckets=(1.0, 2.0, 4.0), registry=None)
     context = TimedContext(Pipe(), owed, seconds, clock)
     for took in (0.5, 1.5, 3.0, 5.0):
         owed.add(7)
@@ -185,11 +194,11 @@ async def test_timing_when_one_session_is_played_then_each_decision_is_measured(
         owed.discard(7)
         await context.read()
         clock.now += 10  # between the decisions nobody thinks
-    assert (seconds.counts, seconds.sum) == ([1, 1, 1, 1], 10.0)
+    assert observed(seconds) == ([1, 2, 3, 4], 10.0)
 
 
 async def test_timing_when_a_turn_was_sent_before_then_it_is_not_taken_for_a_new_one() -> None:
-    clock, owed, seconds = Ticks(), set[int](), Histogram((1.0, 2.0, 4.0))
+    clock, owed, seconds = Ticks(), set[int](), Histogram("s", "t", buckets=(1.0, 2.0, 4.0), registry=None)
     context = TimedContext(Pipe(), owed, seconds, clock)
     owed |= {1}
     await context.write(b"turn of 1")
@@ -203,7 +212,7 @@ async def test_timing_when_a_turn_was_sent_before_then_it_is_not_taken_for_a_new
     clock.now = 100.0
     owed.discard(2)
     await context.write(b"fault of 2")
-    assert (seconds.counts, seconds.sum) == ([0, 1, 0, 0], 1.5)
+    assert observed(seconds) == ([0, 1, 1, 1], 1.5)
 
 
 # Worker
