@@ -23,7 +23,7 @@ from arena.matches.seating import balance, seatings
 from arena.models import utc_now
 from arena.ratings import leaderboards
 from arena.ratings.leaderboards import LeaderboardLine
-from arena.ratings.rebuild import mend
+from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
 from referee.matches.match import MAX_SESSIONS
@@ -222,16 +222,17 @@ def seating(
 @rating.command()
 def rebuild(
     ctx: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Compare only; mend nothing.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Correct the ratings that are wrong.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build all ratings again from the points of the deals, and mend those that are not so.
+    """Build all ratings again from the points of the deals, and say whether they are right.
 
-    The rows of what each match changed are never touched: if one of them is wrong, it is named, and the exit
-    status is 1; as it is with --check if a rating is wrong.
+    Exit status 1: something is wrong. With --mend ratings that are not what their changes gave are
+    corrected; the rows of what each match changed are never touched: if one of them is wrong, it is named.
+    Tournaments may run meanwhile.
     """
     with storage_of(ctx) as storage:
-        found = check_ratings(storage) if check else mend(storage, actor_at_terminal(), utc_now())
+        found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
     if as_json:
         print_json(found)
     else:

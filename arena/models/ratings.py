@@ -1,10 +1,12 @@
 """Ratings, and every change of them."""
 
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from sqlalchemy import Index, UniqueConstraint
+from sqlalchemy import Column, Index, Integer, UniqueConstraint
 from sqlmodel import Field, SQLModel
+
+_VERSION = Column("version", Integer, nullable=False)
 
 
 class Rating(SQLModel, table=True):
@@ -15,6 +17,7 @@ class Rating(SQLModel, table=True):
         UniqueConstraint("ruleset_id", "table_size", "version_id"),
         Index(None, "ruleset_id", "table_size", "value"),
     )
+    __mapper_args__: ClassVar[dict[str, Any]] = {"version_id_col": _VERSION}
 
     id: int = Field(default=None, primary_key=True)
     ruleset_id: int = Field(foreign_key="rulesets.id")
@@ -29,6 +32,8 @@ class Rating(SQLModel, table=True):
     """Matches that it comes from."""
     deals: int = 0
     """Deals in those matches."""
+    version: int = Field(default=None, sa_column=_VERSION)
+    """How often the row was written: nobody writes over a change that they have not read."""
 
 
 class RatingChange(SQLModel, table=True):

@@ -19,9 +19,7 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     The order of tables makes the result independent of which worker finished first.
     """
     tables = tables_of(tx, round)
-    pool = update(StoredRuleset).where(col(StoredRuleset.id) == tournament.ruleset_id)
-    # Until this transaction ends no other round gets past here, to read ratings that are about to change.
-    changed(tx, pool.values(rated_matches=StoredRuleset.rated_matches + len(tables)))
+    lock_pools(tx, tournament.ruleset_id, matches=len(tables))
     ratings = _ratings(tx, tournament)
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
     for table in tables:
@@ -41,6 +39,15 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
             rating.value = change.after
             rating.matches += 1
             rating.deals += table.match.deals_done
+
+
+def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
+    """Lock the pools of a ruleset until this transaction ends, and count so many more matches rated in them.
+
+    Whoever reads ratings to change them does this first, so that nobody else gets past here meanwhile.
+    """
+    pools = update(StoredRuleset).where(col(StoredRuleset.id) == ruleset_id)
+    changed(tx, pools.values(rated_matches=StoredRuleset.rated_matches + matches))
 
 
 def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float]:

@@ -1,7 +1,7 @@
 """Ratings are built again from the points of the deals, to show that they are right."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from sqlmodel import col, func, select
@@ -9,18 +9,14 @@ from sqlmodel import col, func, select
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.matches.tables import tables_of
-from arena.models import BotVersion, Match, Rating, RatingChange, Round, Session, Tournament
-from arena.ratings.apply import points_of
+from arena.models import BotVersion, Match, Rating, RatingChange, Round, Session, StoredRuleset, Tournament
+from arena.ratings.apply import lock_pools, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import duplicate_points
 from arena.storage import Storage, Transaction
 
 CLOSE = 1e-6
 """Ratings this near each other are the same: another machine may round its powers otherwise."""
-
-
-Pool = tuple[int, int]
-"""A pool by its ruleset's row and its table size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +31,17 @@ class Rebuilt:
     mended: int = 0
     """Ratings that were not as they were built, and are now."""
 
+    def with_ruleset(self, replay: "_Replay", compared: tuple[int, int]) -> "Rebuilt":
+        """Return this with what was found under one more ruleset: ratings there, and mended."""
+        ratings, mended = compared
+        return Rebuilt(
+            self.pools + len(replay.pools),
+            self.matches + replay.matches,
+            self.ratings + ratings,
+            None,
+            self.mended + mended,
+        )
+
 
 @dataclass(slots=True)
 class _Built:
@@ -45,45 +52,100 @@ class _Built:
     deals: int = 0
 
 
+@dataclass(slots=True)
+class _Replay:
+    """The pools of one ruleset, built again as far as was looked."""
+
+    ruleset_id: int
+    pools: dict[int, dict[int, _Built]] = field(default_factory=dict)
+    """Ratings by table size and bot version."""
+    matches: int = 0
+    last: int = 0
+    """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
+    time, so whatever is rated later has higher ones."""
+
+
+class _Wrong(Exception):
+    """The first difference, in words."""
+
+
 def rebuild(storage: Storage) -> Rebuilt:
-    """Build every pool again from the points of the deals, and compare with what is stored.
+    """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
     Looked at are each seat's points, each row of ``rating_changes`` and each rating.
     """
+    found = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
-        return _rebuild(tx, mend=False)
+        try:
+            for replay in _replay_all(tx):
+                found = found.with_ruleset(replay, _compare(tx, replay, mend=False))
+        except _Wrong as wrong:
+            return replace(found, problem=str(wrong))
+    return found
 
 
 def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
-    """Build every pool again, and correct the ratings that are wrong; all else stays as it is. NotAllowed."""
+    """Build every pool again, and correct the ratings that are wrong; all else stays as it is. NotAllowed.
+
+    It may be done while tournaments run: what takes long is only reading. Then the pools of one ruleset after
+    another are locked, replayed from there to what was rated meanwhile, and mended.
+    """
     actor.require(Role.OPERATOR, "mend ratings")
+    found = Rebuilt(0, 0, 0, None)
+    try:
+        with storage.read() as tx:
+            replays = _replay_all(tx)
+        for replay in replays:
+            found = found.with_ruleset(replay, _mend(storage, replay, actor, now))
+    except _Wrong as wrong:
+        return replace(found, problem=str(wrong))
+    return found
+
+
+def _mend(storage: Storage, replay: _Replay, actor: Actor, now: datetime) -> tuple[int, int]:
+    """Mend the ratings under a ruleset; return how many there are and how many were wrong."""
     with storage.write() as tx:
-        found = _rebuild(tx, mend=True)
-        if found.mended:
-            record(tx, actor, "rating.mend", "ratings", now, mended=found.mended)
-        return found
+        lock_pools(tx, replay.ruleset_id, matches=0)
+        _catch_up(tx, replay)
+        count, mended = _compare(tx, replay, mend=True)
+        if mended:
+            ruleset = tx.get_one(StoredRuleset, replay.ruleset_id).label
+            record(tx, actor, "rating.mend", "ratings", now, ruleset=ruleset, mended=mended)
+        return count, mended
 
 
-def _rebuild(tx: Transaction, *, mend: bool) -> Rebuilt:
-    ratings: dict[Pool, dict[int, _Built]] = {}
-    matches = 0
-    for round_id in _rated_rounds(tx):
+def _replay_all(tx: Transaction) -> list[_Replay]:
+    """Replay all rated rounds, by ruleset."""
+    rulesets = tx.exec(select(StoredRuleset.id).order_by(col(StoredRuleset.id))).all()
+    replays = [_Replay(ruleset_id) for ruleset_id in rulesets]
+    for replay in replays:
+        _catch_up(tx, replay)
+    return replays
+
+
+def _catch_up(tx: Transaction, replay: _Replay) -> None:
+    """Replay the rounds that were rated after what was replayed before."""
+    for round_id, last in _rated_rounds(tx, replay):
         round = tx.get_one(Round, round_id)
         tournament = tx.get_one(Tournament, round.tournament_id)
-        pool = ratings.setdefault((tournament.ruleset_id, tournament.table_size), {})
+        pool = replay.pools.setdefault(tournament.table_size, {})
         problem, tables = _replay(tx, tournament, round, pool)
-        matches += tables
         if problem is not None:
-            where = f"{tournament.name}, round {round.number}"
-            return Rebuilt(len(ratings), matches, 0, f"{where}, {problem}")
+            raise _Wrong(f"{tournament.name}, round {round.number}, {problem}")
+        replay.matches += tables
+        replay.last = last
         tx.expunge_all()
-    return _compare_ratings(tx, ratings, matches, mend)
 
 
-def _rated_rounds(tx: Transaction) -> Sequence[int]:
-    """Return the rounds in the order in which they were rated."""
-    first = func.min(RatingChange.id)
-    rounds = select(Match.round_id).join(RatingChange, col(RatingChange.match_id) == Match.id)
+def _rated_rounds(tx: Transaction, replay: _Replay) -> Sequence[tuple[int, int]]:
+    """Return the rounds in the order in which they were rated, each with the id of its last change."""
+    first, last = func.min(RatingChange.id), func.max(RatingChange.id)
+    rounds = (
+        select(Match.round_id, last)
+        .join(RatingChange, col(RatingChange.match_id) == Match.id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(Tournament.ruleset_id == replay.ruleset_id, col(RatingChange.id) > replay.last)
+    )
     return tx.exec(rounds.group_by(col(Match.round_id)).order_by(first)).all()
 
 
@@ -141,34 +203,33 @@ def _deal_totals(tx: Transaction, round: Round) -> dict[int, list[int]]:
     return totals
 
 
-def _compare_ratings(
-    tx: Transaction, built: Mapping[Pool, Mapping[int, _Built]], matches: int, mend: bool
-) -> Rebuilt:
-    """Compare the stored ratings with those that were built."""
+def _compare(tx: Transaction, replay: _Replay, *, mend: bool) -> tuple[int, int]:
+    """Compare the ratings under a ruleset with those built; return how many there are, and were mended."""
     rows = (
         select(Rating, BotVersion.name)
         .join(BotVersion, col(BotVersion.id) == Rating.version_id)
+        .where(Rating.ruleset_id == replay.ruleset_id)
         .order_by(col(Rating.id))
     )
     count = mended = 0
     for rating, name in tx.exec(rows).all():
-        right = built.get((rating.ruleset_id, rating.table_size), {}).get(rating.version_id, _Built())
+        right = replay.pools.get(rating.table_size, {}).get(rating.version_id, _Built())
         problem = _difference(rating, right)
         if problem is not None and not mend:
-            return Rebuilt(len(built), matches, count, f"{name}: {problem}")
+            raise _Wrong(f"{name}: {problem}")
         if problem is not None:
             rating.value, rating.matches, rating.deals = right.value, right.matches, right.deals
             mended += 1
         count += 1
-    return Rebuilt(len(built), matches, count, None, mended)
+    return count, mended
 
 
 def _difference(rating: Rating, right: _Built) -> str | None:
-    for field, given, expected in (
+    for name, given, expected in (
         ("rating", rating.value, right.value),
         ("matches", rating.matches, right.matches),
         ("deals", rating.deals, right.deals),
     ):
         if abs(given - expected) > CLOSE:
-            return f"{field}: is {given:g}, should be {expected:g}"
+            return f"{name}: is {given:g}, should be {expected:g}"
     return None

@@ -1,13 +1,21 @@
 """The ratings built again from the points of the deals."""
 
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import pytest
+from sqlalchemy import Engine, event
+from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, Seat, Session
 from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings
+from arena.storage import Storage, migrate
+from tests.arena import servers
 from tests.arena.cli import Arena, make_arena
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.world import World, results
 
 
@@ -84,12 +92,62 @@ def test_rebuild_names_the_deal_whose_points_were_changed(rated: World) -> None:
 
 
 def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena: Arena, rated: World) -> None:
-    assert arena("rating", "rebuild", "--check").out == (
-        "right: 17 ratings in 2 pools follow from 12 matches\n"
-    )
+    assert arena("rating", "rebuild").out == ("right: 17 ratings in 2 pools follow from 12 matches\n")
     with rated.storage.write() as tx:
         tx.get_one(Rating, 1).value += 1
-    wrong = arena("rating", "rebuild", "--check", "--json")
+    wrong = arena("rating", "rebuild", "--json")
     assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, "owner-0/bot-0@1")
-    assert "1 were wrong, and are mended" in arena("rating", "rebuild").out
-    assert arena("rating", "rebuild", "--check").status == 0
+    assert "1 were wrong, and are mended" in arena("rating", "rebuild", "--mend").out
+    assert arena("rating", "rebuild").status == 0
+
+
+@contextmanager
+def once_at(statement: str, act: Callable[[], None]) -> Iterator[None]:
+    """Do something of others just before the first statement that has these words in it."""
+    left = [act]
+
+    def look(_connection: object, _cursor: object, text: str, *_: object) -> None:
+        if statement in text and left:
+            left.pop()()
+
+    event.listen(Engine, "before_cursor_execute", look)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", look)
+    assert not left, "the statement was never executed"
+
+
+def test_mending_when_a_round_closes_meanwhile_then_its_changes_stay() -> None:
+    with servers.postgres() as postgres, Storage(postgres.url()) as storage:
+        migrate(storage)
+        world = World(storage, Clock())
+        names = world.register(8)
+        world.finish(world.tournament_of(names, name="one", rounds=1).id)
+        late = world.tournament_of(names[4:], name="two", rounds=1).id
+        with storage.write() as tx:
+            tx.get_one(Rating, 1).value += 1
+        with once_at("sessions.deal_points", lambda: world.finish(late)):
+            found = mend(storage, ROOT, world.clock())
+        assert (found.problem, found.matches, found.mended) == (None, 2 + 1, 1)
+        assert rebuild(storage).problem is None
+
+
+def test_mending_while_it_reads_then_others_can_write(rated: World, migrated: Settings) -> None:
+    def write() -> None:
+        with sqlite3.connect(migrated.data / "arena.db", timeout=0, isolation_level=None) as others:
+            others.execute("BEGIN IMMEDIATE")
+
+    with once_at("sessions.deal_points", write):
+        assert mend(rated.storage, ROOT, rated.clock()).problem is None
+
+
+def test_rating_when_it_was_written_after_it_was_read_then_it_is_not_written_over(rated: World) -> None:
+    with rated.storage.read() as tx:
+        stale = tx.get_one(Rating, 1)
+        tx.expunge_all()
+    with rated.storage.write() as tx:
+        tx.get_one(Rating, 1).value += 1
+    stale.value -= 1
+    with pytest.raises(StaleDataError), rated.storage.write() as tx:
+        tx.add(stale)
