@@ -4,19 +4,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
-
-import grpc
+from typing import TypeAlias
 
 from referee.matches.auth import Authenticator, BotIdentity, Scope
 from referee.protocol.reasons import Reason, Refused
+from referee.service.peers import CallContext, PeerLimit
 
 MAX_TOKEN = 512
 """Longest token that is looked up."""
-LOOKUPS, THREADS = 256, 4
-"""Tokens that are looked up at the same time at most, waiting ones included, and threads that do it."""
+LOOKUPS, LOOKUPS_FROM_PEER, THREADS = 512, 256, 4
+"""Tokens that are looked up at the same time at most, waiting ones included: from everywhere, and from one
+host; and threads that do it."""
 
-CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _Owner: TypeAlias = BotIdentity | Scope
 
 log = logging.getLogger("referee")
@@ -37,12 +36,12 @@ class Access:
     def __init__(self, authenticator: Authenticator) -> None:
         self._authenticator = authenticator
         self._threads = ThreadPoolExecutor(THREADS, "tokens")
-        self._lookups = 0
+        self._lookups = PeerLimit("tokens that are being looked up", LOOKUPS, LOOKUPS_FROM_PEER)
 
     async def bot(self, context: CallContext) -> BotIdentity:
         """Return the bot version of a call's token. Raise Refused if it is not a bot's."""
         asked = self._authenticator
-        owner = await self._owner(bearer(context), asked.bot, asked.scope)
+        owner = await self._owner(context, bearer(context), asked.bot, asked.scope)
         if not isinstance(owner, BotIdentity):
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: a bot's token is needed, not a {owner}'s")
         return owner
@@ -50,14 +49,14 @@ class Access:
     async def require(self, context: CallContext, *scopes: Scope, why: str = "") -> None:
         """Raise Refused if a call's token is not of these scopes; ``why`` says why it has to be."""
         asked = self._authenticator
-        if await self._owner(bearer(context, why), asked.scope, asked.bot) not in scopes:
+        if await self._owner(context, bearer(context, why), asked.scope, asked.bot) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: {why or f'not a {whose} token'}")
 
     async def known(self, context: CallContext) -> str:
         """Return a call's token. Raise Refused if nobody has it."""
         token = bearer(context)
-        await self._owner(token, self._authenticator.bot, self._authenticator.scope)
+        await self._owner(context, token, self._authenticator.bot, self._authenticator.scope)
         return token
 
     async def revoked(self, versions: Collection[int]) -> set[int]:
@@ -73,20 +72,19 @@ class Access:
         """Let the threads end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _owner(self, token: str, *questions: Callable[[str], _Owner | None]) -> _Owner:
+    async def _owner(
+        self, context: CallContext, token: str, *questions: Callable[[str], _Owner | None]
+    ) -> _Owner:
         """Return the first answer. Raise Refused if there is none, or none now."""
         if len(token) > MAX_TOKEN:
             raise Refused(Reason.TOKEN_UNKNOWN)
-        if self._lookups >= LOOKUPS:
-            raise Refused(Reason.BUSY, "too many tokens are being looked up")
-        self._lookups += 1
-        try:
-            owner = await asyncio.get_running_loop().run_in_executor(self._threads, _first, token, questions)
-        except Exception as error:
-            log.warning("cannot look up a token: %s", error)
-            raise Refused(Reason.TOKENS_UNAVAILABLE) from None
-        finally:
-            self._lookups -= 1
+        with self._lookups.one_of(context):
+            try:
+                loop = asyncio.get_running_loop()
+                owner = await loop.run_in_executor(self._threads, _first, token, questions)
+            except Exception as error:
+                log.warning("cannot look up a token: %s", error)
+                raise Refused(Reason.TOKENS_UNAVAILABLE) from None
         if owner is None:
             raise Refused(Reason.TOKEN_UNKNOWN)
         return owner

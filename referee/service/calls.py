@@ -8,12 +8,17 @@ from typing import Any, TypeAlias
 import grpc
 from google.protobuf.descriptor import ServiceDescriptor
 from google.protobuf.message import Message
+from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.protocol.messages import reader
-from referee.protocol.reasons import Refused
-from referee.service.access import CallContext
+from referee.protocol.reasons import Reason, Refused
 from referee.service.metrics import Meter
+from referee.service.peers import CallContext, PeerLimit
 
+REQUEST_SECONDS = 10.0
+"""How long a call may take to send its request."""
+SILENT, SILENT_FROM_PEER = 8_000, 4_000
+"""Calls at once that have not sent their request at most: from everywhere, and from one host."""
 LOOK_SECONDS = 0.2
 """How often it is looked whether the client of a broken call has ended it."""
 
@@ -34,19 +39,24 @@ class Calls:
         self._meter = meter
         self.open = 0
         """Calls that have not ended."""
+        self._silent = PeerLimit("calls that have sent no request", SILENT, SILENT_FROM_PEER)
         self.stopping = False
         """Set when the referee is about to stop: broken calls are waited for no longer."""
 
     def unary(self, call: _Call, request: type[Message]) -> Any:
-        """Return the handler of a call with one answer."""
-        return grpc.unary_unary_rpc_method_handler(
-            self._served(call), reader(request), lambda response: response.SerializeToString()
-        )
+        """Return the handler of a call with one request and one answer."""
+
+        async def answered(message: Any, context: CallContext) -> None:
+            answer = await call(message, context)
+            await context.write(answer.SerializeToString())
+
+        # To gRPC's server it is a stream: it would wait for the request itself, without end.
+        return grpc.stream_stream_rpc_method_handler(self._served(self._asked(answered)), reader(request))
 
     def streaming(self, call: _Call, request: type[Message]) -> Any:
-        """Return the handler of a call with a stream of answers, which it gives encoded."""
-        return grpc.unary_stream_rpc_method_handler(
-            self._served(call), reader(request), self._sized(call.__name__, "out")
+        """Return the handler of a call with one request and a stream of answers, which it gives encoded."""
+        return grpc.stream_stream_rpc_method_handler(
+            self._served(self._asked(call)), reader(request), self._sized(call.__name__, "out")
         )
 
     def both_ways(self, call: _Call, request: type[Message]) -> Any:
@@ -55,6 +65,26 @@ class Calls:
         return grpc.stream_stream_rpc_method_handler(
             self._served(call), self._sized(name, "in", reader(request)), self._sized(name, "out")
         )
+
+    def _asked(self, call: _Call) -> _Call:
+        """Return the call on a stream whose first message is its request."""
+
+        async def asked(_requests: Any, context: CallContext) -> None:
+            await call(await self._request(context), context)
+
+        return asked
+
+    async def _request(self, context: CallContext) -> Any:
+        """Return the request of a call. Raise Refused if none comes, or too many calls have sent none."""
+        with self._silent.one_of(context):
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    message = await context.read()
+            except TimeoutError:
+                raise Refused(Reason.MESSAGE_UNREADABLE, "no request came in time") from None
+        if message is EOF:
+            raise Refused(Reason.MESSAGE_UNREADABLE, "the call ended without a request")
+        return message
 
     def _sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None = None) -> Any:
         """Return ``convert``, whose messages are counted if somebody wants to know; None: they are bytes."""

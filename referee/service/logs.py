@@ -12,14 +12,16 @@ from referee.matches.journal import Journal, LogEntry, LogQuery
 from referee.protocol import logs
 from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
-from referee.service.access import Access, CallContext
+from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
+from referee.service.peers import CallContext, PeerLimit
 from referee.v1 import logs_pb2
 
 SERVICE = logs_pb2.DESCRIPTOR.services_by_name["LogService"]
 
-READERS, THREADS = 32, 2
-"""Logs that are read at the same time at most, waiting ones included, and threads that do it."""
+READERS, READERS_FROM_PEER, THREADS = 64, 32, 2
+"""Logs that are read at the same time at most, waiting ones included: from everywhere, and from one host; and
+threads that do it."""
 
 log = logging.getLogger("referee")
 
@@ -31,7 +33,7 @@ class LogServicer:
         self._access = access
         self._journal = journal
         self._threads = ThreadPoolExecutor(THREADS, "logs")
-        self._readers = 0
+        self._readers = PeerLimit("logs that are being read", READERS, READERS_FROM_PEER)
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -50,25 +52,21 @@ class LogServicer:
         request = readable(message)
         try:
             query = logs.read_query(request)
-            return logs.page_message(await self._read(token, query), query)
+            return logs.page_message(await self._read(context, token, query), query)
         except LogClosed as error:
             raise Refused(Reason.TOKEN_SCOPE, str(error)) from None
         except LogQueryError as error:
             field = str(error).partition(":")[0]
             raise Refused(Reason.FIELD_INVALID, str(error), field=field) from None
 
-    async def _read(self, token: str, query: LogQuery) -> list[LogEntry]:
+    async def _read(self, context: CallContext, token: str, query: LogQuery) -> list[LogEntry]:
         """Return entries. Raise LogClosed, LogQueryError, Refused."""
-        if self._readers >= READERS:
-            raise Refused(Reason.BUSY, "too many logs are being read")
-        self._readers += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, self._journal.read, token, query)
-        except (LogClosed, LogQueryError):
-            raise
-        except Exception as error:
-            log.warning("cannot read the log of bots: %s", error)
-            raise Refused(Reason.LOG_UNAVAILABLE) from None
-        finally:
-            self._readers -= 1
+        with self._readers.one_of(context):
+            try:
+                loop = asyncio.get_running_loop()
+                return await loop.run_in_executor(self._threads, self._journal.read, token, query)
+            except (LogClosed, LogQueryError):
+                raise
+            except Exception as error:
+                log.warning("cannot read the log of bots: %s", error)
+                raise Refused(Reason.LOG_UNAVAILABLE) from None

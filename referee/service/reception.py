@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from referee.errors import ConnectionRefused
 from referee.matches.auth import BotIdentity
@@ -25,10 +24,22 @@ from referee.v1 import bots_pb2
 HELLO_SECONDS = 10.0
 """How long a new stream may take to say hello."""
 HANDSHAKES = 256
-"""Streams at once that have shown a token and not said hello, of which the oldest are ended to make room; and
-as many again that have said hello and wait for an earlier stream of theirs: more are turned away."""
+"""Bots at once that have shown a token and not said hello, of which the oldest are ended to make room; and as
+many again that have said hello and wait for an earlier stream of theirs: more are turned away."""
+SILENT_SECONDS = 1.0
+"""How long a new stream that has not said hello keeps another one of its bot out."""
 TAKEOVER_SECONDS, TAKEOVER_LOOKS = 2.0, 100
 """How long a bot's live stream has to show that it lives when the bot connects a second time."""
+
+
+ANOTHER_ATTEMPT = "another attempt of the bot to connect is under way"
+
+
+class _Silence(NamedTuple):
+    """A stream that has not said hello."""
+
+    patience: asyncio.Timeout
+    since: float
 
 
 class Reception:
@@ -38,44 +49,57 @@ class Reception:
         self._lobby = lobby
         self._alarm = alarm
         self._options = options
-        self._handshakes = 0
-        self._silent: dict[int, asyncio.Timeout] = {}
-        """Streams that have not said hello, the oldest first."""
-        self._counter = count()
+        self._connecting: set[int] = set()
+        """Bot versions that have said hello and are not let in yet."""
+        self._silent: dict[int, _Silence] = {}
+        """The streams that have not said hello, by their bot versions, the oldest first."""
 
     async def welcome(self, identity: BotIdentity, context: PlayContext) -> tuple[BotStream, bots_pb2.Hello]:
         """Return the stream of a bot that may play, and its hello. Raise Refused if it may not."""
-        first = await self._read_hello(context)
+        version = identity.version_id
+        self._make_room(version)
+        first = await self._read_hello(version, context)
         hello = first.hello
-        if self._handshakes >= HANDSHAKES:
+        if version in self._connecting:
+            raise Refused(Reason.BUSY, ANOTHER_ATTEMPT)
+        if len(self._connecting) >= HANDSHAKES:
             raise Refused(Reason.BUSY, "too many bots are connecting")
-        self._handshakes += 1
+        self._connecting.add(version)
         try:
             share = self._options.share_of(hello.max_sessions)
             lacking = _lacking(hello.capabilities)
             stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), lacking)
             await self._connect(stream.connection)
         finally:
-            self._handshakes -= 1
+            self._connecting.discard(version)
         if first.moves or first.HasField("goodbye") or first.HasField("pong") or first.HasField("capacity"):
             text = "the first message holds the hello and nothing else; the rest was ignored"
             self._lobby.notice(stream.connection, Notice(NoticeCode.UNEXPECTED, text))
         return stream, hello
 
-    async def _read_hello(self, context: PlayContext) -> bots_pb2.PlayRequest:
+    def _make_room(self, version: int) -> None:
+        """End the stream that has to go for another one of this bot version; Refused if that is too new."""
+        before = self._silent.get(version)
+        if before is not None and clock() - before.since < SILENT_SECONDS:
+            raise Refused(Reason.BUSY, ANOTHER_ATTEMPT)
+        if before is None and len(self._silent) >= HANDSHAKES:
+            version, before = next(iter(self._silent.items()))
+        if before is not None:
+            del self._silent[version]
+            before.patience.reschedule(asyncio.get_running_loop().time())
+
+    async def _read_hello(self, version: int, context: PlayContext) -> bots_pb2.PlayRequest:
         """Return the message that opens a stream. Raise Refused if it has no hello, or none comes."""
-        if len(self._silent) >= HANDSHAKES:
-            oldest = self._silent.pop(next(iter(self._silent)))
-            oldest.reschedule(asyncio.get_running_loop().time())
-        number = next(self._counter)
+        silence: _Silence | None = None
         try:
             async with asyncio.timeout(HELLO_SECONDS) as patience:
-                self._silent[number] = patience
+                self._silent[version] = silence = _Silence(patience, clock())
                 message = await read_message(context)
         except TimeoutError:
             raise Refused(Reason.HELLO_LATE) from None
         finally:
-            self._silent.pop(number, None)
+            if self._silent.get(version) is silence:
+                del self._silent[version]
         return _checked_hello(message)
 
     async def _connect(self, connection: Connection) -> None:

@@ -16,9 +16,10 @@ from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
 from referee.ruleset import load_ruleset
 from referee.ruleset.model import Ruleset
-from referee.service.access import Access, CallContext
+from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
 from referee.service.metrics import Meter
+from referee.service.peers import CallContext
 from referee.service.running import running_match, why_ended
 from referee.service.stream import Alarm, clock
 from referee.worker.v1alpha1 import worker_pb2

@@ -1,0 +1,81 @@
+"""What clients may have under way at once, before they have shown or said anything."""
+
+import asyncio
+
+import grpc
+import pytest
+
+from referee.protocol.reasons import Reason, read_failure
+from referee.service import calls, reception
+from referee.v1 import bots_pb2, bots_pb2_grpc
+from tests.referee.hostile import status_of
+from tests.referee.support import DEADLINE, WORKER_TOKEN, bearer, referee
+
+
+async def never_asked(address: str) -> grpc.StatusCode:
+    """How a call ends that never sends its request."""
+    return await status_of(address, "GetStatus", [], WORKER_TOKEN)
+
+
+async def silent(address: str, number: int, hello: bool = False) -> str:
+    """Why a bot's stream ends that says at most hello."""
+    async with grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
+        call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer(f"bot-{number}"))
+        if hello:
+            await call.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)))
+        async with asyncio.timeout(DEADLINE):
+            try:
+                while await call.read() is not grpc.aio.EOF:  # type: ignore[attr-defined]
+                    if hello:
+                        return "welcome"
+            except grpc.aio.AioRpcError as error:
+                return read_failure(error).reason
+    return ""
+
+
+async def test_call_when_it_sends_no_request_then_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "REQUEST_SECONDS", 0.05)
+    async with referee() as address:
+        assert await never_asked(address) is grpc.StatusCode.INVALID_ARGUMENT
+
+
+async def test_calls_when_too_many_of_a_host_send_no_request_then_others_are_turned_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calls, "SILENT_FROM_PEER", 2)
+    monkeypatch.setattr(calls, "REQUEST_SECONDS", DEADLINE)
+    async with referee() as address:
+        asking = [asyncio.create_task(never_asked(address)) for _ in range(5)]
+        while sum(task.done() for task in asking) < 3:
+            await asyncio.wait([task for task in asking if not task.done()], return_when="FIRST_COMPLETED")
+        assert {task.result() for task in asking if task.done()} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
+
+async def test_bot_when_a_silent_stream_of_it_is_new_then_another_waits_and_other_bots_come_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reception, "SILENT_SECONDS", DEADLINE)
+    async with referee() as address:
+        attempts = [asyncio.create_task(silent(address, 1)) for _ in range(3)]
+        while sum(task.done() for task in attempts) < 2:
+            await asyncio.wait([task for task in attempts if not task.done()], return_when="FIRST_COMPLETED")
+        assert {task.result() for task in attempts if task.done()} == {Reason.BUSY}
+        assert await silent(address, 2, hello=True) == "welcome"
+        for task in attempts:
+            task.cancel()
+        await asyncio.gather(*attempts, return_exceptions=True)
+
+
+async def test_bot_when_a_silent_stream_of_it_is_old_then_another_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reception, "SILENT_SECONDS", 0.0)
+    async with referee() as address:
+        attempts = [asyncio.create_task(silent(address, 1)) for _ in range(2)]
+        done, _ = await asyncio.wait(attempts, return_when="FIRST_COMPLETED", timeout=DEADLINE)
+        assert [task.result() for task in done] == [Reason.HELLO_LATE]
+        assert await silent(address, 1, hello=True) == "welcome"
+        assert [await task for task in attempts] == [Reason.HELLO_LATE] * 2
