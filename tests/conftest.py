@@ -8,7 +8,14 @@ from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 
-SHARING = {"test_doctor_servers", "test_fuzz_stream", "test_server_tls", "test_storm", "test_verify"}
+SHARING = {
+    "test_doctor_servers",
+    "test_fuzz_stream",
+    "test_interleaving",
+    "test_server_tls",
+    "test_storm",
+    "test_verify",
+}
 """Files with fixtures that are made once for all their tests."""
 
 # How long an example takes says how busy the machine is.

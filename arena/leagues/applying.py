@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from sqlalchemy.exc import IntegrityError
-from sqlmodel import select
+from sqlmodel import func, select
 
 from arena.actors import Actor, Role
 from arena.audit import record
@@ -11,8 +11,8 @@ from arena.errors import TakenError
 from arena.leagues.changes import Change, changes
 from arena.leagues.schedule import next_start
 from arena.leagues.spec import LeagueSpec
-from arena.models import League
-from arena.storage import Storage
+from arena.models import League, Season
+from arena.storage import Storage, Transaction
 
 SCHEDULE = ("start", "interval_hours", "seasons")
 """Fields that say when seasons start."""
@@ -30,7 +30,8 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
     actor.require(Role.ORGANISER, "change leagues")
     try:
         with storage.write() as tx:
-            found = tx.exec(select(League).where(League.name == spec.name)).first()
+            # Locked, so that no season starts between what is read here and what is written.
+            found = tx.exec(select(League).where(League.name == spec.name).with_for_update()).first()
             if found is None:
                 found = League(name=spec.name, spec={}, created_at=now, applied_at=now)
                 tx.add(found)
@@ -38,7 +39,7 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
             if made:
                 found.spec, found.applied_at = spec.to_object(), now
             if any(change.field in SCHEDULE for change in made):
-                found.next_at, found.problem = _due(spec, found.seasons, now), None
+                found.next_at, found.problem = _due(tx, found, spec, now), None
             if made:
                 fields = [change.field for change in made]
                 record(tx, actor, "league.apply", spec.name, now, fields=fields)
@@ -47,8 +48,11 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
         raise TakenError(f"{spec.name}: somebody else applied it at the same moment; try again") from None
 
 
-def _due(spec: LeagueSpec, seasons: int, now: datetime) -> datetime | None:
-    """Return when the next season is due, the first one at ``now`` at the earliest."""
-    if spec.seasons is not None and seasons >= spec.seasons:
+def _due(tx: Transaction, league: League, spec: LeagueSpec, now: datetime) -> datetime | None:
+    """Return when the next season is due: ``now`` at the earliest, and after the one that started last."""
+    if spec.seasons is not None and league.seasons >= spec.seasons:
         return None
-    return next_start(spec.start, spec.interval, now - timedelta(microseconds=1))
+    before = select(func.max(Season.due_at)).where(Season.league_id == league.id)
+    started = tx.exec(before).one() if league.seasons else None
+    earliest = now - timedelta(microseconds=1)
+    return next_start(spec.start, spec.interval, max(earliest, started or earliest))

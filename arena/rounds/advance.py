@@ -266,9 +266,13 @@ def _take_due(
         if _lock_running(tx, tournament_id, now) is None:
             return []
         matches = _to_hand_out(tx, tournament_id, now, at_once, again_after)
-        for match in matches:
-            match.handed_out_at = now
-        return [match.id for match in matches]
+        return [match.id for match in matches if _stamp(tx, match, now)]
+
+
+def _stamp(tx: Transaction, match: Match, now: datetime) -> bool:
+    """Note that a message for a match is sent; return whether it still waits for one."""
+    still_due = update(Match).where(col(Match.id) == match.id, *due(now))
+    return changed(tx, still_due.values(handed_out_at=now)) == 1
 
 
 def _to_hand_out(

@@ -12,7 +12,7 @@ from sqlmodel import col, select
 
 from arena.formats import FORMATS
 from arena.matches.duplicate import scores
-from arena.models import Entrant, Match, MatchState, Round, Seat, Session, Tournament
+from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat, Session, Tournament
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
 from arena.tournaments.entrants import EntrantInfo
@@ -89,9 +89,12 @@ def played_deals(
 
 
 def byes(tx: Transaction, tournament: Tournament) -> list[int]:
-    """Return everyone who sat out in a round that was opened, once for each time."""
-    opened = (Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
-    rounds = tx.exec(select(Round.byes).where(*opened).order_by(col(Round.number)))
+    """Return everyone who sat out in a round that is over, once for each time.
+
+    While its matches are played, nobody is ahead of those who play for having sat out.
+    """
+    closed = (Round.tournament_id == tournament.id, Round.state == RoundState.CLOSED)
+    rounds = tx.exec(select(Round.byes).where(*closed).order_by(col(Round.number)))
     return [entrant for sitting_out in rounds for entrant in sitting_out]
 
 

@@ -28,7 +28,7 @@ class Rounds:
         self._numbers: set[int] = set()
         """Of the rounds so far."""
         self.byes: list[int] = []
-        """Everyone who sat out, once for each time."""
+        """Everyone who sat out in a round that is over, once for each time."""
 
     def check_next(self) -> None:
         """Take the lines of the next round, its matches among them, and check them. Difference."""
@@ -46,8 +46,8 @@ class Rounds:
             for table, (entrants, scored) in enumerate(zip(part.tables, points, strict=True), start=1)
             if scored is not None
         ]
-        self.byes += part.byes
         if part.state == "closed":
+            self.byes += part.byes
             self._check_end(part, points, before)
 
     def _check_number(self, number: int) -> None:

@@ -1,21 +1,17 @@
 """The ratings built again from the points of the deals."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import Engine, event
 from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, Seat, Session
 from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings
-from arena.storage import Storage, migrate
-from tests.arena import servers
 from tests.arena.cli import Arena, make_arena
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import ROOT
+from tests.arena.interleaving import once_at
 from tests.arena.world import World, results
 
 
@@ -99,38 +95,6 @@ def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena:
     assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, "owner-0/bot-0@1")
     assert "1 were wrong, and are mended" in arena("rating", "rebuild", "--mend").out
     assert arena("rating", "rebuild").status == 0
-
-
-@contextmanager
-def once_at(statement: str, act: Callable[[], None]) -> Iterator[None]:
-    """Do something of others just before the first statement that has these words in it."""
-    left = [act]
-
-    def look(_connection: object, _cursor: object, text: str, *_: object) -> None:
-        if statement in text and left:
-            left.pop()()
-
-    event.listen(Engine, "before_cursor_execute", look)
-    try:
-        yield
-    finally:
-        event.remove(Engine, "before_cursor_execute", look)
-    assert not left, "the statement was never executed"
-
-
-def test_mending_when_a_round_closes_meanwhile_then_its_changes_stay() -> None:
-    with servers.postgres() as postgres, Storage(postgres.url()) as storage:
-        migrate(storage)
-        world = World(storage, Clock())
-        names = world.register(8)
-        world.finish(world.tournament_of(names, name="one", rounds=1).id)
-        late = world.tournament_of(names[4:], name="two", rounds=1).id
-        with storage.write() as tx:
-            tx.get_one(Rating, 1).value += 1
-        with once_at("sessions.deal_points", lambda: world.finish(late)):
-            found = mend(storage, ROOT, world.clock())
-        assert (found.problem, found.matches, found.mended) == (None, 2 + 1, 1)
-        assert rebuild(storage).problem is None
 
 
 def test_mending_while_it_reads_then_others_can_write(rated: World, migrated: Settings) -> None:

@@ -30,6 +30,15 @@ def test_standings_when_nothing_is_played_then_all_are_equal(world: World) -> No
     assert [(line.standing.rank, line.standing.score) for line in lines] == [(1, 0.0)] * 5
 
 
+def test_standings_when_a_round_is_played_then_who_sits_out_is_credited_at_its_end(world: World) -> None:
+    cup = world.tournament(9, format="swiss", rounds=1)
+    world.advance(cup.id)
+    world.play(world.messages.pop())
+    assert sum(line.standing.score for line in scoreboard.standings(world.storage, "cup")) == 6
+    world.finish(cup.id)
+    assert sum(line.standing.score for line in scoreboard.standings(world.storage, "cup")) == 2 * 6 + 1.5
+
+
 def test_standings_when_a_match_is_not_done_then_its_sessions_do_not_count_yet(world: World) -> None:
     cup = world.tournament(8)
     world.advance(cup.id)

@@ -1,0 +1,106 @@
+"""Transactions of others in the midst of one, on a server, where nobody waits for a single writer."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import pytest
+from sqlmodel import select
+
+from arena.leagues import applying
+from arena.leagues.seasons import start_season
+from arena.matches.leases import claim
+from arena.models import League, Match, MatchState, Rating, Season
+from arena.ratings.rebuild import mend, rebuild
+from arena.storage import Storage, migrate
+from tests.arena import servers
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.interleaving import once_at
+from tests.arena.leagues import START, LeagueWorld, winter
+from tests.arena.servers import Postgres
+from tests.arena.waiting import wait_for
+from tests.arena.world import LEASE, World
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    with servers.postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def world(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[World]:
+    """An arena in a database of its own on the server."""
+    with Storage(postgres.create(request.node.name[5:50])) as storage:
+        migrate(storage)
+        yield World(storage, Clock())
+
+
+def test_mending_when_a_round_closes_meanwhile_then_its_changes_stay(world: World) -> None:
+    names = world.register(8)
+    world.finish(world.tournament_of(names, name="one", rounds=1).id)
+    late = world.tournament_of(names[4:], name="two", rounds=1).id
+    with world.storage.write() as tx:
+        tx.get_one(Rating, 1).value += 1
+    with once_at("sessions.deal_points", lambda: world.finish(late)):
+        found = mend(world.storage, ROOT, world.clock())
+    assert (found.problem, found.matches, found.mended) == (None, 2 + 1, 1)
+    assert rebuild(world.storage).problem is None
+
+
+def test_match_when_it_is_claimed_while_it_is_handed_out_then_no_message_is_noted(world: World) -> None:
+    cup = world.tournament(4)
+    world.advance(cup.id, at_once=0)
+
+    def take() -> None:
+        assert claim(world.storage, 1, world.clock(), LEASE)
+
+    with once_at("UPDATE matches SET handed_out_at", take):
+        world.advance(cup.id)
+    with world.storage.read() as tx:
+        match = tx.get_one(Match, 1)
+        assert (match.state, match.handed_out_at) == (MatchState.RUNNING, None)
+    assert world.messages == []
+
+
+def is_locked_out(postgres: Postgres) -> bool:
+    """Whether somebody waits for a row that another transaction has."""
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    return postgres.sql(waiting).strip() != "0"
+
+
+def test_season_when_it_starts_while_the_league_is_applied_then_it_starts_once(
+    world: World, postgres: Postgres
+) -> None:
+    league = LeagueWorld(world, winter())
+    league.join(*(f"owner-{number}/bot-{number}" for number in range(8)))
+    with ThreadPoolExecutor() as others:
+        starts: list[Future[bool]] = []
+
+        def start() -> None:
+            starts.append(others.submit(start_season, world.storage, 1, START))
+            wait_for(lambda: starts[0].done() or is_locked_out(postgres))
+
+        with once_at("UPDATE leagues SET spec", start):
+            applying.apply(world.storage, ROOT, winter(interval_hours=24), START)
+        assert starts[0].result()
+    assert not start_season(world.storage, 1, START)
+    check_seasons(world, START + timedelta(days=1))
+
+
+def test_season_when_it_started_just_before_the_league_is_applied_then_it_is_not_due_again(
+    world: World,
+) -> None:
+    league = LeagueWorld(world, winter())
+    league.join(*(f"owner-{number}/bot-{number}" for number in range(8)))
+    with once_at("FROM leagues", lambda: start_season(world.storage, 1, START)):
+        applying.apply(world.storage, ROOT, winter(interval_hours=24), START)
+    check_seasons(world, START + timedelta(days=1))
+
+
+def check_seasons(world: World, next_at: datetime) -> None:
+    """Check that there was one season, and when the next one is due."""
+    with world.storage.read() as tx:
+        league = tx.get_one(League, 1)
+        assert (league.seasons, league.next_at) == (1, next_at)
+        assert len(tx.exec(select(Season)).all()) == 1
