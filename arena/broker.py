@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 from kombu.transport import filesystem
 from kombu.utils import json
 
+from arena.files import make_private
+
 POLL_SECONDS = 0.01
 """How often a reader looks into an empty folder; the default second is a long time for a short task."""
 
@@ -23,7 +25,7 @@ POLL_SECONDS = 0.01
 def options(folder: Path) -> dict[str, object]:
     """Transport options for the messages of ``folder``, which is made."""
     for name in ("queue", "control", "drafts"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        make_private(folder / name)
     queue = str(folder / "queue")
     return {
         "data_folder_in": queue,

@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from arena.errors import ProcessFailed
+from arena.files import make_private
+from referee.environment import environment_for_bots
 
 SETTLE_SECONDS = 5.0
 """A child that ends with an error sooner than this after its first start would do so again."""
@@ -83,12 +85,15 @@ class Supervisor:
         command: Sequence[str],
         environment: Mapping[str, str] | None = None,
         stop_with: signal.Signals = signal.SIGTERM,
+        *,
+        trusted: bool = True,
     ) -> None:
         """Start a command; what it prints goes to the end of ``<logs>/<name>.log``.
 
-        ``stop_with`` is the signal that it is later told to stop with.
+        ``stop_with`` is the signal that it is later told to stop with. A program of others, which is not
+        ``trusted``, gets nothing of the arena's settings but what ``environment`` has.
         """
-        given = {**self._environment, **(environment or {})}
+        given = {**self._environment, **(environment or {})} if trusted else environment_for_bots(environment)
         child = Child(name, command, self._logs / f"{name}.log", given, stop_with)
         self._spawn(child)
         self._children[name] = child
@@ -131,7 +136,7 @@ class Supervisor:
         self.stop_all()
 
     def _spawn(self, child: Child) -> int:
-        child.log.parent.mkdir(parents=True, exist_ok=True)
+        make_private(child.log.parent)
         with child.log.open("ab") as log:
             child.log_size = log.tell()
             child.process = subprocess.Popen(

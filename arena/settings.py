@@ -26,6 +26,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from arena.errors import SettingsError
+from arena.files import make_private
 from arena.urls import without_secrets
 from referee.channel import ClientTls, ServerTls
 from referee.errors import TomlError
@@ -267,9 +268,10 @@ class Settings(BaseSettings):
         return make_url(self.database_url).get_backend_name() == "sqlite"
 
     def prepare(self) -> Self:
-        """Make the data folder; SettingsError if it cannot be written."""
+        """Make the data folder, for this user alone; SettingsError if it cannot be written."""
         try:
-            self.logs.mkdir(parents=True, exist_ok=True)
+            make_private(self.data)
+            make_private(self.logs)
             with tempfile.TemporaryFile(dir=self.data):
                 return self
         except OSError as error:

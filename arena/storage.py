@@ -17,6 +17,7 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, Programm
 from sqlmodel import Session as Transaction
 
 from arena.errors import SchemaError, SettingsError, StorageError
+from arena.files import keep_private
 from arena.migrations import HEAD
 from arena.settings import Settings
 
@@ -112,9 +113,15 @@ def _engine(url: str) -> Engine:
         raise SettingsError("database_url", f"needs the Python package {error.name}") from None
     except SQLAlchemyError as error:
         raise SettingsError("database_url", _first_line(error)) from None
+    event.listen(engine, "do_connect", _keep_private)
     event.listen(engine, "connect", _set_up_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _keep_private(_dialect: object, _record: object, arguments: list[str], _options: object) -> None:
+    """Have SQLite find a file that is this user's alone; the files that it puts beside it are like it."""
+    keep_private(Path(arguments[0]))
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:

@@ -19,6 +19,7 @@ from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
+from arena.files import make_private
 from arena.messages import wake
 from arena.models import utc_now
 from arena.processes import Supervisor
@@ -106,7 +107,7 @@ def demo_folder(folder: Path) -> Iterator[Path]:
         )
     with ExitStack() as stack:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
             fcntl.flock(stack.enter_context(mark.open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
             _empty(folder)
         except BlockingIOError:
@@ -149,7 +150,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
         registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now())
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
         name = registered.name.replace("/", "-")
-        supervisor.start(name, [sys.executable, str(sample_bots / file)], environment)
+        supervisor.start(name, [sys.executable, str(sample_bots / file)], environment, trusted=False)
         say(f"  {registered.name}  {file}  (process {supervisor.pid(name)})")
 
 

@@ -24,6 +24,7 @@ from sqlalchemy import make_url
 from sqlmodel import col, func, select
 
 from arena.errors import ArenaError
+from arena.files import open_to_others
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
 from arena.settings import PREFIX, Settings, load_settings
@@ -212,7 +213,13 @@ def _folder(settings: Settings) -> list[Finding]:
     except OSError as error:
         return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", "mend its rights")]
     free = shutil.disk_usage(settings.data).free
-    return [disk(settings.data, free), _lock(settings.data / "up.lock")]
+    return [_private(settings.data), disk(settings.data, free), _lock(settings.data / "up.lock")]
+
+
+def _private(folder: Path) -> Finding:
+    if open_to_others(folder):
+        return warn("data folder", f"others may look into {folder}", f"chmod 0700 {folder}")
+    return ok("data folder", f"{folder} is private")
 
 
 def disk(folder: Path, free: int) -> Finding:

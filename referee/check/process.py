@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from referee.check.outcome import Absent
+from referee.environment import environment_for_bots
 
 STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""
@@ -22,12 +23,8 @@ class BotProcess:
 
     def __init__(self, command: Sequence[str], address: str, token: str, log: Path | None) -> None:
         self._command = list(command)
-        self._environment = {
-            **os.environ,
-            "ARENA_REFEREE": address,
-            "ARENA_TOKEN": token,
-            "ARENA_STRICT": "1",
-        }
+        given = {"ARENA_REFEREE": address, "ARENA_TOKEN": token, "ARENA_STRICT": "1"}
+        self._environment = environment_for_bots(given)
         self._log = log
         self._output: IO[bytes] | None = None
         """What the process prints."""

@@ -7,7 +7,7 @@ from sqlalchemy import Engine, event
 
 
 @contextmanager
-def once_at(statement: str, act: Callable[[], None]) -> Iterator[None]:
+def once_at(statement: str, act: Callable[[], object]) -> Iterator[None]:
     """Do something of others just before the first statement that has these words in it."""
     left = [act]
 

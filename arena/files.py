@@ -1,0 +1,43 @@
+"""Files and folders that are their user's alone, whatever the umask."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+"""Modes."""
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+"""What a mode allows to others than the user."""
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only its user may enter, and those above it that are missing. OSError.
+
+    One that is there already is left as it is: it may be shared on purpose (``arena doctor`` says so).
+    """
+    if not folder.is_dir():
+        if not folder.parent.is_dir():
+            make_private(folder.parent)
+        with suppress(FileExistsError):
+            folder.mkdir(PRIVATE_FOLDER)
+            folder.chmod(PRIVATE_FOLDER)
+
+
+def keep_private(file: Path) -> None:
+    """Make a file that only its user may read, or take from others what they may do with it.
+
+    Where that cannot be done, nothing is: whoever opens the file is told why.
+    """
+    with suppress(OSError):
+        # One that is there is never opened: to close it would end the locks that SQLite has on it here.
+        with suppress(FileExistsError):
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+        if stat.S_IMODE(file.stat().st_mode) != PRIVATE_FILE:
+            file.chmod(PRIVATE_FILE)
+
+
+def open_to_others(path: Path) -> bool:
+    """Return whether others than its user may do anything with a file or folder. OSError."""
+    return bool(path.stat().st_mode & OTHERS)
