@@ -162,7 +162,7 @@ def _record() -> object:
 
 def _round() -> object:
     tables = [[1, 4, 3, 2]]
-    return make_part(RoundPart, round=1, state="open", tables=tables, byes=[], pool=[])
+    return make_part(RoundPart, round=1, state="open", tables=tables, byes=[], free=None, pool=[])
 
 
 DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], object]]] = {

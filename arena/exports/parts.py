@@ -198,6 +198,42 @@ class TournamentPart(Part):
     """When it finished or was cancelled; None: not yet."""
 
 
+EventKind = Literal[
+    "started", "entered", "withdrew", "paused", "resumed", "refused", "stopped", "finished", "cancelled"
+]
+"""What can happen to a tournament after it was locked."""
+
+
+class EventPart(Part):
+    """Something that happened after the tournament was locked. Each part names the one before: a chain."""
+
+    PART: ClassVar[str] = "event"
+
+    part: Literal["event"]
+    """Which part this is."""
+    number: int = Count
+    """The event, from 1."""
+    event: EventKind
+    """What happened."""
+    at: str
+    """When."""
+    details: dict[str, Any]
+    """What else there is to know: who entered or withdrew, why a match was refused …"""
+    previous: str
+    """The digest of the event before; of the first, that of the head."""
+
+
+class Free(Value):
+    """A bot that could be seated in a batch of a continuous tournament."""
+
+    entrant: int = Count
+    """Its number."""
+    rating: float
+    """Its rating then."""
+    matches: int = Field(ge=0)
+    """Matches that the rating came from."""
+
+
 class RoundPart(Part):
     """Who meets whom; the round's matches follow."""
 
@@ -213,6 +249,8 @@ class RoundPart(Part):
     """Numbers of the entrants at each table."""
     byes: tuple[int, ...]
     """Numbers of those who sit out."""
+    free: tuple[Free, ...] | None
+    """In a continuous tournament who could be seated; None in others."""
     pool: tuple[PoolLine, ...]
     """Where the round is rated: ratings that did not come from its tournament's earlier rounds."""
 
@@ -249,6 +287,8 @@ class RoundEndPart(Part):
     """Which part this is."""
     round: int = Count
     """The round, from 1."""
+    rated_after: int = Field(ge=0)
+    """Matches rated under the ruleset, in all tournaments, before those of this round."""
     scores: tuple[tuple[float, ...], ...] | None
     """In a duplicate tournament by table and place: points beside the same seat elsewhere. Else None."""
     ratings: tuple[tuple[Change, ...], ...]
@@ -270,7 +310,11 @@ class EndPart(Part):
 
 _WORDING = Wording("this part")
 
-PARTS: tuple[type[Part], ...] = (HeadPart, TournamentPart, RoundPart, MatchPart, RoundEndPart, EndPart)
+PARTS: tuple[type[Part], ...] = (
+    *(HeadPart, TournamentPart, EventPart),
+    *(RoundPart, MatchPart, RoundEndPart, EndPart),
+)
+
 
 P = TypeVar("P", bound=Part)
 

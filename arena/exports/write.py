@@ -10,6 +10,7 @@ from hashlib import sha256
 
 from sqlmodel import col, func, select
 
+from arena.events import events_of
 from arena.exports.parts import (
     EndPart,
     MatchPart,
@@ -76,6 +77,7 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
 
         yield written(head_of(tx, tournament, now=None))
         yield line(TournamentPart, **_tournament(tx, tournament, entrants))
+        yield from map(written, events_of(tx, tournament))
         for round in _in_rated_order(tx, tournament, shown_rounds(tx, tournament)):
             tables = _with_entrants(tx, round, entrants)
             yield line(RoundPart, **_round(tx, tournament, round, tables))
@@ -142,6 +144,7 @@ def _round(
         "state": round.state.value,
         "tables": [[entrant.number for entrant in table.entrants] for table in tables],
         "byes": list(round.byes),
+        "free": round.free,
         "pool": _pool(tx, tournament, round, tables) if round.state == RoundState.CLOSED else [],
     }
 
@@ -227,6 +230,7 @@ def _round_end(
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else None
     return {
         "round": round.number,
+        "rated_after": round.rated_after,
         "scores": compared and [compared[round.number, table.match.table_number] for table in tables],
         "ratings": [[changes[seat.id] for seat in table.seats] for table in tables],
     }

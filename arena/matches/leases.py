@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
+from arena.events import note
 from arena.matches.seating import seatings
 from arena.models import (
     BotVersion,
@@ -204,16 +205,18 @@ def hand_back(storage: Storage, claimed: Claim, now: datetime, problem: str | No
             match.failures += 1
 
 
-def refuse(storage: Storage, claimed: Claim, problem: str) -> None:
+def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> None:
     """Halt the tournament because a referee does not take the match; it can be started again."""
     log.error("%s: refused: %s", claimed.spec.match_id, problem)
     where = f"round {claimed.spec.round} table {claimed.spec.table}"
     with suppress(LeaseLost), storage.write() as tx:
-        tournament_id = tx.get_one(Match, claimed.match_id).tournament_id
-        running = (col(Tournament.id) == tournament_id, col(Tournament.state) == TournamentState.RUNNING)
+        tournament = tx.get_one(Tournament, tx.get_one(Match, claimed.match_id).tournament_id)
+        running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         halt = {"state": TournamentState.FAILED, "problem": f"{where}: {problem}"}
         # The tournament before the match, as in a cancellation: else the two could wait for each other.
-        changed(tx, update(Tournament).where(*running).values(halt))
+        if changed(tx, update(Tournament).where(*running).values(halt)):
+            spec = claimed.spec
+            note(tx, tournament, "refused", now, round=spec.round, table=spec.table, problem=problem)
         _update_claimed(
             tx, claimed, state=MatchState.FAILED, problem=problem, lease_owner=None, lease_until=None
         )

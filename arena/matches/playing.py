@@ -72,7 +72,7 @@ def play(
             hand_back(storage, claimed, clock(), str(error))
         except MatchRefused as error:
             outcome = "refused"
-            refuse(storage, claimed, str(error))
+            refuse(storage, claimed, clock(), str(error))
         except Exception as error:
             hand_back(storage, claimed, clock(), f"{type(error).__name__}: {error}")
             raise

@@ -6,6 +6,7 @@ Public names are unique and never change, so they are stored with the row they n
 from arena.models.audit import AuditEntry
 from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
+from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, Seat, Session
 from arena.models.ratings import Rating, RatingChange
@@ -35,6 +36,7 @@ __all__ = [
     "StoredRuleset",
     "Token",
     "Tournament",
+    "TournamentEvent",
     "TournamentState",
     "utc_now",
 ]

@@ -147,6 +147,10 @@ class Round(SQLModel, table=True):
     """Where it stands; at most one round of a tournament is open."""
     byes: list[int] = Field(sa_type=JSON)
     """Numbers of the entrants that sit out."""
+    free: list[dict[str, object]] | None = Field(default=None, sa_type=JSON)
+    """In a continuous tournament who could be seated, as exports have it; NULL in others."""
+    rated_after: int | None = None
+    """Matches rated under the ruleset before those of this round; NULL: it is not rated."""
     created_at: datetime
     """When it was paired."""
     started_at: datetime | None = None

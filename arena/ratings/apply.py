@@ -20,6 +20,8 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     """
     tables = tables_of(tx, round)
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
+    counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
+    round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament)
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
     for table in tables:

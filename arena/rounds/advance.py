@@ -8,12 +8,14 @@ rows.
 
 import logging
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeGuard
 
 from sqlalchemy import ColumnElement, or_, update
 from sqlmodel import col, func, select
 
+from arena.events import note
 from arena.formats import FORMATS
 from arena.matches.leases import due
 from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
@@ -161,6 +163,7 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
             return False
         entrants = list_entrants(tx, tournament)
         free, busy = free_entrants(tx, tournament, entrants)
+        there = present_in(tx, tournament, tournament.paired + 1)
     format, setup = FORMATS[tournament.format], setup_of(tournament)
     here = set(connected([one.version_id for one in free])) if len(free) >= setup.size else ()
     present = [one.number for one in free if one.version_id in here]
@@ -168,17 +171,20 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
         return False
     with storage.read() as tx:
         course = course_of(tx, tournament, entrants, present)
-        pairings = format.next(setup, course)
+        rated = course.ratings()
+        pairings = format.next(setup, replace(course, ratings=lambda: rated))
     if not pairings:
         return False  # too few owners; others will be free, or come
     with storage.write() as tx:
         locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
         if locked is None or not _goes_on(locked):
             return False
-        stay = set(present_in(tx, locked, course.paired + 1))
-        if any(number not in stay for table in pairings[0].tables for number in table):
-            return False  # somebody left meanwhile, and was told which round is its last
-        _open_batch(tx, locked, pairings[0], entrants, now)
+        if present_in(tx, locked, course.paired + 1) != there:
+            return False  # somebody came or left meanwhile, and was told from which round on that counts
+        free_then: list[dict[str, object]] = [
+            {"entrant": one, "rating": rated[one].value, "matches": rated[one].matches} for one in present
+        ]
+        _open_batch(tx, locked, pairings[0], entrants, now, free_then)
         return True
 
 
@@ -188,9 +194,11 @@ def _open_batch(
     pairing: Pairing,
     entrants: Sequence[EntrantInfo],
     now: datetime,
+    free: list[dict[str, object]],
 ) -> None:
     tournament.paired += 1
     round = _plan_round(tx, tournament, tournament.paired, pairing, entrants, now)
+    round.free = free
     round.state, round.started_at = RoundState.OPEN, now
     opened = (tournament.name, round.number, len(pairing.tables))
     log.info("%s: batch %d opened, %d tables", *opened, extra={"tournament": tournament.name})
@@ -251,6 +259,7 @@ def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
         if tournament is None or _opened_or_planned(tx, tournament_id):
             return False
         tournament.state, tournament.finished_at = TournamentState.FINISHED, now
+        note(tx, tournament, "finished", now, rounds=tournament.paired)
         log.info("%s: finished", tournament.name, extra={"tournament": tournament.name})
         return True
 

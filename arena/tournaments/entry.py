@@ -11,6 +11,7 @@ from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError, StateError, TakenError
+from arena.events import note
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
 from arena.models import BotVersion, Entrant, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
@@ -53,6 +54,7 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) ->
             tx.add(entrant)
             tx.flush()
             first = entrant.entered_at_round
+            note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
             record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
             return first
     except IntegrityError:
@@ -89,6 +91,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
             raise StateError(f"{len(playing)} versions of {bot} are in tournament {name}; name one: {which}")
         playing[0].withdrawn_after = last = tournament.paired
         left = names[playing[0].version_id]
+        note(tx, tournament, "withdrew", now, entrant=playing[0].number, bot=left, last_round=last)
         record(tx, actor, "tournament.withdraw", name, now, bot=left, last_round=last)
         return last
 

@@ -12,6 +12,7 @@ from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
 from arena.errors import SpecError, StateError
+from arena.events import note
 from arena.models import (
     BotVersion,
     Entrant,
@@ -78,6 +79,7 @@ def start_in(tx: Transaction, tournament: Tournament, now: datetime, beacon_valu
         raise StateError(
             f"tournament {tournament.name} is {tournament.state.value}; it cannot be started{hint}"
         )
+    note(tx, tournament, "started", now, **({"beacon_value": beacon_value} if beacon_value else {}))
 
 
 def _check_beacon(tournament: Tournament, value: str | None) -> None:
@@ -117,6 +119,7 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
                 f"tournament {name} is {tournament.state.value}; only a running one can be paused"
             )
         tx.refresh(tournament)
+        note(tx, tournament, "paused", now)
         record(tx, actor, "tournament.pause", name, now)
         return status_of(tx, tournament)
 
@@ -130,6 +133,7 @@ def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a paused one can be resumed"
             )
+        note(tx, tournament, "resumed", now)
         record(tx, actor, "tournament.resume", name, now)
         return status_of(tx, tournament)
 
@@ -170,6 +174,7 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
         rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)
         changed(tx, update(Round).where(*rounds).values(state=RoundState.CANCELLED, finished_at=now))
         tx.refresh(tournament)
+        note(tx, tournament, "cancelled", now)
         record(tx, actor, "tournament.cancel", name, now)
         return status_of(tx, tournament)
 
@@ -184,6 +189,7 @@ def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
             raise StateError(f"tournament {name} is not started; it can only be cancelled")
         tournament.rounds = tournament.paired
         tx.flush()
+        note(tx, tournament, "stopped", now, rounds=tournament.paired)
         record(tx, actor, "tournament.stop", name, now)
         return status_of(tx, tournament)
 

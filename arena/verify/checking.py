@@ -1,8 +1,8 @@
 """Checking an export: whatever in it follows from something else in it is worked out again.
 
 From the seed follow the deals' seeds and hands; from these and the actions every turn, end and point; from
-the points the sessions, matches, standings and rating changes. What follows from nothing (a clock's setting,
-say) is held by digests.
+the points the sessions, matches, pairings, standings and rating changes. What follows from nothing (a clock's
+setting, say) is held by the commitment and by digests.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from arena.exports.lines import Difference, Lines
 from arena.exports.parts import EndPart, RoundPart, standing_object
 from arena.standings.ranking import standings
+from arena.verify.events import Course, check_events
 from arena.verify.head import Head, check_head
 from arena.verify.report import Report
 from arena.verify.rounds import Rounds
@@ -26,21 +27,20 @@ def check_export(
     try:
         lines = Lines(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
+        course = check_events(lines, head)
         rounds = Rounds(lines, report, head)
         while lines.next_is(RoundPart):
             rounds.check_next()
-        _check_end(lines, report, head, rounds)
+        _check_end(lines, head, course, rounds)
         lines.end()
     except Difference as difference:
         report.problem = str(difference)
     return report
 
 
-def _check_end(lines: Lines, report: Report, head: Head, rounds: Rounds) -> None:
+def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None:
     part = lines.take_part(EndPart)
-    planned = head.tournament.rounds
-    if head.tournament.state == "finished" and planned is not None and planned != report.rounds:
-        raise lines.wrong(f"{report.rounds} rounds stand before the end, should be {planned}")
+    rounds.check_number(course.stopped)
     expected = [
         standing_object(line, head.names[line.entrant])
         for line in standings(list(head.names), rounds.outcomes, rounds.byes, head.format.criteria)

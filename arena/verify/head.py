@@ -49,7 +49,7 @@ def check_head(lines: Lines, report: Report) -> Head:
     lines.close(part)
     tournament = lines.take_part(TournamentPart)
     report.state, report.entrants = tournament.state, len(tournament.entrants)
-    _check_entrants(lines, part, tournament)
+    _check_listed(lines, tournament.entrants)
     seed = _seed(lines, part, tournament)
     _check_times(lines, part, tournament)
     lines.close(tournament)
@@ -110,25 +110,6 @@ def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -
         raise lines.wrong("entrants: a bot stands there twice")
 
 
-def _check_entrants(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
-    """Check that the entrants are those of the head, and others that its format lets come late."""
-    _check_listed(lines, part.entrants)
-    for place, settled in enumerate(head.entrants):
-        where = f"entrants.{place}"
-        if place == len(part.entrants):
-            raise lines.wrong(f"entrants: {settled.bot} is missing, which stands in the head")
-        entrant = part.entrants[place]
-        lines.same(f"{where}.bot", entrant.bot, settled.bot)
-        lines.same(f"{where}.entered_at_round", entrant.entered_at_round, 1)
-        if settled.withdrawn:
-            lines.same(f"{where}.withdrawn_after", entrant.withdrawn_after, 0)
-        elif entrant.withdrawn_after is not None and not FORMATS[head.pairing].withdrawal:
-            raise lines.wrong(f"{where}.withdrawn_after: nobody can leave a {head.pairing}")
-    if len(part.entrants) > len(head.entrants) and not FORMATS[head.pairing].late_entry:
-        late = part.entrants[len(head.entrants)].bot
-        raise lines.wrong(f"entrants: {late} does not stand in the head, and nobody can enter late")
-
-
 def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
     ended = part.state in ENDED
     if part.seed is None:
@@ -153,13 +134,17 @@ def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
     times = {"locked_at": head.locked_at}
     times |= {name: getattr(part, name) for name in ("created_at", "started_at", "finished_at")}
     for name, text in times.items():
-        if text is None:
-            continue
-        try:
-            time = datetime.fromisoformat(text)
-        except ValueError:
-            time = None
-        if time is None or time.tzinfo is None:
-            raise lines.wrong(f"{name}: {text!r} is no time with its zone")
+        if text is not None:
+            check_time(lines, name, text)
     if part.started_at is not None and head.locked_at is None:
         raise lines.wrong("started_at: stands there, but the head was never locked")
+
+
+def check_time(lines: Lines, name: str, text: str) -> None:
+    """Check that a field is a time with its zone. Difference."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise lines.wrong(f"{name}: {text!r} is no time with its zone")

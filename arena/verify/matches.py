@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from arena.exports.lines import Lines
 from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
+from arena.matches.seating import seatings
 from arena.verify.head import Head
 from arena.verify.report import Report
 from referee.deals.shuffle import deal_seed, session_seed
@@ -36,8 +37,10 @@ def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, tabl
         raise lines.wrong(f"sessions: the match is done with {len(numbers)} of {most}")
     if round.state == "closed" and part.state != "done":
         raise lines.wrong(f"state: is {part.state!r} in a round that is closed")
+    seated = seatings(head.part.table_size, most, duplicate=head.part.duplicate)
     for place, session in enumerate(part.sessions):
-        _check_session_line(lines, head, f"sessions.{place}", session, bots)
+        _check_session_line(lines, f"sessions.{place}", session, bots)
+        lines.same(f"sessions.{place}.seating", session.seating, seated[session.session - 1])
     for name in ("points", "faults"):
         sums = [0] * len(bots)
         for session in part.sessions:
@@ -49,12 +52,7 @@ def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, tabl
     return Played(part, {line.session: _session(lines, report, head, part, line) for line in part.sessions})
 
 
-def _check_session_line(
-    lines: Lines, head: Head, where: str, session: SessionLine, bots: Sequence[str]
-) -> None:
-    fixed = tuple(range(len(bots)))
-    if sorted(session.seating) != list(fixed) or (head.part.duplicate and session.seating != fixed):
-        raise lines.wrong(f"{where}.seating: {list(session.seating)} cannot be")
+def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:
     for name in ("points", "faults"):
         lines.same(f"{where}.{name}: how many", len(getattr(session, name)), len(bots))
 

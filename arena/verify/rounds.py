@@ -11,6 +11,7 @@ from arena.ratings.elo import START, apply_match
 from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
 from arena.verify.matches import Played, check_match
+from arena.verify.pairings import Pairings
 from arena.verify.report import Link, Report
 
 
@@ -25,8 +26,11 @@ class Rounds:
         """As the tournament's own rounds left them."""
         self.outcomes: list[MatchOutcome] = []
         """Of all matches that are done."""
-        self._numbers: set[int] = set()
-        """Of the rounds so far."""
+        self._parts: list[RoundPart] = []
+        """The rounds so far."""
+        self._pairings = Pairings(lines, head)
+        self._rated_after = 0
+        """Matches rated under the ruleset after the latest round."""
         self.byes: list[int] = []
         """Everyone who sat out in a round that is over, once for each time."""
 
@@ -37,6 +41,7 @@ class Rounds:
         report.rounds += 1
         self._check_number(part.round)
         self._check_pairing(part)
+        self._parts.append(part)
         before = self._pool(part)
         lines.close(part)
         tables = range(1, len(part.tables) + 1)
@@ -50,16 +55,23 @@ class Rounds:
             self.byes += part.byes
             self._check_end(part, points, before)
 
+    def check_number(self, stopped: int | None) -> None:
+        """Check that all rounds are there, and those of a continuous tournament as they follow. Difference.
+
+        ``stopped`` is the number of rounds after which the tournament was to end; None: it was not stopped.
+        """
+        if self._head.format.in_batches:
+            self._pairings.check_batches(self._parts)
+        if self._head.tournament.state == "finished":
+            self._lines.same("rounds", self._head.tournament.rounds, len(self._parts))
+            self._pairings.check_number(self.outcomes, stopped)
+
     def _check_number(self, number: int) -> None:
         """Rounds stand in the order in which they were rated: that of their numbers, but for batches."""
-        planned = self._head.tournament.rounds
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
-        elif number in self._numbers:
+        elif any(number == part.round for part in self._parts):
             raise self._lines.wrong(f"round: {number} stands twice")
-        elif planned is not None and number > planned:
-            raise self._lines.wrong(f"round: is {number}, but there are {planned}")
-        self._numbers.add(number)
 
     def _check_pairing(self, part: RoundPart) -> None:
         lines, head = self._lines, self._head
@@ -77,6 +89,8 @@ class Rounds:
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
             raise lines.wrong("tables, byes: an entrant stands there twice")
+        if not head.format.in_batches:
+            self._pairings.check_round(part, self.outcomes)
         for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):
             owners = [head.tournament.entrants[number - 1].owner for number in table]
             owner, times = Counter(owners).most_common(1)[0]

@@ -54,7 +54,7 @@ def problem(lines: list[str]) -> str:
 def signed_again(lines: list[str]) -> list[str]:
     """The lines with all digests made anew, as somebody would who wants a change not to be seen."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    digests = ""
+    digests = before = ""
     for at, one in enumerate(objects):
         if one["format"] != FORMAT:
             continue
@@ -62,10 +62,14 @@ def signed_again(lines: list[str]) -> list[str]:
         for session in one.get("sessions", ()) if one["part"] == "match" else ():
             session["digest"] = deals_digest(objects[first : first + session["deals"]])
             first += session["deals"]
+        if one["part"] == "event":
+            one["previous"] = before
         if one["part"] == "end":
             one["parts"] = digest_of(digests)
         one["digest"] = digest({name: value for name, value in one.items() if name != "digest"})
         digests += one["digest"]
+        if one["part"] in ("head", "event"):
+            before = one["digest"]
     return [json.dumps(one) for one in objects]
 
 

@@ -60,7 +60,7 @@ def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, expor
     assert found.status == 1
     first, second = (line for line in found.out.splitlines() if not line.startswith("  "))
     assert ": right: one" in first
-    where = "line 5: round 1, table 1, session 1, deal 1"
+    where = "line 7: round 1, table 1, session 1, deal 1"
     assert second == f"{exported[1]}: wrong: {where}: end: is 'dragon', should be 'out'"
 
 

@@ -172,4 +172,4 @@ def test_each_line_of_an_export_fits_and_fits_no_more_with_a_field_less(
         kinds.add(line.get("part"))
         assert list(validator.iter_errors(line)) == []
         assert not validator.is_valid({key: one for key, one in line.items() if key != "format"})
-    assert kinds == {"tournament", "round", "match", "round_end", "end", None}
+    assert kinds == {"head", "tournament", "event", "round", "match", "round_end", "end", None}

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -42,7 +43,8 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("arena")
     with open_new(load_settings({"data": folder})) as storage:
         world = World(storage, Clock())
-        world.finish(world.tournament(9, format="swiss", rounds=2).id, play_by_table)
+        names = world.register(9, owners=9)
+        world.finish(world.tournament_of(names, format="swiss", rounds=2).id, play_by_table)
         return lines_of(world)
 
 
@@ -194,19 +196,32 @@ def test_entrant_that_has_withdrawn_is_found_at_a_table(cup: list[str]) -> None:
     def withdraw(part: Any) -> None:
         part["entrants"][0]["withdrawn_after"] = 1
 
-    assert "entrant 1 does not play in this round" in problem(edited(cup, "tournament", withdraw))
+    assert "withdrawn_after: is not as the events have it" in problem(edited(cup, "tournament", withdraw))
 
 
-def test_session_that_stops_early_or_goes_on_is_found(cup: list[str]) -> None:
-    longer = edited(cup, "head", lambda part: part.update(deals=3))
-    assert "round 1, table 1, session 1, deal 2: the session goes on after it" in problem(longer)
-    shorter = edited(cup, "head", lambda part: part.update(deals=1))
-    assert "round 1, table 1, session 1, deal 1: the session is over here" in problem(shorter)
+def test_session_that_stops_early_or_goes_on_is_found(world: World) -> None:
+    world.finish(world.tournament(4).id, play_by_table)
+    with world.storage.read() as tx:
+        session = tx.get_one(Session, 1)
+        lines, points = zlib.decompress(session.records).splitlines(), session.deal_points
+        place = f"round 1, table 1, session {session.number}"
+
+    def of(deals: int) -> str:
+        with world.storage.write() as tx:
+            session = tx.get_one(Session, 1)
+            session.records = zlib.compress(b"\n".join((lines * 2)[:deals]))
+            session.deal_points = (points * 2)[:deals]
+        return problem(lines_of(world))
+
+    assert f"{place}, deal 1: the session goes on after it" in of(1)
+    assert f"{place}, deal 2: the session is over here" in of(3)
 
 
-def test_session_that_is_left_out_is_found(cup: list[str]) -> None:
-    more = edited(cup, "head", lambda part: part.update(sessions=4))
-    assert "sessions: the match is done with 3 of 4" in problem(more)
+def test_session_that_is_left_out_is_found(world: World) -> None:
+    world.finish(world.tournament(4).id, play_by_table)
+    with world.storage.write() as tx:
+        tx.delete(tx.get_one(Session, 1))
+    assert "sessions: the match is done with 2 of 3" in problem(lines_of(world))
 
 
 def test_faults_that_the_deals_do_not_have_are_found(cup: list[str]) -> None:
@@ -260,7 +275,7 @@ def test_ratings_that_come_from_another_tournament_are_linked_to_its_export(worl
     reports[0].ratings = {where: rating + 1 for where, rating in reports[0].ratings.items()}
     found = check_links(reports)
     assert found is not None
-    assert found.startswith("two: line 3: pool: the rating of ")
+    assert found.startswith("two: line 5: pool: the rating of ")
     assert "as after round 1, table 1 of one" in found
 
 

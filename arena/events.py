@@ -1,0 +1,59 @@
+"""What happens to a tournament once it is locked: a chain of events, each covering the one before."""
+
+from datetime import datetime
+
+from sqlalchemy import update
+from sqlmodel import col, select
+
+from arena.exports.parts import EventKind, EventPart, make_part
+from arena.models import Tournament, TournamentEvent
+from arena.storage import Transaction, changed
+
+
+def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime, **details: object) -> None:
+    """Add an event, in the transaction that makes it happen; nothing before the tournament is locked.
+
+    Keeps the tournament's row until the transaction ends, so that no two events have one number.
+    """
+    if tournament.commitment is None:
+        return
+    mine = col(Tournament.id) == tournament.id
+    changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
+    last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
+    event = TournamentEvent(
+        tournament_id=tournament.id,
+        number=last.number + 1 if last else 1,
+        at=now,
+        kind=kind,
+        details=details,
+        digest="",
+    )
+    event.digest = str(event_part(event, last.digest if last else tournament.commitment)["digest"])
+    tx.add(event)
+    tx.flush()
+
+
+def events_of(tx: Transaction, tournament: Tournament) -> list[dict[str, object]]:
+    """Return the events of a tournament as its export has them, in order."""
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
+    parts: list[dict[str, object]] = []
+    before = tournament.commitment or ""
+    for event in tx.exec(of_it.order_by(col(TournamentEvent.number))):
+        part = event_part(event, before)
+        # The digest is the stored one, so that a row that was changed alone is seen.
+        parts.append({**part, "digest": event.digest})
+        before = event.digest
+    return parts
+
+
+def event_part(event: TournamentEvent, before: str) -> dict[str, object]:
+    """Return an event as exports have it; ``before`` is the digest of the one before, or of the head."""
+    return make_part(
+        EventPart,
+        number=event.number,
+        event=event.kind,
+        at=event.at.isoformat(),
+        details=event.details,
+        previous=before,
+    )

@@ -1,0 +1,28 @@
+"""What happened to a tournament on the way."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from sqlalchemy import JSON, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class TournamentEvent(SQLModel, table=True):
+    """Something that happened after a tournament was locked; in order of their numbers they are a chain."""
+
+    __tablename__: ClassVar[str] = "tournament_events"
+    __table_args__ = (UniqueConstraint("tournament_id", "number"),)
+
+    id: int = Field(default=None, primary_key=True)
+    tournament_id: int = Field(foreign_key="tournaments.id")
+    """The tournament."""
+    number: int
+    """Counts from 1."""
+    at: datetime
+    """When."""
+    kind: str = Field(max_length=16)
+    """What: one of ``arena.exports.parts.EVENTS``."""
+    details: dict[str, object] = Field(sa_type=JSON)
+    """What else there is to know, as exports have it."""
+    digest: str
+    """Of the event as exports have it, which names the digest of the event before, or of the head."""

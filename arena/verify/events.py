@@ -1,0 +1,98 @@
+"""What happened to a tournament on the way: the chain of its events, and what follows from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from arena.exports.lines import Lines
+from arena.exports.parts import EventPart
+from arena.formats import FORMATS
+from arena.verify.head import Head, check_time
+
+AFTER: Mapping[str, Mapping[str, str]] = {
+    "started": {"created": "running", "failed": "running"},
+    "paused": {"running": "paused"},
+    "resumed": {"paused": "running"},
+    "refused": {"running": "failed"},
+    "finished": {"running": "finished"},
+    "cancelled": dict.fromkeys(("created", "running", "paused", "failed"), "cancelled"),
+}
+"""For each event that changes where a tournament stands: from where, and to where."""
+
+OPEN = ("created", "running", "paused", "failed")
+"""States of a tournament that has not ended."""
+
+
+@dataclass(slots=True)
+class Course:
+    """How a tournament went, by its events."""
+
+    state: str = "created"
+    stopped: int | None = None
+    """The rounds after which it was to end; None: it was not stopped."""
+
+
+def check_events(lines: Lines, head: Head) -> Course:
+    """Take the events; each must be able to follow the one before, and the entrants be theirs. Difference."""
+    course, previous, number = Course(), head.part.digest, 0
+    late: list[tuple[str, int]] = []
+    gone: dict[int, int] = {one.number: 0 for one in head.part.entrants if one.withdrawn}
+    while lines.next_is(EventPart):
+        event, number = lines.take_part(EventPart), number + 1
+        lines.same("number", event.number, number)
+        if event.previous != previous:
+            raise lines.wrong("previous: is not the digest of what came before: the chain is broken")
+        check_time(lines, "at", event.at)
+        _check_state(lines, head, course, event)
+        if event.event == "entered":
+            late.append((str(event.details.get("bot")), _whole(lines, event, "first_round")))
+        elif event.event == "withdrew":
+            gone[_whole(lines, event, "entrant")] = _whole(lines, event, "last_round")
+        elif event.event == "stopped":
+            course.stopped = _whole(lines, event, "rounds")
+        lines.close(event)
+        previous = event.digest
+    _check_entrants(lines, head, late, gone)
+    if course.state != head.tournament.state:
+        raise lines.wrong(
+            f"the events leave the tournament {course.state}, but it is said to be {head.tournament.state}"
+        )
+    return course
+
+
+def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
+    """Check that an event can happen where the tournament stands, and move it on."""
+    to = AFTER.get(event.event)
+    if to is not None:
+        if course.state not in to:
+            raise lines.wrong(f"event: a tournament that is {course.state} cannot be {event.event}")
+        if course.state == "created" and event.event == "started":
+            lines.same(
+                "details.beacon_value", event.details.get("beacon_value"), head.tournament.beacon_value
+            )
+        course.state = to[course.state]
+    elif course.state not in OPEN:
+        raise lines.wrong(f"event: {event.event} after the end")
+    elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
+        raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
+
+
+def _check_entrants(lines: Lines, head: Head, late: list[tuple[str, int]], gone: Mapping[int, int]) -> None:
+    """Check that the entrants are those of the head and of the events, and left when these say."""
+    expected = [(one.bot, 1) for one in head.part.entrants] + late
+    given = [(one.bot, one.entered_at_round) for one in head.tournament.entrants]
+    if given != expected:
+        at = next(
+            (at for at, (one, other) in enumerate(zip(given, expected, strict=False)) if one != other),
+            min(len(given), len(expected)),
+        )
+        raise lines.wrong(f"entrants.{at}: is not as the head and the events have it")
+    for entrant in head.tournament.entrants:
+        if entrant.withdrawn_after != gone.get(entrant.number):
+            raise lines.wrong(f"entrants.{entrant.number - 1}.withdrawn_after: is not as the events have it")
+
+
+def _whole(lines: Lines, event: EventPart, name: str) -> int:
+    value = event.details.get(name)
+    if type(value) is not int or value < 0:
+        raise lines.wrong(f"details.{name}: is no whole number")
+    return value

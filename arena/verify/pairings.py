@@ -1,0 +1,91 @@
+"""Who meets whom in an export: paired again by the functions that paired the tournament."""
+
+from collections.abc import Sequence
+
+from arena.exports.lines import Lines
+from arena.exports.parts import RoundPart
+from arena.formats import Course, Rated
+from arena.pairing import Pairing
+from arena.standings.ranking import MatchOutcome
+from arena.verify.head import Head
+
+
+class Pairings:
+    """Pairs a tournament again, round by round."""
+
+    def __init__(self, lines: Lines, head: Head) -> None:
+        self._lines = lines
+        self._head = head
+        self._played: list[Pairing] = []
+        self._planned: list[Pairing] = []
+        """Rounds that follow from what has been played, and are still to come."""
+
+    def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
+        """Check a round that was paired after all rounds before it, with these outcomes, had ended."""
+        self._check(part, self._next(outcomes))
+
+    def check_batches(self, parts: Sequence[RoundPart]) -> None:
+        """Check the batches of a continuous tournament: each from who was free, and what they were rated."""
+        for part in sorted(parts, key=lambda part: part.round):
+            free = part.free or ()
+            rated = {one.entrant: Rated(one.rating, one.matches) for one in free}
+            course = self._course(part.round, [one.entrant for one in free], rated=rated)
+            found = self._head.format.next(self._head.setup, course)
+            self._check(part, found[0] if found else None)
+
+    def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
+        """Check that a finished tournament has all its rounds: none was dropped, and none added."""
+        played, head = len(self._played), self._head
+        total = stopped if stopped is not None else head.format.total(head.setup, len(head.names))
+        if played == total:
+            return
+        goes_on = total is None or head.format.in_batches or self._next(outcomes) is not None
+        if stopped is not None or goes_on or (total is not None and played > total):
+            raise self._lines.wrong(f"{played} rounds stand before the end, should be {total or 'more'}")
+
+    def _next(self, outcomes: Sequence[MatchOutcome]) -> Pairing | None:
+        """Return the next round; None: there is none."""
+        if not self._planned:
+            number = len(self._played) + 1
+            present = [
+                one.number
+                for one in self._head.tournament.entrants
+                if one.entered_at_round <= number
+                and (one.withdrawn_after is None or one.withdrawn_after >= number)
+            ]
+            course = self._course(number, present, outcomes)
+            self._planned = self._head.format.next(self._head.setup, course)
+        return self._planned.pop(0) if self._planned else None
+
+    def _course(
+        self,
+        number: int,
+        present: Sequence[int],
+        outcomes: Sequence[MatchOutcome] = (),
+        rated: dict[int, Rated] | None = None,
+    ) -> Course:
+        """Return how the tournament stood when the round of this number was paired."""
+        entrants = [one.number for one in self._head.tournament.entrants if one.entered_at_round <= number]
+        back = self._head.format.looks_back(len(entrants))
+        return Course(
+            entrants=entrants,
+            present=present,
+            paired=len(self._played),
+            pairings=self._played if back is None else self._played[-back:],
+            owners={one: self._head.owners[one] for one in entrants},
+            outcomes=lambda: outcomes,
+            ratings=lambda: rated or {},
+        )
+
+    def _check(self, part: RoundPart, expected: Pairing | None) -> None:
+        where = f"round {part.round}"
+        if expected is None:
+            raise self._lines.wrong(f"{where}: nobody is left to be paired")
+        if len(part.tables) != len(expected.tables):
+            raise self._lines.wrong(
+                f"{where}: tables: are {len(part.tables)}, should be {len(expected.tables)}"
+            )
+        for place, (given, right) in enumerate(zip(part.tables, expected.tables, strict=True)):
+            self._lines.same(f"{where}: tables.{place}", given, right)
+        self._lines.same(f"{where}: byes", part.byes, expected.byes)
+        self._played.append(expected)
