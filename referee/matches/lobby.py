@@ -30,8 +30,9 @@ STOPPED_BY_WORKER = "the worker ended the call"
 BEAT_SECONDS = 0.02
 """How often the lobby is to be told the time, so that it knows when the referee was away."""
 AWAY_SECONDS = 0.03
-"""How much later than expected the time may come before clocks are set back by it: a pause of the process or
-a busy machine is not the bots' fault. What is shorter is charged to them."""
+"""How much later than expected the time, or a message of the referee to itself, may come before clocks are
+set back by it: a pause of the process, a busy machine or a flood is not the bots' fault. What is shorter is
+charged to them."""
 MAX_VOIDED = 10
 """Sessions of a match that may be voided before the match is given back to the worker."""
 BUSY = "the referee is too busy to hand out turns"
@@ -69,6 +70,8 @@ class Lobby:
         self.failures = 0
         """Tables that were ended by an exception."""
         self._beaten: float | None = None
+        self._sent_at: float | None = None
+        """When the message was sent that the referee awaits from itself; None while there is none."""
 
     # Bots
 
@@ -256,11 +259,27 @@ class Lobby:
             self.close(connection, CloseCode.LOST, "the bot answers no ping", now)
         self.settle(now)
 
+    def loopback_sent(self, now: float) -> None:
+        """Note that the referee sends itself a message, the way that messages of bots take."""
+        self._sent_at = now
+
+    def loopback_back(self, now: float) -> None:
+        """Note that the message has come back, or is awaited no longer."""
+        self.note_time(now)
+        self._sent_at = None
+
     def note_time(self, now: float) -> None:
-        """Set clocks back by the time that the referee was away; to be called before anything is timed."""
-        if self._beaten is None or now - self._beaten < BEAT_SECONDS + AWAY_SECONDS:
+        """Set clocks back by the time that the referee was away, or that no message could reach it; to be
+        called before anything is timed."""
+        beaten, sent_at = self._beaten, self._sent_at
+        away = 0.0 if beaten is None else now - beaten
+        if sent_at is not None and now - sent_at > away:
+            away = now - sent_at
+        if away < BEAT_SECONDS + AWAY_SECONDS:
             return
-        away, self._beaten = now - self._beaten - BEAT_SECONDS, now
+        away -= BEAT_SECONDS
+        self._beaten = None if beaten is None else now
+        self._sent_at = None if sent_at is None else now - BEAT_SECONDS  # overdue: all time to come counts
         self._matches.delay(away)
         self.connections.delay(away)
 

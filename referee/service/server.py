@@ -24,6 +24,7 @@ from referee.service import bots, logs, spectators, workers
 from referee.service.access import Access
 from referee.service.beat import keep_beating
 from referee.service.calls import Calls
+from referee.service.loopback import Loopback
 from referee.service.metrics import Meter
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, clock
@@ -65,7 +66,9 @@ async def serve(
     names = (*(service.full_name for service in SERVICES), health.SERVICE_NAME)
     reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
     port = _open_port(server, listen, options)
+    services.loopback.attach(server)
     await server.start()
+    services.loopback.start()
     for name in names:
         await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
     log.info("listening on %s (port %d)%s", listen, port, " with TLS" if options.tls else "")
@@ -88,7 +91,8 @@ class Services:
             options = replace(options, journal=options.meter.over(options.journal))
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
         self.lobby = Lobby(options.journal, encode.sight)
-        self.alarm = Alarm(self.lobby)
+        self.loopback = Loopback(self.lobby)
+        self.alarm = Alarm(self.lobby, self.loopback.after)
         self.access = Access(authenticator)
         if options.meter is not None:
             options.meter.attach(self.lobby)
@@ -113,6 +117,7 @@ class Services:
         deadline = clock() + STOP_GRACE
         while self._calls.open and clock() < deadline:
             await asyncio.sleep(0.01)
+        await self.loopback.stop()
         self.access.close()
         self._logs.close()
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
@@ -23,6 +24,7 @@ from referee.service.serving import ServerOptions
 from referee.v1 import bots_pb2
 
 PlayContext: TypeAlias = "grpc.aio.ServicerContext[Any, bytes]"
+After: TypeAlias = Callable[[Callable[[], None]], None]
 
 RETRY_SECONDS = MEANINGS[Reason.CLOSING].retry_seconds or 0.0
 """How long bots should stay away when the referee has ended their streams."""
@@ -42,12 +44,14 @@ class Alarm:
     """Calls the lobby's ``tick`` when it is due: one timer for all tables.
 
     First the answers that had arrived by then are read: an event loop that was busy or stopped may come to
-    its timers before it comes to its sockets. The lobby is told the time at which the timer rang, so that
-    nothing else runs out meanwhile.
+    its timers before it comes to its sockets, and gRPC's own thread may be busy with others. The lobby is
+    told the time at which the timer rang, so that nothing else runs out meanwhile.
     """
 
-    def __init__(self, lobby: Lobby) -> None:
+    def __init__(self, lobby: Lobby, after: After = lambda call: call()) -> None:
+        """``after`` calls back when what has arrived at gRPC's sockets by now has been read."""
         self._lobby = lobby
+        self._after = after
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
         """When the timer rings; uvloop's own handles do not always know."""
@@ -72,7 +76,8 @@ class Alarm:
         self._reading = True
         now = clock()
         late = min(max(0.0, now - self._due), MOST_READ_SECONDS)
-        asyncio.get_running_loop().call_later(READ_SECONDS + late, self._tick, now)
+        tick = partial(self._tick, now)
+        asyncio.get_running_loop().call_later(READ_SECONDS + late, self._after, tick)
 
     def _tick(self, rung_at: float) -> None:
         self._reading = False

@@ -189,6 +189,59 @@ def test_clock_when_the_referee_was_away_then_it_did_not_run() -> None:
     assert not harness.journal.entries
 
 
+def test_clock_when_no_message_reaches_the_referee_then_it_does_not_run_though_the_lobby_beats() -> None:
+    harness, _, bot = begin()
+    turn = bot.turn()
+    harness.advance(0.6)
+    harness.lobby.loopback_sent(harness.now)
+    harness.advance(30)
+    assert not harness.journal.entries
+    harness.lobby.loopback_back(harness.now)
+    harness.advance(0.3)
+    bot.play(turn)
+    assert not harness.journal.entries
+
+
+def test_clock_when_messages_reach_the_referee_again_then_it_runs_on() -> None:
+    harness, _, bot = begin()
+    bot.read()
+    harness.lobby.loopback_sent(harness.now)
+    harness.advance(30)
+    harness.lobby.loopback_back(harness.now)
+    harness.advance(1.1)
+    assert fault(bot).kind is FaultKind.TIMEOUT
+
+
+def test_clock_when_a_message_takes_a_little_longer_each_time_then_it_runs_on() -> None:
+    harness, _, bot = begin()
+    bot.read()
+    for _ in range(30):
+        harness.lobby.loopback_sent(harness.now)
+        harness.advance(BEAT_SECONDS + AWAY_SECONDS - 0.01)
+        harness.lobby.loopback_back(harness.now)
+    assert fault(bot).kind is FaultKind.TIMEOUT
+
+
+def test_clock_when_the_referee_was_away_with_a_message_on_its_way_then_it_is_set_back_once() -> None:
+    harness, _, bot = begin()
+    bot.read()
+    harness.lobby.loopback_sent(harness.now)
+    harness.pause(30)
+    harness.lobby.loopback_back(harness.now)
+    harness.advance(1.1)
+    assert fault(bot).kind is FaultKind.TIMEOUT
+
+
+def test_bank_when_no_message_reaches_the_referee_then_it_pays_for_next_to_nothing() -> None:
+    harness, _, bot = begin(replace(LIMITS, bank_ms=2000))
+    turn = bot.turn()
+    harness.lobby.loopback_sent(harness.now)
+    harness.advance(30)
+    bot.play(turn)
+    assert turn.deal is not None
+    assert bot.connection.seats[turn.info.handle].clock.bank > 1.9
+
+
 def test_clock_when_the_referee_is_late_by_little_then_it_runs_on() -> None:
     harness, _, bot = begin()
     little = BEAT_SECONDS + AWAY_SECONDS - 0.01

@@ -1,0 +1,130 @@
+"""A message that the referee sends to itself, the way that messages of bots take.
+
+The event loop may be well while the thread in which gRPC reads and writes is busy with what one client
+sends: then no bot's answer is read, and no turn is written. So a stream through the same server is kept busy
+with one small message at a time. While one is overdue, the lobby sets clocks back; and when one has come
+back, what had arrived before it was sent has been read.
+"""
+
+import asyncio
+import logging
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+from grpc.aio import EOF  # type: ignore[attr-defined]
+
+from referee.matches.lobby import Lobby
+from referee.service.stream import clock
+
+METHOD = "Echo"
+GAP_SECONDS = 0.04
+"""How long after one message came back the next one is sent, where nobody asks for it sooner: a message costs
+a third of a millisecond of CPU time."""
+PATIENCE_SECONDS = 60.0
+"""How long a message may be on its way before the stream counts as broken."""
+STOP_SECONDS = 1.0
+"""How long the last message may take."""
+RETRY_SECONDS = 0.25
+"""How long after a break the stream is opened again."""
+
+log = logging.getLogger("referee")
+
+
+class Loopback:
+    """The stream of a referee to itself."""
+
+    def __init__(self, lobby: Lobby) -> None:
+        self._lobby = lobby
+        self._service = f"referee.Loopback{secrets.token_hex(16)}"  # a name that nobody else can call
+        self._folder: str | None = None
+        """Of the socket, which nobody else may open."""
+        self._soon = asyncio.Event()
+        """Set when a message is to be sent at once."""
+        self._waiting: list[Callable[[], None]] = []
+        """What is to be done when a message has come back that has not been sent yet."""
+        self._running: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def attach(self, server: grpc.aio.Server) -> None:
+        """Have a server that was not started yet answer the messages, beside the clients of its port."""
+        echo = grpc.stream_stream_rpc_method_handler(_echo)
+        handler = grpc.method_handlers_generic_handler(self._service, {METHOD: echo})
+        server.add_generic_rpc_handlers((handler,))
+        self._folder = tempfile.mkdtemp(prefix="referee-")
+        server.add_insecure_port(self._address)
+
+    @property
+    def _address(self) -> str:
+        return f"unix:{self._folder}/loopback"
+
+    def start(self) -> None:
+        """Begin, once the server runs."""
+        self._running = asyncio.create_task(self._keep_on())
+
+    async def stop(self) -> None:
+        """End it; in peace if it can, as gRPC answers what was cancelled only later."""
+        self._stopping = True
+        self._soon.set()
+        if self._running is not None:
+            await asyncio.wait([self._running], timeout=STOP_SECONDS)
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def after(self, call: Callable[[], None]) -> None:
+        """Call back when what has arrived by now has been read."""
+        self._waiting.append(call)
+        self._soon.set()
+
+    async def _keep_on(self) -> None:
+        while not self._stopping:
+            try:
+                async with grpc.aio.insecure_channel(self._address) as channel:
+                    stub: Any = channel.stream_stream(f"/{self._service}/{METHOD}", bytes, bytes)
+                    await self._talk(stub())
+            except Exception as error:  # whatever it is: without it, a busy server is not noticed
+                log.error("the referee cannot reach itself: %r", error)
+            self._lobby.loopback_back(clock())
+            self._answer(self._waiting)
+            if not self._stopping:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _talk(self, call: Any) -> None:
+        """Send messages and wait for them, one after the other. Raise TimeoutError, AioRpcError."""
+        while not self._stopping:
+            self._soon.clear()
+            waiting, self._waiting = self._waiting, []
+            try:
+                self._lobby.loopback_sent(clock())
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await call.write(b"")
+                    await call.read()
+                self._lobby.loopback_back(clock())
+            finally:
+                self._answer(waiting)
+            await self._pause()
+        await call.done_writing()
+        await call.code()
+
+    async def _pause(self) -> None:
+        if self._stopping:
+            return
+        timer = asyncio.get_running_loop().call_later(GAP_SECONDS, self._soon.set)
+        await self._soon.wait()
+        timer.cancel()
+
+    def _answer(self, waiting: list[Callable[[], None]]) -> None:
+        loop = asyncio.get_running_loop()
+        for call in waiting:
+            loop.call_soon(call)
+        waiting.clear()
+
+
+async def _echo(_requests: Any, context: Any) -> None:
+    while (message := await context.read()) is not EOF:
+        await context.write(message)
