@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from google.protobuf.message import DecodeError
+
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
 from referee.errors import CardError
@@ -96,7 +98,10 @@ def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
             return card_numbers(rules).read(cards[0])
         except CardError:
             pass
-    return read_move(rules, bots_pb2.Move.FromString(move.SerializeToString()))
+    try:
+        return read_move(rules, bots_pb2.Move.FromString(move.SerializeToString()))
+    except DecodeError:
+        return Malformed("the move's cards are no list of numbers")
 
 
 # Events

@@ -11,8 +11,6 @@ from typing import Any
 
 import grpc
 import uvloop
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from referee.channel import SERVER_OPTIONS
 from referee.errors import ListenError
@@ -20,7 +18,7 @@ from referee.matches.auth import Authenticator
 from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.protocol import encode
 from referee.ruleset import DEFAULT, load_ruleset
-from referee.service import bots, logs, spectators, workers
+from referee.service import bots, health, logs, reflection, spectators, workers
 from referee.service.access import Access
 from referee.service.beat import keep_beating
 from referee.service.calls import Calls
@@ -37,7 +35,14 @@ CLOSING = "the referee is shutting down"
 PRECEDENCE = -5
 """The nice value of a referee."""
 DEFAULT_OPTIONS = ServerOptions()
-SERVICES = (bots.SERVICE, spectators.SERVICE, logs.SERVICE, workers.SERVICE)
+SERVICES = (
+    bots.SERVICE,
+    spectators.SERVICE,
+    logs.SERVICE,
+    workers.SERVICE,
+    health.SERVICE,
+    reflection.SERVICE,
+)
 
 log = logging.getLogger("referee")
 
@@ -61,22 +66,16 @@ async def serve(
     services = Services(authenticator, options)
     server = grpc.aio.server(options=_OPTIONS)
     server.add_generic_rpc_handlers(tuple(services.handlers()))
-    health_servicer = health.aio.HealthServicer()  # type: ignore[attr-defined]
-    health_pb2_grpc.add_HealthServicer_to_server(health_servicer, server)
-    names = (*(service.full_name for service in SERVICES), health.SERVICE_NAME)
-    reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
     port = _open_port(server, listen, options)
     services.loopback.attach(server)
     await server.start()
     services.loopback.start()
-    for name in names:
-        await health_servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
     log.info("listening on %s (port %d)%s", listen, port, " with TLS" if options.tls else "")
     beat = asyncio.create_task(keep_beating(services.lobby, services.alarm, services.access))
     if on_ready is not None:
         on_ready(port)
     await stop.wait()
-    await health_servicer.enter_graceful_shutdown()
+    services.health.drain()
     await _drain(services.lobby, options.drain_seconds, hurry or asyncio.Event())
     beat.cancel()
     await services.end()
@@ -104,15 +103,26 @@ class Services:
         self._logs = logs.LogServicer(self.access, options.journal)
         meter = options.meter or Meter()
         self._workers = workers.WorkerServicer(self.lobby, self.alarm, self.access, meter)
+        names = tuple(service.full_name for service in SERVICES)
+        self.health = health.HealthServicer(names)
+        self._reflection = reflection.ReflectionServicer(names)
 
     def handlers(self) -> Iterator["grpc.GenericRpcHandler[Any, Any]"]:
         """Yield the calls of each service for a server."""
-        for servicer in (self._bots, self._spectators, self._logs, self._workers):
+        for servicer in (
+            self._bots,
+            self._spectators,
+            self._logs,
+            self._workers,
+            self.health,
+            self._reflection,
+        ):
             yield servicer.handler(self._calls)
 
     async def end(self) -> None:
         """Stop what runs, and give the open calls some time to end."""
         self.lobby.close_all(CLOSING)
+        self.health.end()
         self._calls.stopping = True
         deadline = clock() + STOP_GRACE
         while self._calls.open and clock() < deadline:

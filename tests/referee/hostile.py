@@ -86,6 +86,18 @@ def play(number: int) -> bytes:
     return headers(1, authorization=f"Bearer bot-{number}") + message(1, hello())
 
 
+def packed_move(turn: bots_pb2.Turn, cards: bytes) -> bytes:
+    """A request that answers a turn with these bytes as its packed cards."""
+    move = bots_pb2.Move(session=turn.session, sequence=turn.sequence).SerializeToString()
+    move += b"\x1a" + _varint(len(cards)) + cards
+    return b"\x12" + _varint(len(move)) + move
+
+
+def _varint(value: int) -> bytes:
+    low = value & 127
+    return bytes([low]) if value == low else bytes([low | 128]) + _varint(value >> 7)
+
+
 class Socket:
     """A TCP connection to a referee."""
 
@@ -117,6 +129,22 @@ class Socket:
             if kind in (SETTINGS, PING) and not flags & ACK:
                 await self.send(frame(kind, ACK, 0, payload if kind == PING else b""))
             yield kind, flags, payload
+
+    async def turns(self) -> AsyncIterator[bots_pb2.Turn]:
+        """The turns that come on a bot's stream, whose pings are answered."""
+        data = b""
+        async for kind, _, payload in self.frames():
+            if kind != DATA:
+                continue
+            data += payload
+            while len(data) >= 5 and len(data) >= (end := 5 + int.from_bytes(data[1:5])):
+                response, data = bots_pb2.PlayResponse.FromString(data[5:end]), data[end:]
+                if response.HasField("ping"):
+                    pong = bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=response.ping.id))
+                    await self.send(message(1, pong.SerializeToString()))
+                for event in response.events:
+                    if event.HasField("turn"):
+                        yield event.turn
 
 
 @asynccontextmanager

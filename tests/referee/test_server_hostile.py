@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import random
 from collections.abc import Awaitable, Callable
 
@@ -81,8 +82,11 @@ TOKENS = {
     "GetStatus": WORKER_TOKEN,
     "WatchMatch": "",
     "ListLogEntries": "bot-1",
+    "Check": "",
+    "Watch": "",
+    "ServerReflectionInfo": "",
 }
-"""What each call asks for; everybody may watch."""
+"""What each call asks for; everybody may watch matches and the health, and ask for the services."""
 
 
 @pytest.mark.parametrize("call", list(TOKENS))
@@ -118,6 +122,27 @@ async def test_move_when_its_cards_are_absurd_then_it_is_malformed(
         await bot.move(turn, cards)
         assert (await bot.next("fault")).kind == bots_pb2.FAULT_KIND_MALFORMED
         await running
+    assert no_traceback(caplog)
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"\x01\x80", b"\xff" * 300], ids=["short", "cut", "long"])
+async def test_move_when_its_packed_cards_are_no_numbers_then_it_is_malformed(
+    data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        socket(address) as connection,
+    ):
+        await connection.send(PREFACE + settings() + hostile.play(4))
+        running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
+        async for turn in connection.turns():
+            await connection.send(message(1, hostile.packed_move(turn, data)))
+            break
+        (result,) = await running
+    assert sum(result.faults) == 1
+    assert result.forfeit == 3
+    assert json.loads(result.records[-1])["faults"][0]["kind"] == "malformed"
     assert no_traceback(caplog)
 
 

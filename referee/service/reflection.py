@@ -1,0 +1,60 @@
+"""The reflection service of gRPC: what the referee's services are called, and their messages."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from grpc.aio import EOF  # type: ignore[attr-defined]
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from referee.protocol.messages import readable
+from referee.protocol.reasons import Reason, Refused
+from referee.service.access import CallContext
+from referee.service.calls import Calls, generic_handler
+
+SERVICE = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
+
+ASKING = 32
+"""Calls that ask at the same time at most."""
+QUESTION_SECONDS = 10.0
+"""How long a call may take for its next question."""
+
+
+class ReflectionServicer:
+    """What tools such as grpcurl call."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """``names`` are the services that are listed."""
+        self._answers = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined]
+        self._asking = 0
+
+    def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
+        """Return the service's calls for a server."""
+        asked = calls.both_ways(self.ServerReflectionInfo, reflection_pb2.ServerReflectionRequest)
+        return generic_handler(SERVICE, {"ServerReflectionInfo": asked})
+
+    async def ServerReflectionInfo(self, _requests: AsyncIterator[Any], context: CallContext) -> None:
+        """Answer questions, one after the other."""
+        if self._asking >= ASKING:
+            raise Refused(Reason.BUSY, "too many calls ask what the services are")
+        self._asking += 1
+        try:
+            while (question := await _question(context)) is not EOF:
+                answers = self._answers.ServerReflectionInfo(_only(readable(question)), context)
+                async for answer in answers:
+                    await context.write(answer.SerializeToString())
+        finally:
+            self._asking -= 1
+
+
+async def _question(context: CallContext) -> Any:
+    try:
+        async with asyncio.timeout(QUESTION_SECONDS):
+            return await context.read()
+    except TimeoutError:
+        raise Refused(Reason.MESSAGE_UNREADABLE, "no question came in time") from None
+
+
+async def _only(question: Any) -> AsyncIterator[Any]:
+    yield question
