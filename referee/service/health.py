@@ -10,13 +10,13 @@ from grpc_health.v1.health_pb2 import HealthCheckResponse as Response
 
 from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
-from referee.service.access import CallContext
 from referee.service.calls import Calls, generic_handler
+from referee.service.peers import CallContext, PeerLimit
 
 SERVICE = health_pb2.DESCRIPTOR.services_by_name["Health"]
 
-WATCHES = 256
-"""Calls that watch the health at the same time at most."""
+WATCHES, WATCHES_FROM_PEER = 256, 64
+"""Calls that watch the health at the same time at most: from everywhere, and from one host."""
 CLOSING = "the referee is shutting down"
 
 
@@ -26,7 +26,7 @@ class HealthServicer:
     def __init__(self, names: tuple[str, ...]) -> None:
         """``names`` are the services that are known; the empty name stands for all of them."""
         self._names = {"", *names}
-        self._watches = 0
+        self._watches = PeerLimit("calls that watch the health", WATCHES, WATCHES_FROM_PEER)
         self._draining = asyncio.Event()
         self._ending = asyncio.Event()
 
@@ -56,17 +56,12 @@ class HealthServicer:
     async def Watch(self, message: Request | Unreadable, context: CallContext) -> None:
         """Say whether a service is served, now and when that changes."""
         service = readable(message).service
-        if self._watches >= WATCHES:
-            raise Refused(Reason.BUSY, "too many calls watch the health")
-        self._watches += 1
-        try:
+        with self._watches.one_of(context):
             await context.write(self._status(service).SerializeToString())
             if service in self._names and not self._draining.is_set():
                 await self._draining.wait()
                 await context.write(self._status(service).SerializeToString())
             await self._ending.wait()
-        finally:
-            self._watches -= 1
         raise Refused(Reason.CLOSING, CLOSING)
 
     def _status(self, service: str) -> Response:

@@ -10,13 +10,13 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from referee.protocol.messages import readable
 from referee.protocol.reasons import Reason, Refused
-from referee.service.access import CallContext
 from referee.service.calls import Calls, generic_handler
+from referee.service.peers import CallContext, PeerLimit
 
 SERVICE = reflection_pb2.DESCRIPTOR.services_by_name["ServerReflection"]
 
-ASKING = 32
-"""Calls that ask at the same time at most."""
+ASKING, ASKING_FROM_PEER = 64, 16
+"""Calls that ask at the same time at most: from everywhere, and from one host."""
 QUESTION_SECONDS = 10.0
 """How long a call may take for its next question."""
 
@@ -27,7 +27,7 @@ class ReflectionServicer:
     def __init__(self, names: tuple[str, ...]) -> None:
         """``names`` are the services that are listed."""
         self._answers = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined]
-        self._asking = 0
+        self._asking = PeerLimit("calls that ask for the services", ASKING, ASKING_FROM_PEER)
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -36,16 +36,11 @@ class ReflectionServicer:
 
     async def ServerReflectionInfo(self, _requests: AsyncIterator[Any], context: CallContext) -> None:
         """Answer questions, one after the other."""
-        if self._asking >= ASKING:
-            raise Refused(Reason.BUSY, "too many calls ask what the services are")
-        self._asking += 1
-        try:
+        with self._asking.one_of(context):
             while (question := await _question(context)) is not EOF:
                 answers = self._answers.ServerReflectionInfo(_only(readable(question)), context)
                 async for answer in answers:
                     await context.write(answer.SerializeToString())
-        finally:
-            self._asking -= 1
 
 
 async def _question(context: CallContext) -> Any:

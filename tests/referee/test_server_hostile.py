@@ -11,6 +11,7 @@ import pytest
 
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
+from referee.service import health
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2
@@ -215,6 +216,22 @@ async def test_streams_when_hundreds_never_say_hello_then_bots_that_play_are_not
                         break
         assert [result.faults for result in results] == [(0, 0, 0, 0)] * 8
         async with asyncio.timeout(DEADLINE), sdk_bots(address, {5: lowest}), WireBot(address, 6) as bot:
+            assert bot.welcome.bot
+
+
+async def test_health_when_one_host_watches_it_too_often_then_further_calls_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(health, "WATCHES_FROM_PEER", 3)
+    async with referee() as address, socket(address) as connection, asyncio.timeout(DEADLINE):
+        await connection.send(PREFACE + settings())
+        await connection.send(b"".join(headers(n, "Watch") + message(n, b"", end=True) for n in (1, 3, 5, 7)))
+        async for kind, flags, payload in connection.frames():
+            if kind == hostile.HEADERS and flags & hostile.END_STREAM:
+                assert b"too many calls that watch the health" in payload
+                break
+        assert await status_of(address, "Watch", [b""]) is grpc.StatusCode.RESOURCE_EXHAUSTED
+        async with WireBot(address, 1) as bot:
             assert bot.welcome.bot
 
 
