@@ -243,17 +243,29 @@ class Deal:
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
-        trick = self._trick
-        to_beat = trick.to_beat
+        trick, facts, to_beat = self._trick, self._facts, self._trick.to_beat
         if mask:
-            code = 0 if mask & ~self.hands[seat] else self.rules.code(mask)
-            if not code or (to_beat and not self.rules.beats(code, to_beat)):
+            code = 0 if mask & ~self.hands[seat] else facts.code(mask)
+            # As ``Rules.beats``, and for most rules as ``_play``: these two calls would cost 5 % of all play.
+            if not code or (
+                to_beat
+                and (code <= to_beat | facts.full or to_beat | facts.group_full < code < facts.first_bomb)
+            ):
                 raise refusal(self.rules, seat, self.hands[seat], mask, Constraints(to_beat))
-            self._play(seat, code, mask)
+            if not facts.goes_round:
+                self._play(seat, code, mask)
+                return code
+            left = self._holdings.play(seat, mask)
+            self.log.append((seat, mask, 0, False))
+            trick.to_beat, trick.last_seat = code, seat
+            if left and left != facts.losing:
+                self.turn = self._next[seat]
+            else:
+                self._run_short(seat)
             return code
         if not to_beat:
             raise refusal(self.rules, seat, self.hands[seat], 0, Constraints(0))
-        if self._facts.costly:
+        if facts.costly:
             self._pass(seat)
             return 0
         self.log.append(_PASSES[seat])

@@ -1,5 +1,6 @@
 """Facts of a ruleset that bear on actions, worked out once so that no action has to look them up."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -13,6 +14,11 @@ from referee.rules.plays import Rules
 class RuleFacts:
     """Facts of a ruleset that bear on actions."""
 
+    code: Callable[[int], int]
+    """``Rules.code``; this and the next three are here as a look-up less for each action."""
+    full: int
+    group_full: int
+    first_bomb: int
     stronger: dict[int, int]
     """The cards that beat a single, as a mask, by its code; empty where other plays may beat it too."""
     one_pack: bool
@@ -52,6 +58,10 @@ def rule_facts(rules: Rules) -> RuleFacts:
     around = bans or guards or ruleset.pass_locks or ruleset.beat_own or ruleset.bombs_out_of_turn
     goes_round = ruleset.deal_ends == "first_out" and not around
     return RuleFacts(
+        code=rules.code,
+        full=rules.full,
+        group_full=rules.group_full,
+        first_bomb=rules.first_bomb,
         stronger={} if ruleset.bombs else _stronger(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,
