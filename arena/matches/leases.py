@@ -38,6 +38,8 @@ log = logging.getLogger("arena.matches")
 RETRY_SECONDS = (1, 2, 4, 8, 15)
 """Waits after failed attempts in a row; the last one stands for all further ones."""
 
+LONGEST_WAIT = timedelta(seconds=max(RETRY_SECONDS))
+
 
 ADD_TO_SEAT = (
     update(Seat)
@@ -72,7 +74,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
     running = select(Tournament.id).where(Tournament.state == TournamentState.RUNNING)
     free = (
         col(Match.id) == match_id,
-        *due(now),
+        *due(now, lease),
         col(Match.tournament_id).in_(running),
     )
     values = {
@@ -92,12 +94,17 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         return Claim(match_id, owner, match_id + match.failures, tournament.sessions, lease, spec)
 
 
-def due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Return conditions under which a match waits for a worker: nobody has it and it may be tried."""
+def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
+    """Return conditions under which a match waits for a worker: nobody has it and it may be tried.
+
+    Times of both kinds come from clocks, which may have been wrong: one further ahead than the
+    longest wait, or than two whole leases, was written by such a clock, and counts as past.
+    """
+    free, tried = col(Match.lease_until), col(Match.not_before)
     return (
         col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING]),
-        or_(col(Match.lease_until).is_(None), col(Match.lease_until) < now),
-        or_(col(Match.not_before).is_(None), col(Match.not_before) <= now),
+        or_(free.is_(None), free < now, free > now + 2 * lease),
+        or_(tried.is_(None), tried <= now, tried > now + LONGEST_WAIT),
     )
 
 

@@ -129,7 +129,7 @@ class _Attempt:
         if not self._held and self._is_paused():
             self._tell_referee()
         now = self._clock()
-        if now - self._renewed >= self._claimed.lease / RENEWALS:
+        if abs(now - self._renewed) >= self._claimed.lease / RENEWALS:  # the clock may have been set back
             renew(self._storage, self._claimed, now)
             metrics.lease_renewals.inc()
             self._renewed = now

@@ -25,6 +25,7 @@ from sqlmodel import col, func, select
 
 from arena.errors import ArenaError
 from arena.files import open_to_others
+from arena.matches.leases import LONGEST_WAIT
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
 from arena.settings import PREFIX, Settings, load_settings
@@ -273,11 +274,18 @@ def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime])
     with storage.read() as tx:
         theirs = tx.exec(select(func.now())).one()
         now = clock()
-        lease_until = tx.exec(select(func.max(Match.lease_until))).one()
+        lease_until, not_before, handed_out_at = tx.exec(
+            select(func.max(Match.lease_until), func.max(Match.not_before), func.max(Match.handed_out_at))
+        ).one()
         logged = tx.exec(latest).all()
     ahead = {"the database's": abs(_aware(theirs) - now)}
-    if lease_until is not None:
-        ahead["a worker's"] = lease_until - now - timedelta(seconds=settings.lease_seconds)
+    for name, latest_time, wait in (
+        ("a worker's", lease_until, timedelta(seconds=settings.lease_seconds)),
+        ("that of a worker that failed", not_before, LONGEST_WAIT),
+        ("that of a worker that handed out", handed_out_at, timedelta()),
+    ):
+        if latest_time is not None:
+            ahead[name] = _aware(latest_time) - now - wait
     for referee, at in logged:
         name = f"that of referee {referee}"
         ahead[name] = max(ahead.get(name, at - now), at - now)

@@ -275,12 +275,12 @@ def _take_due(
         if _lock_running(tx, tournament_id, now) is None:
             return []
         matches = _to_hand_out(tx, tournament_id, now, at_once, again_after)
-        return [match.id for match in matches if _stamp(tx, match, now)]
+        return [match.id for match in matches if _stamp(tx, match, now, again_after)]
 
 
-def _stamp(tx: Transaction, match: Match, now: datetime) -> bool:
+def _stamp(tx: Transaction, match: Match, now: datetime, lease: timedelta) -> bool:
     """Note that a message for a match is sent; return whether it still waits for one."""
-    still_due = update(Match).where(col(Match.id) == match.id, *due(now))
+    still_due = update(Match).where(col(Match.id) == match.id, *due(now, lease))
     return changed(tx, still_due.values(handed_out_at=now)) == 1
 
 
@@ -288,8 +288,11 @@ def _to_hand_out(
     tx: Transaction, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
 ) -> Sequence[Match]:
     opened = select(Round.id).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
-    waiting = [col(Match.round_id).in_(opened), *due(now)]
-    on_the_way = col(Match.handed_out_at) > now - again_after
+    waiting = [col(Match.round_id).in_(opened), *due(now, again_after)]
+    # Of a clock that was wrong, a time may lie far ahead: then the message is not waited for.
+    on_the_way = col(Match.handed_out_at).between(
+        now - again_after + timedelta(microseconds=1), now + again_after
+    )
     sent = tx.exec(select(func.count()).select_from(Match).where(*waiting, on_the_way)).one()
     not_sent = or_(col(Match.handed_out_at).is_(None), ~on_the_way)
     first = select(Match).where(*waiting, not_sent).order_by(col(Match.round_id), col(Match.table_number))
