@@ -1,6 +1,6 @@
 # Everything starts here: `make help` lists the targets.
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses auto
 
 QUICK := tests/golden \
 	$(addprefix tests/referee/test_,$(addsuffix .py,cards ruleset ruleset_refusals presets plays shuffle dealing deal_* \

@@ -1,12 +1,12 @@
 """What all tests share: how many run at once, which stay together, and how long examples may take."""
 
 import os
-from pathlib import Path
+from pathlib import PurePath
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-TESTS = Path(__file__).parent
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 SHARING = {
     "test_doctor_servers",
@@ -28,19 +28,20 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep tests of one file together that share what is dear to make.
+class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Each test goes where there is room, but tests that share what is dear to make stay in one process.
 
-    These are the fixtures of a module, and the sample bots, which are built in their own folders.
+    These are the tests of ``SHARING``, and those of the sample bots, which are built in their own folders.
+    They come first.
     """
-    for item in items:
-        if group := _group(item):
-            item.add_marker(pytest.mark.xdist_group(group))
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = PurePath(nodeid.partition("::")[0])
+        if "sample_bots" in path.parts:
+            return "sample_bots"
+        return path.stem if path.stem in SHARING else nodeid
 
 
-def _group(item: pytest.Item) -> str | None:
-    folder = item.path.relative_to(TESTS).parts[0]
-    if folder == "sample_bots":
-        return folder
-    return item.path.stem if item.path.stem in SHARING else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
+    """Return how tests are handed to processes; the plugin's own groups do nothing with pytest 9.2."""
+    return Together(config, log)
