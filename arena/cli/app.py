@@ -76,6 +76,12 @@ COMMANDS = (
         "arena.cli.results:export",
         "Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it.",
     ),
+    Later("backup", "arena.cli.backup:backup", "Write the database into a file, while everything may run."),
+    Later(
+        "restore",
+        "arena.cli.backup:restore",
+        "Put a backup into the place of the database, which is gone afterwards. Stop everything before.",
+    ),
     Later("match", "arena.cli.results:match", "Look at matches."),
     Later("rating", "arena.cli.results:rating", "Prove the ratings."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),

@@ -1,12 +1,11 @@
 """Databases and brokers that are servers: lost, cut off and restored under processes that run on."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -21,6 +20,7 @@ from sqlmodel import SQLModel, col, select
 from arena.cli.local import arena_command
 from arena.messages import make_app
 from arena.models import Round
+from arena.operations import backups
 from arena.processes import Supervisor
 from arena.rounds import advance
 from arena.settings import Settings, load_settings
@@ -146,13 +146,13 @@ def test_cup_when_postgresql_and_rabbitmq_fail_under_it_then_it_goes_on_by_itsel
 def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewhere(
     tmp_path: Path, make_world: Callable[[], World]
 ) -> None:
-    here, there = settings_of(tmp_path / "here"), settings_of(tmp_path / "there").prepare()
+    here, there = settings_of(tmp_path / "here"), settings_of(tmp_path / "there")
     with playing(here) as cup:
         cup.begin()
         cup.reach(4)
-        with closing(sqlite3.connect(here.data / "arena.db")) as connection:
-            connection.execute(f"VACUUM INTO '{there.data / 'arena.db'}'")
+        backups.backup(here, tmp_path / "backup.db")
         cup.reach(8)  # lost, and played again from the backup
+    backups.restore(there, tmp_path / "backup.db")
     with playing(there) as cup:
         assert cup.finish() == calm_results(make_world)
 
