@@ -24,8 +24,8 @@ from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from referee.channel import ClientTls
 from referee.client import RefereeStatus, hold_match, run_match
-from referee.errors import RefereeUnavailable
-from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.errors import NotBegun
+from referee.matches.match import MatchSpec, Update
 
 STATUS_SECONDS = 2.0
 """How long a referee may take to say how busy it is, before a match goes to another one."""
@@ -138,7 +138,7 @@ class Referees:
         self._places: dict[str, str] = {}
         """The addresses where matches are played, by the matches' names."""
 
-    def run(self, route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
         """Have one of them play a match. RefereeUnavailable, MatchRefused."""
         token = self._settings.worker_secret()
         address = choose_referee(self._settings.referees, token, route, spec, self._tls)
@@ -177,7 +177,7 @@ def connected_bots(settings: Settings) -> Connected:
 def choose_referee(
     addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
 ) -> str:
-    """Return the referee that suits a match best by what all say now. RefereeUnavailable if none can."""
+    """Return the referee that suits a match best by what all say now. NotBegun if none can."""
     if len(addresses) == 1:
         return addresses[0]
     versions = [bot.version_id for bot in spec.bots]
@@ -185,7 +185,7 @@ def choose_referee(
 
 
 def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """Return the referee that suits a match best, by what all of them say. RefereeUnavailable if none can."""
+    """Return the referee that suits a match best, by what all of them say. NotBegun if none can."""
     usable = [
         (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)
@@ -193,7 +193,7 @@ def best_referee(answers: Sequence[Answer], route: int) -> str:
     ]
     if not usable:
         reasons = (answer.problem or f"referee {answer.address}: shutting down" for answer in answers)
-        raise RefereeUnavailable("; ".join(reasons))
+        raise NotBegun("; ".join(reasons))
     return min(usable)[-1]
 
 
@@ -224,7 +224,7 @@ def make_worker_app(
     app.task(tasks.advance, name=ADVANCE)
     app.task(tasks.advance_all, name=ADVANCE_ALL)
     app.task(tasks.run_match, name=RUN_MATCH)
-    # A worker that is asked to stop waits for its tasks: they give their matches back.
+    # A worker that is asked to stop waits for its tasks: they let open sessions end, and hand back the rest.
     signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
     return app
 

@@ -1,15 +1,16 @@
 """How a worker has a referee run a match, and asks it how busy it is."""
 
 import json
+import queue
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import grpc
 
 from referee.channel import ClientTls, sync_channel
-from referee.errors import LogClosed, LogQueryError, MatchRefused, RefereeUnavailable, TokenRefused
+from referee.errors import LogClosed, LogQueryError, MatchRefused, NotBegun, RefereeUnavailable, TokenRefused
 from referee.matches.journal import LogEntry, LogQuery
-from referee.matches.match import MatchSpec, Presence, Progress, SessionResult
+from referee.matches.match import MatchSpec, Presence, Update
 from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_update
@@ -24,6 +25,9 @@ _OPTIONS = (
     ("grpc.keepalive_timeout_ms", 5_000),
     ("grpc.use_local_subchannel_pool", 1),
 )
+
+CONNECT_SECONDS = 2.0
+"""How long a referee may take to be connected before a match."""
 
 _ABOUT_TOKENS = (Reason.TOKEN_MISSING, Reason.TOKEN_UNKNOWN, Reason.TOKEN_SCOPE)
 
@@ -101,27 +105,47 @@ def read_log(
                 return entries[::-1]
 
 
-def run_match(
-    address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None
-) -> Iterator[SessionResult | Progress]:
-    """Runs a match on the referee at ``address``; gives each session as it finishes, and signs of life.
+def run_match(address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None) -> Iterator[Update]:
+    """Run a match on the referee at ``address``; yield each session as it finishes, and signs of life.
 
-    Closing the iterator stops the match; sessions not finished are void. Raises RefereeUnavailable when the
-    referee cannot be reached, goes away or refuses the worker's token, MatchRefused when it does not take the
-    match.
+    Closing the iterator stops the match; sessions not finished are void. Raise NotBegun when the referee
+    cannot be reached or refuses the worker's token, RefereeUnavailable when it goes away later, MatchRefused
+    when it does not take the match.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
+        _connect(address, channel)
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
         call = stub.RunMatch(match_request(spec), metadata=_bearer(token))
+        began = False
         try:
             for response in call:
+                began = True
                 update = read_update(response)
                 if update is not None:
                     yield update
         except grpc.RpcError as error:
-            raise _meaning(address, error) from None
+            raise _meaning(address, error, began=began) from None
         finally:
             call.cancel()  # type: ignore[no-untyped-call]
+
+
+def _connect(address: str, channel: grpc.Channel) -> None:
+    """Wait until a channel is connected. Raise NotBegun: nothing was sent."""
+    states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
+    channel.subscribe(states.put, try_to_connect=True)
+    state = None
+    try:
+        while state not in _SETTLED:
+            state = states.get(timeout=CONNECT_SECONDS)
+    except queue.Empty:
+        pass
+    finally:
+        channel.unsubscribe(states.put)
+    if state is not grpc.ChannelConnectivity.READY:
+        raise NotBegun(f"referee {address}: unavailable: it cannot be connected")
+
+
+_SETTLED = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)
 
 
 def hold_match(
@@ -146,11 +170,14 @@ def _bearer(token: str) -> tuple[tuple[str, str], ...]:
     return (("authorization", f"Bearer {token}"),)
 
 
-def _meaning(address: str, error: grpc.RpcError) -> MatchRefused | RefereeUnavailable:
+def _meaning(address: str, error: grpc.RpcError, *, began: bool = True) -> MatchRefused | RefereeUnavailable:
     failure = read_failure(error)
     if failure.reason == Reason.FIELD_INVALID:
         return MatchRefused(failure.text)
-    return _unavailable(address, failure)
+    unavailable = _unavailable(address, failure)
+    if failure.reason and not began and type(unavailable) is RefereeUnavailable:
+        return NotBegun(str(unavailable))
+    return unavailable
 
 
 def _log_error(address: str, error: grpc.RpcError) -> LogClosed | LogQueryError | RefereeUnavailable:

@@ -12,8 +12,9 @@ RefereeError
  ├─ UnknownCards         it would take cards of a position that are not known
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ ListenError          the referee cannot listen on the address asked for
- ├─ RefereeUnavailable   the referee cannot be reached or went away; nothing is a result
- │   └─ TokenRefused     it does not take the token
+ ├─ RefereeUnavailable   the referee cannot be reached or went away; what was open is no result
+ │   └─ NotBegun         it never had the match: nobody was shown a card of it
+ │       └─ TokenRefused it does not take the token
  ├─ Refused              a call is not taken or ended, and why (``referee.protocol.reasons``)
  ├─ Draining             the referee takes no new match, as it is shutting down
  ├─ LogClosed            a token does not open a bot's log
@@ -115,10 +116,14 @@ class ListenError(RefereeError):
 
 
 class RefereeUnavailable(RefereeError):
-    """The referee cannot be reached, or went away in the middle; nothing of it is a result."""
+    """The referee cannot be reached, or went away in the middle; sessions that were open are no result."""
 
 
-class TokenRefused(RefereeUnavailable):
+class NotBegun(RefereeUnavailable):
+    """The referee never had the match: nobody was shown a card of it."""
+
+
+class TokenRefused(NotBegun):
     """The referee does not take the token that it was shown."""
 
 

@@ -118,6 +118,8 @@ class SessionLine(Value):
     """By seat."""
     forfeit: int | None
     """The seat that forfeited it."""
+    attempts: int = Count
+    """How many attempts at it were begun; the last one played it to its end."""
     deals: int = Count
     """Deal records that follow."""
     digest: str

@@ -206,6 +206,7 @@ def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[st
                 "points": session.points,
                 "faults": session.faults,
                 "forfeit": session.forfeit,
+                "attempts": table.match.attempts[session.number - 1] if table.match.attempts else 1,
                 "deals": len(session.deal_points),
                 "digest": deals_digest(
                     json.loads(line) for line in zlib.decompress(session.records).splitlines()

@@ -2,7 +2,7 @@
 
 What a seat gets from the cards alone is the same at every table, so it cancels: what is left is what the bot
 made of them (as in duplicate bridge). The tables' seats are fixed through the match, so nobody sees a deal
-twice.
+twice. A deal that a table played with cards of its own, as it was dealt again, is a fouled board.
 """
 
 from collections import Counter
@@ -17,27 +17,37 @@ Deals = Sequence[Sequence[int]]
 """For each deal of a session the points of each seat."""
 
 
-def scores(tables: Sequence[Mapping[int, Deals]]) -> list[tuple[float, ...]]:
+Attempts = Sequence[int] | None
+"""For each deal of a session the attempt that dealt it; None: the first dealt all."""
+
+
+def scores(
+    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None = None
+) -> list[tuple[float, ...]]:
     """Return for each table the score of each seat: the sum of ``deal_scores``, rounded once at the end.
 
     ``tables`` gives for each table its sessions by number; tables may have different sessions and deals.
+    ``attempts`` gives the same of the attempts; None: there was but one at each session.
     """
     sums: list[list[Counter[int]]] = [[] for _ in tables]
-    for at, points, totals, others in _deals(tables):
+    for at, points, totals, others in _deals(tables, attempts):
         sums[at] = sums[at] or [Counter() for _ in points]
         for seat, own in enumerate(points):
             sums[at][seat][others] += (others + 1) * own - totals[seat] if others else own
     return [tuple(float(_sum(counts)) for counts in seats) for seats in sums]
 
 
-def deal_scores(tables: Sequence[Mapping[int, Deals]]) -> list[list[tuple[float, ...]]]:
+def deal_scores(
+    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None = None
+) -> list[list[tuple[float, ...]]]:
     """Return for each table, for each of its deals by session and number, the score of each seat.
 
-    That is its points minus the mean of the same seat's at the other tables that played the deal; where no
-    other did, its points.
+    That is its points minus the mean of the same seat's at the other tables that played the deal with the
+    same cards. Where others played it, but none with the same cards, since an attempt dealt it again, it is
+    fouled: 0 for every seat. Where no other table played it, it is its points.
     """
     found: list[list[tuple[float, ...]]] = [[] for _ in tables]
-    for at, points, totals, others in _deals(tables):
+    for at, points, totals, others in _deals(tables, attempts):
         found[at].append(
             tuple(
                 own - (total - own) / others if others else float(own)
@@ -48,18 +58,25 @@ def deal_scores(tables: Sequence[Mapping[int, Deals]]) -> list[list[tuple[float,
 
 
 def _deals(
-    tables: Sequence[Mapping[int, Deals]],
+    tables: Sequence[Mapping[int, Deals]], attempts: Sequence[Mapping[int, Attempts]] | None
 ) -> Iterator[tuple[int, Sequence[int], Sequence[int], int]]:
-    """Yield for each deal at each table: the table, its points, all tables' sums of them, how many others."""
+    """Yield for each deal at each table: the table, its points, their sums at all tables with the same cards,
+    and how many others these are. A fouled deal has no points.
+    """
     for session in sorted({number for table in tables for number in table}):
         played = [(at, table[session]) for at, table in enumerate(tables) if session in table]
-        for together in zip_longest(*(deals for _, deals in played)):
-            here = [
-                (at, points) for (at, _), points in zip(played, together, strict=True) if points is not None
-            ]
-            totals = [sum(column) for column in zip(*(points for _, points in here), strict=True)]
-            for at, points in here:
-                yield at, points, totals, len(here) - 1
+        for number, together in enumerate(zip_longest(*(deals for _, deals in played))):
+            same: dict[int, list[tuple[int, Sequence[int]]]] = {}
+            for (at, _), points in zip(played, together, strict=True):
+                if points is not None:
+                    dealt = attempts[at].get(session) if attempts else None
+                    same.setdefault(dealt[number] if dealt else 1, []).append((at, points))
+            for here in same.values():
+                fouled = len(here) == 1 and len(same) > 1
+                totals = [sum(column) for column in zip(*(points for _, points in here), strict=True)]
+                for at, points in here:
+                    counted = [0] * len(points) if fouled else points
+                    yield at, counted, totals, len(here) - 1
 
 
 def _sum(counts: Mapping[int, int]) -> Fraction:

@@ -1,21 +1,33 @@
 """A match under a lease: claimed, renewed, given back, refused, and stored session by session.
 
 The lease is a conditional update: at any time at most one attempt has a match, and only that attempt can
-store. What an attempt has stored stays, and the next attempt asks the referee for the other sessions only."""
+store. What an attempt has stored stays, and the next attempt asks the referee for the other sessions only,
+with new cards after the deals that are finished."""
 
 import json
 import logging
 import secrets
 import zlib
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
 from arena.events import note
+from arena.matches.attempts import (
+    Kept,
+    begin_attempts,
+    deal_attempts,
+    forget_deals,
+    keep_deals,
+    kept_deals,
+    undo_attempts,
+)
 from arena.matches.seating import seatings
 from arena.models import (
     BotVersion,
@@ -31,7 +43,7 @@ from arena.models import (
 )
 from arena.storage import Storage, Transaction, changed
 from referee.deals.shuffle import luck, session_seed
-from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.matches.match import DealsFinished, Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
 
 log = logging.getLogger("arena.matches")
 
@@ -66,6 +78,10 @@ class Claim:
     """How long the attempt keeps it from each sign of life on."""
     spec: MatchSpec
     """The sessions that are still to be played."""
+    before: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """Lean records of the deals that earlier attempts finished, by the session's number."""
+    kept: set[int] = field(default_factory=set)
+    """Sessions of which finished deals are, or may be, in the database."""
 
 
 def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> Claim | None:
@@ -90,8 +106,26 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         match = tx.get_one(Match, match_id)
         match.started_at = match.started_at or now
         tournament = tx.get_one(Tournament, match.tournament_id)
-        spec = _match_spec(tx, match, tournament)
-        return Claim(match_id, owner, match_id + match.failures, tournament.sessions, lease, spec)
+        stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
+        missing = {number for number in range(1, tournament.sessions + 1) if number not in stored}
+        begin_attempts(match, tournament.sessions, missing)
+        spec = _match_spec(tx, match, tournament, missing)
+        kept = kept_deals(tx, match_id)
+        route = match_id + match.failures
+    spec = _resumed(spec, kept)  # after the transaction, for which others wait
+    before = {number: deals.records for number, deals in kept.items()}
+    return Claim(match_id, owner, route, tournament.sessions, lease, spec, before, set(kept))
+
+
+def _resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:
+    """Return a match whose sessions go on after the deals that are kept of them."""
+    sessions = [
+        replace(session, after=kept[session.number].finished(spec.ruleset))
+        if session.number in kept
+        else session
+        for session in spec.sessions
+    ]
+    return replace(spec, sessions=tuple(sessions))
 
 
 def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
@@ -108,7 +142,7 @@ def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchSpec:
+def _match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
     number = tx.get_one(Round, match.round_id).number
     bots = (
         select(BotVersion.id, BotVersion.name)
@@ -118,7 +152,6 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         .order_by(col(Seat.position))
     )
     other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
-    stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
     seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
     table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
     seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
@@ -130,9 +163,14 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
         ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
         bots=tuple(MatchBot(*row) for row in tx.exec(bots)),
         sessions=tuple(
-            SessionSpec(session, seating, session_seed(seed, number, table, session))
+            SessionSpec(
+                session,
+                seating,
+                session_seed(seed, number, table, session),
+                match.attempts[session - 1],
+            )
             for session, seating in enumerate(seats, start=1)
-            if session not in stored
+            if session in missing
         ),
         deals=tournament.deals or 0,
         commitment=tournament.commitment or "",  # there is one as soon as there are matches
@@ -152,7 +190,7 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament) -> MatchS
 def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: datetime) -> None:
     """Store a finished session, whole and once; the last one of a match also ends the match.
 
-    Raises LeaseLost, and stores nothing, if the match is no longer this attempt's.
+    Raise LeaseLost, and store nothing, if the match is no longer this attempt's.
     """
     [seating] = [session.seating for session in claimed.spec.sessions if session.number == result.number]
     row = _session_row(claimed, seating, result, now)  # before the transaction, which others wait for
@@ -165,11 +203,13 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
             tx,
             claimed,
             sessions_done=Match.sessions_done + 1,
-            deals_done=Match.deals_done + len(result.records),
+            deals_done=Match.deals_done + len(row["deal_points"]),
             failures=0,
             problem=None,
             lease_until=now + claimed.lease,
         )
+        if result.number in claimed.kept:
+            forget_deals(tx, claimed.match_id, result.number)
         tx.connection().execute(insert(Session), row)
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
@@ -179,7 +219,9 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
 
 def _session_row(
     claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
-) -> dict[str, object]:
+) -> dict[str, Any]:
+    records = [*claimed.before.get(result.number, ()), *result.records]
+    deals = [json.loads(record) for record in records]
     return {
         "match_id": claimed.match_id,
         "number": result.number,
@@ -187,10 +229,29 @@ def _session_row(
         "points": list(result.points),
         "faults": list(result.faults),
         "forfeit": result.forfeit,
-        "deal_points": [json.loads(record)["points"] for record in result.records],
-        "records": zlib.compress("\n".join(result.records).encode()),
+        "deal_points": [deal["points"] for deal in deals],
+        "deal_attempts": deal_attempts(deals),
+        "records": zlib.compress("\n".join(records).encode()),
         "finished_at": now,
     }
+
+
+def is_stored(storage: Storage, claimed: Claim, number: int) -> bool:
+    """Return whether a session is stored."""
+    stored = select(Session.id).where(Session.match_id == claimed.match_id, Session.number == number)
+    with storage.read() as tx:
+        return tx.exec(stored).first() is not None
+
+
+def store_deals(storage: Storage, claimed: Claim, finished: Sequence[DealsFinished], now: datetime) -> None:
+    """Store finished deals of open sessions, and keep the lease.
+
+    Raise LeaseLost, and store nothing, if the match is no longer this attempt's.
+    """
+    claimed.kept.update(deals.number for deals in finished)
+    with storage.write() as tx:
+        _update_claimed(tx, claimed, lease_until=now + claimed.lease)
+        keep_deals(tx, claimed.match_id, finished)
 
 
 def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
@@ -199,14 +260,25 @@ def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
         _update_claimed(tx, claimed, lease_until=now + claimed.lease)
 
 
-def hand_back(storage: Storage, claimed: Claim, now: datetime, problem: str | None = None) -> None:
-    """Give the match back, to be tried at once, or after a wait if there was a ``problem``."""
+def hand_back(
+    storage: Storage,
+    claimed: Claim,
+    now: datetime,
+    problem: str | None = None,
+    *,
+    unbegun: Collection[int] = (),
+) -> None:
+    """Give the match back, to be tried at once, or after a wait if there was a ``problem``.
+
+    ``unbegun`` are its sessions of which nobody was shown a card: the attempt at them does not count.
+    """
     if problem:
         log.warning("%s: %s", claimed.spec.match_id, problem)
     with suppress(LeaseLost), storage.write() as tx:
         _update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
+        match = tx.get_one(Match, claimed.match_id)
+        undo_attempts(match, unbegun)
         if problem:
-            match = tx.get_one(Match, claimed.match_id)
             wait = RETRY_SECONDS[min(match.failures, len(RETRY_SECONDS) - 1)]
             match.problem, match.not_before = problem, now + timedelta(seconds=wait)
             match.failures += 1
@@ -226,6 +298,9 @@ def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> Non
             note(tx, tournament, "refused", now, round=spec.round, table=spec.table, problem=problem)
         _update_claimed(
             tx, claimed, state=MatchState.FAILED, problem=problem, lease_owner=None, lease_until=None
+        )
+        undo_attempts(
+            tx.get_one(Match, claimed.match_id), [session.number for session in claimed.spec.sessions]
         )
 
 

@@ -1,6 +1,7 @@
 """A match is played by a referee and stored session by session; a pause takes effect between sessions."""
 
 import logging
+import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -10,20 +11,32 @@ from sqlmodel import col, select
 from arena import metrics
 from arena.errors import LeaseLost, StorageError
 from arena.logs import about
-from arena.matches.leases import Claim, claim, hand_back, refuse, renew, store_session
+from arena.matches.leases import (
+    Claim,
+    claim,
+    hand_back,
+    is_stored,
+    refuse,
+    renew,
+    store_deals,
+    store_session,
+)
 from arena.models import Match, Tournament, TournamentState
 from arena.storage import Storage
-from referee.errors import MatchRefused, RefereeUnavailable
-from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.errors import MatchRefused, NotBegun, RefereeUnavailable
+from referee.matches.match import DealsFinished, MatchSpec, SessionResult, Update
 
 RENEWALS = 10
 """A lease is renewed so often while it would last, as long as the referee shows signs of life."""
+
+RETRY_SECONDS = 0.5
+"""The wait before a session is stored again that could not be stored."""
 
 log = logging.getLogger("arena.matches")
 
 Clock = Callable[[], datetime]
 
-Run = Callable[[int, MatchSpec], Generator[SessionResult | Progress]]
+Run = Callable[[int, MatchSpec], Generator[Update]]
 """Has a referee play a match; the number chooses the referee where there are several."""
 
 Hold = Callable[[str], None]
@@ -31,7 +44,7 @@ Hold = Callable[[str], None]
 
 
 def never_held(match_id: str) -> None:
-    """Stand in for referees that cannot be told: a pause begins when the match has ended."""
+    """Stand in for referees that cannot be told: they play the match to its end."""
 
 
 def play(
@@ -43,12 +56,14 @@ def play(
     lease: timedelta,
     hold: Hold = never_held,
     stopping: Callable[[], bool] = lambda: False,
+    wait: Callable[[float], None] = time.sleep,
 ) -> bool:
     """Claim a match and have it played; return whether it was there to be claimed.
 
-    Ends when all sessions are stored, when the lease is lost, when the referee fails, when the sessions that
-    were being played at a pause have ended (also if the tournament was resumed meanwhile), or when
-    ``stopping`` says so at a sign of life; whatever is missing then is handed out again.
+    Ends when all sessions are stored, when the lease is lost, when the referee fails, or when the sessions
+    have ended that were being played when a pause began or ``stopping`` said so (also if the tournament was
+    resumed meanwhile); whatever is missing then is handed out again. A session that cannot be stored is tried
+    again after a ``wait`` of some seconds as long as the lease holds.
     """
     try:
         claimed = claim(storage, match_id, clock(), lease)
@@ -59,17 +74,18 @@ def play(
         return False
     metrics.matches_claimed.inc()
     spec = claimed.spec
+    attempt = _Attempt(storage, claimed, clock, hold, stopping, wait)
     outcome = "error"
     with about(tournament=spec.tournament, match=spec.match_id), metrics.matches_in_hand.track_inprogress():
         try:
-            played = _Attempt(storage, claimed, clock, hold).play(run, stopping)
+            played = attempt.play(run)
             outcome = "done" if played else "handed_back"
         except LeaseLost as lost:
             outcome = "lease_lost"
             log.info("%s: %s", spec.match_id, lost)
         except RefereeUnavailable as error:
             outcome = "unavailable"
-            hand_back(storage, claimed, clock(), str(error))
+            attempt.hand_back(error)
         except MatchRefused as error:
             outcome = "refused"
             refuse(storage, claimed, clock(), str(error))
@@ -84,55 +100,121 @@ def play(
 class _Attempt:
     """A claimed match while a referee plays it."""
 
-    def __init__(self, storage: Storage, claimed: Claim, clock: Clock, hold: Hold) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        claimed: Claim,
+        clock: Clock,
+        hold: Hold,
+        stopping: Callable[[], bool],
+        wait: Callable[[float], None],
+    ) -> None:
         self._storage = storage
         self._claimed = claimed
         self._clock = clock
         self._hold = hold
+        self._stopping = stopping
+        self._wait = wait
         self._missing = {session.number for session in claimed.spec.sessions}
+        self._left: tuple[int, ...] = ()
+        """The sessions that the referee says will not begin."""
+        self._deals: list[DealsFinished] = []
+        """Finished deals of open sessions that are still to be stored."""
         self._renewed = clock()
         self._held = False
-        """Whether there was a pause, and the referee has been told."""
+        """Whether the referee has been told to begin no further session."""
 
-    def play(self, run: Run, stopping: Callable[[], bool]) -> bool:
+    def play(self, run: Run) -> bool:
         """Return whether the match was played to its end; otherwise it was given back."""
         claimed = self._claimed
         with closing(run(claimed.route, claimed.spec)) as updates:
             for update in updates:
                 if isinstance(update, SessionResult):
                     self._store(update)
+                elif isinstance(update, DealsFinished):
+                    self._deals.append(update)
                 else:
+                    self._left = update.sessions_left
                     self._show_life()
-                if self._missing and stopping():
-                    hand_back(self._storage, claimed, self._clock())
-                    return False
         if self._missing and self._held:
-            hand_back(self._storage, claimed, self._clock())
+            self.hand_back()
             return False
         if self._missing:
             raise RefereeUnavailable("the referee ended the match before all its sessions")
         log.info("%s: done, %d sessions played", claimed.spec.match_id, len(claimed.spec.sessions))
         return True
 
+    def hand_back(self, error: RefereeUnavailable | None = None) -> None:
+        """Store what is finished, and give the match back; ``error`` is why it was not played to its end."""
+        if self._deals:
+            self._while_leased(self._store_deals)
+        unbegun = self._missing if isinstance(error, NotBegun) else self._left
+        problem = None if error is None else str(error)
+        hand_back(self._storage, self._claimed, self._clock(), problem, unbegun=unbegun)
+
     def _store(self, result: SessionResult) -> None:
-        now = self._clock()
+        tried = False
+
+        def store(now: datetime) -> None:
+            nonlocal tried
+            if not tried or not is_stored(self._storage, self._claimed, result.number):
+                tried = True
+                store_session(self._storage, self._claimed, result, now)
+
         with metrics.store_seconds.time():
-            store_session(self._storage, self._claimed, result, now)
+            self._while_leased(store)
         metrics.sessions_stored.inc()
         session = f"{self._claimed.spec.match_id}/{result.number}"
         log.debug("%s: stored", session, extra={"session": session})
         self._missing.discard(result.number)
-        self._renewed = now
+        self._deals = [deals for deals in self._deals if deals.number != result.number]
+
+    def _store_deals(self, now: datetime) -> None:
+        store_deals(self._storage, self._claimed, self._deals, now)
+        self._deals = []
+
+    def _while_leased(self, store: Callable[[datetime], None]) -> None:
+        """Store something, and so keep the lease; again and again while there is no database but a lease."""
+        while True:
+            now = self._clock()
+            try:
+                store(now)
+            except StorageError as error:
+                if not self._has_lease():
+                    raise
+                log.warning("%s: tried again: %s", self._claimed.spec.match_id, error)
+                self._wait(RETRY_SECONDS)
+            else:
+                self._renewed = now
+                return
+
+    def _has_lease(self) -> bool:
+        return abs(self._clock() - self._renewed) < self._claimed.lease
 
     def _show_life(self) -> None:
-        """Take a pause if there is one, and keep the lease."""
-        if not self._held and self._is_paused():
-            self._tell_referee()
+        """Take a pause if there is one, store finished deals, and keep the lease.
+
+        While there is no database but a lease, that waits for the next sign of life.
+        """
+        try:
+            if not self._held and (self._stopping() or self._is_paused()):
+                self._tell_referee()
+            self._renew()
+        except StorageError as error:
+            if not self._has_lease():
+                raise
+            log.warning("%s: tried again: %s", self._claimed.spec.match_id, error)
+
+    def _renew(self) -> None:
         now = self._clock()
-        if abs(now - self._renewed) >= self._claimed.lease / RENEWALS:  # the clock may have been set back
+        if self._deals:
+            self._store_deals(now)
+        elif abs(now - self._renewed) >= self._claimed.lease / RENEWALS:  # the clock may have been set back
             renew(self._storage, self._claimed, now)
             metrics.lease_renewals.inc()
-            self._renewed = now
+        else:
+            return
+        self._renewed = now
 
     def _is_paused(self) -> bool:
         state = (
@@ -148,6 +230,6 @@ class _Attempt:
         try:
             self._hold(match_id)
         except RefereeUnavailable as error:  # it is told again at the next sign of life
-            log.debug("%s: the referee does not hear of the pause: %s", match_id, error)
+            log.debug("%s: the referee cannot be told to begin no more: %s", match_id, error)
         else:
             self._held = True

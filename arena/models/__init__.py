@@ -8,7 +8,7 @@ from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
 from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
-from arena.models.matches import Match, MatchState, Seat, Session
+from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session
 from arena.models.ratings import Rating, RatingChange
 from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
 
@@ -23,6 +23,7 @@ __all__ = [
     "LeagueMember",
     "Match",
     "MatchState",
+    "OpenDeal",
     "Owner",
     "Rating",
     "RatingChange",

@@ -49,6 +49,8 @@ class Match(SQLModel, table=True):
     """The attempt that has it; NULL: none."""
     lease_until: datetime | None = None
     """When the attempt loses it unless it is renewed; NULL: no attempt has it."""
+    attempts: list[int] = Field(default_factory=list, sa_type=JSON)
+    """For each session how many attempts at it were begun; empty: no worker ever had the match."""
     sessions_done: int = 0
     """Sessions stored; all of them: the match is done."""
     deals_done: int = 0
@@ -101,7 +103,26 @@ class Session(SQLModel, table=True):
     """The seat that forfeited the session; NULL: none."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
     """For each deal the points of each seat, as in the records."""
+    deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """For each deal the attempt that dealt it; NULL: the first dealt all."""
     records: bytes = Field(sa_type=LargeBinary)
     """The deal records without what all deals of the session share, one JSON line a deal, zlib."""
     finished_at: datetime
     """When it was stored."""
+
+
+class OpenDeal(SQLModel, table=True):
+    """A finished deal of a session that is still open; it goes when the session is stored."""
+
+    __tablename__: ClassVar[str] = "open_deals"
+
+    match_id: int = Field(foreign_key="matches.id", primary_key=True)
+    """The session's match."""
+    session: int = Field(primary_key=True)
+    """The session's number."""
+    deal: int = Field(primary_key=True)
+    """Counts the deals of the session from 1."""
+    record: str
+    """Its record without what all deals of the session share, as JSON."""
+    bank_ms: list[int] = Field(sa_type=JSON)
+    """What was left in the seats' banks; empty without banks, or where a later deal was stored with it."""

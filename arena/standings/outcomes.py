@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.formats import FORMATS
-from arena.matches.duplicate import scores
+from arena.matches.duplicate import Attempts, scores
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat, Session, Tournament
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
@@ -52,7 +53,8 @@ def duplicate_points(
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, round_id):
         points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-        found |= zip([(round, table) for table in tables], scores(points), strict=True)
+        attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
+        found |= zip([(round, table) for table in tables], scores(points, attempts), strict=True)
     return found
 
 
@@ -64,6 +66,8 @@ class PlayedSession(NamedTuple):
     """For each seat the position at the table."""
     points: Sequence[Sequence[int]]
     """For each deal the points of each seat."""
+    attempts: Attempts
+    """For each deal the attempt that dealt it; None: the first dealt all."""
 
 
 def played_deals(
@@ -76,15 +80,22 @@ def played_deals(
         rounds = rounds.where(Round.id == round_id)
     for id_, round in tx.exec(rounds).all():
         sessions = (
-            select(Match.table_number, Session.number, Session.seating, Session.deal_points)
+            select_columns(
+                col(Match.table_number),
+                col(Session.number),
+                col(Session.seating),
+                col(Session.deal_points),
+                col(Session.deal_attempts),
+            )
             .select_from(Match)
             .join(Session, col(Session.match_id) == Match.id)
-            .where(Match.round_id == id_, Match.state == MatchState.DONE)
+            .where(col(Match.round_id) == id_, col(Match.state) == MatchState.DONE)
             .order_by(col(Match.table_number), col(Session.number))
         )
         tables: dict[int, list[PlayedSession]] = {}
-        for table, number, seating, points in tx.exec(sessions):
-            tables.setdefault(table, []).append(PlayedSession(number, seating, points))
+        for table, number, seating, points, attempts in tx.connection().execute(sessions):
+            session = PlayedSession(number, seating, points, attempts)
+            tables.setdefault(table, []).append(session)
         yield round, tables
 
 

@@ -101,7 +101,8 @@ def _scored(tx: Transaction, tournament: Tournament) -> dict[int, _Scored]:
     found: dict[int, _Scored] = {}
     for round, tables in played_deals(tx, tournament):
         points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-        compared = deal_scores(points) if tournament.duplicate else None
+        attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
+        compared = deal_scores(points, attempts) if tournament.duplicate else None
         for place, (table, sessions) in enumerate(tables.items()):
             sitting = sits[round, table]
             deals = [(one.seating, raw) for one in sessions for raw in one.points]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlmodel import col, func, select
 
 from arena.actors import Actor, Role
@@ -18,6 +18,7 @@ from arena.models import (
     Entrant,
     Match,
     MatchState,
+    OpenDeal,
     Round,
     RoundState,
     Tournament,
@@ -171,6 +172,8 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
         # Without its lease a worker stops: see arena.matches.leases.
         values = {"state": MatchState.CANCELLED, "finished_at": now, "lease_owner": None, "lease_until": None}
         changed(tx, update(Match).where(*matches).values(values))
+        cancelled = select(Match.id).where(Match.tournament_id == tournament.id)
+        changed(tx, delete(OpenDeal).where(col(OpenDeal.match_id).in_(cancelled)))
         rounds = (col(Round.tournament_id) == tournament.id, col(Round.state) != RoundState.CLOSED)
         changed(tx, update(Round).where(*rounds).values(state=RoundState.CANCELLED, finished_at=now))
         tx.refresh(tournament)

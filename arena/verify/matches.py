@@ -20,6 +20,8 @@ class Played:
     part: MatchPart
     deal_points: dict[int, list[list[int]]]
     """For each session the points of its deals by seat."""
+    deal_attempts: dict[int, list[int]]
+    """For each session the attempts that dealt its deals."""
 
 
 def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, table: int) -> Played:
@@ -49,7 +51,11 @@ def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, tabl
         lines.same(name, list(getattr(part, name)), sums)
     lines.close(part)
     report.matches += 1
-    return Played(part, {line.session: _session(lines, report, head, part, line) for line in part.sessions})
+    points: dict[int, list[list[int]]] = {}
+    attempts: dict[int, list[int]] = {}
+    for line in part.sessions:
+        points[line.session], attempts[line.session] = _session(lines, report, head, part, line)
+    return Played(part, points, attempts)
 
 
 def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Sequence[str]) -> None:
@@ -59,8 +65,8 @@ def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Se
 
 def _session(
     lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine
-) -> list[list[int]]:
-    """Return the points of each deal by seat."""
+) -> tuple[list[list[int]], list[int]]:
+    """Return the points of each deal by seat, and the attempt that dealt it."""
     table = None if head.part.duplicate else match.table
     seed = session_seed(head.luck, match.round, table, line.session)
     shared: dict[str, object] = {
@@ -75,11 +81,13 @@ def _session(
     replayer = Replayer()
     records: list[dict[str, object]] = []
     points: list[list[int]] = []
+    attempts: list[int] = []
     faults = [0] * len(line.seating)
     for number in range(1, line.deals + 1):
         where = f"{place}, deal {number}"
         record = lines.take_record()
-        _check_deal(lines, where, record, shared, number, deal_seed(seed, number), replayer)
+        attempts.append(_attempt(lines, where, record, line))
+        _check_deal(lines, where, record, shared, number, deal_seed(seed, number, attempts[-1]), replayer)
         records.append(record)
         points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
         for fault in record.get("faults", ()):  # type: ignore[attr-defined]  # as above
@@ -92,8 +100,17 @@ def _session(
     lines.same(f"{place}: points", list(line.points), sums)
     lines.same(f"{place}: faults", list(line.faults), faults)
     lines.same(f"{place}: forfeit", line.forfeit, records[-1].get("forfeit"))
+    lines.same(f"{place}: attempts", line.attempts, attempts[-1])
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
-    return points
+    return points, attempts
+
+
+def _attempt(lines: Lines, where: str, record: Mapping[str, object], line: SessionLine) -> int:
+    """Return the attempt that dealt a deal; that it never falls within a session, the replayer checks."""
+    attempt = record.get("attempt", 1)
+    if not isinstance(attempt, int) or attempt > line.attempts:
+        raise lines.wrong(f"{where}: attempt: is {attempt!r}, but {line.attempts} were begun")
+    return attempt
 
 
 def _check_deal(

@@ -137,7 +137,8 @@ class Rounds:
         if not self._head.part.duplicate:
             return [match.part.points if match.part.state == "done" else None for match in matches]
         done = [match for match in matches if match.part.state == "done"]
-        compared = iter(scores([match.deal_points for match in done]))
+        attempts = [match.deal_attempts for match in done]
+        compared = iter(scores([match.deal_points for match in done], attempts))
         return [next(compared) if match.part.state == "done" else None for match in matches]
 
     def _check_end(

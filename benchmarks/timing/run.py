@@ -66,7 +66,7 @@ def _matches(address: str, setting: Setting, deals: int, played: Played) -> dict
                 asked[table] = update.decisions
                 if update.decisions and not begun:
                     begun.append(now)
-            else:
+            elif isinstance(update, SessionResult):
                 results[update.number] = update
         ends.append(time.perf_counter())
 

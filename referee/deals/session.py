@@ -1,5 +1,6 @@
 """A session: deals in a row by the same seats, with a running score. Sans-I/O."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from referee.deals.deal import Deal
@@ -23,17 +24,28 @@ class Session:
     ``deal`` is the one that is being played, None between deals.
     """
 
-    def __init__(self, rules: Rules, seed: bytes, deals: int | None = None) -> None:
-        """Begin a session with its seed of 32 bytes; ``deals``, if given, overrides the rules' number."""
+    def __init__(self, rules: Rules, seed: bytes, deals: int | None = None, attempt: int = 1) -> None:
+        """Begin a session with its seed of 32 bytes; ``deals``, if given, overrides the rules' number.
+
+        ``attempt`` counts the attempts at the session from 1: each deals other cards.
+        """
         self.rules = rules
         self.deal: Deal | None = None
         self.scores = [0] * rules.ruleset.players
         self.deals_played = 0
         self.forfeited_by: int | None = None
         self.over = False
+        self.attempt = attempt
         self._seed = seed
         self._deals = deals if deals is not None else rules.ruleset.session.deals
         self._last: Legacy | None = None
+
+    def go_on(self, last: Legacy, scores: Sequence[int]) -> None:
+        """Go on after deals of earlier attempts: what the last of them left, and the scores after it."""
+        self.deals_played = last.number
+        self.scores = list(scores)
+        self._last = last
+        self.over = self._is_over()
 
     def next_deal(self) -> Deal:
         """Deal the next deal's cards and return it. The session must not be over, nor a deal be open."""
@@ -41,7 +53,7 @@ class Session:
             raise ValueError("the session is over" if self.over else "the last deal is not closed")
         number = self.deals_played + 1
         dealer, step, leader, exchange = setup(self.rules.ruleset, number, self._last)
-        seed = deal_seed(self._seed, number)
+        seed = deal_seed(self._seed, number, self.attempt)
         self.deal = Deal(self.rules, seed, number, dealer, step, leader=leader, exchange=exchange)
         return self.deal
 

@@ -59,9 +59,10 @@ def session_seed(luck: bytes, round: int, table: int | None, session: int) -> by
     return _derived(luck, f"{where}/session/{session}")
 
 
-def deal_seed(session_seed: bytes, number: int) -> bytes:
-    """Return the seed of the session's deal with this number, from 1."""
-    return _derived(session_seed, f"deal/{number}")
+def deal_seed(session_seed: bytes, number: int, attempt: int = 1) -> bytes:
+    """Return the seed of the session's deal with this number in this attempt at the session, both from 1."""
+    name = f"deal/{number}"
+    return _derived(session_seed, name if attempt == 1 else f"{name}/attempt/{attempt}")
 
 
 def _derived(seed: bytes, name: str) -> bytes:

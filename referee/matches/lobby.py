@@ -160,8 +160,9 @@ class Lobby:
 
     def close_match(self, match: Match, reason: str) -> None:
         """Stop a match: what is not finished is void."""
-        match.ended = match.ended or reason
-        match.waiting.clear()
+        if not match.complete:
+            match.ended = match.ended or reason
+        match.leave()
         for table in list(match.tables.values()):
             self._guarded(table, table.void)
         self._matches.remove(match)
@@ -170,9 +171,7 @@ class Lobby:
 
     def hold(self, match: Match) -> None:
         """Begin no further session of a match: it is done when those that are open have ended."""
-        match.held = True
-        match.waiting.clear()
-        match.deadline = None
+        match.leave()
         match.wake()
 
     def drain(self, reason: str, end_at: float = 0.0) -> None:
@@ -183,7 +182,7 @@ class Lobby:
             connection.announce(self._shutdown)
         for match in self._matches:
             if match.waiting:
-                match.waiting.clear()
+                match.leave()
                 match.cut = True
             if match.cut and not match.tables:
                 self.close_match(match, reason)
@@ -243,7 +242,7 @@ class Lobby:
         """Return how a match stands."""
         decisions = match.decisions + sum(table.decisions for table in match.tables.values())
         absent = () if match.deadline is None else tuple(match.spec.bots[i].name for i in self._absent(match))
-        return Progress(decisions, len(match.tables), absent, match.voided)
+        return Progress(decisions, len(match.tables), absent, match.voided, tuple(match.left))
 
     # Time
 
@@ -361,7 +360,9 @@ class Lobby:
         absent = self._absent(match)
         info, finished = match.info(session, handle), partial(self._finish, match, session, handle)
         link = TableLink(info, match, versions, self.connections, self._alarms, self.journal, finished)
-        table = Table(info, session.seed, link)
+        table = Table(info, session.seed, link, session.attempt)
+        if session.after is not None:
+            table.go_on(session.after)
         table.watched = match.broadcast.spectators > 0
         match.tables[handle] = self._tables[handle] = table
         for seat, version in zip(table.seats, versions, strict=True):
@@ -390,20 +391,20 @@ class Lobby:
         self._unsettled = True
         if table.end is not SessionEnd.VOID:
             match.add_result(table)
-        elif not match.ended:
-            self._play_again(match, session)
+        else:
+            match.add_void(table)
+            if not match.ended:
+                self._note_void(match)
         if match.cut and not match.tables and not match.ended:
             self.close_match(match, self._draining)
 
-    def _play_again(self, match: Match, session: SessionSpec) -> None:
-        """Have a session that came to nothing through the referee's fault played again, with its deals."""
+    def _note_void(self, match: Match) -> None:
+        """Count a session that came to nothing through the referee's fault: another attempt plays it."""
         match.voided += 1
         if match.voided > MAX_VOIDED:
             self.close_match(match, FAILING if match.failed else BUSY)
         elif self._draining:
             match.cut = True
-        elif not match.held:
-            match.waiting.append(session)
 
     # Failures
 

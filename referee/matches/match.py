@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from referee.deals.succession import Legacy
 from referee.ruleset.limits import MAX_DEALS
 
 MAX_SESSIONS = 10_000
@@ -28,6 +29,24 @@ class SessionSpec:
     """For each seat the index of its bot in the match's bots."""
     seed: bytes
     """32 bytes."""
+    attempt: int = 1
+    """Counts the attempts at the session from 1: each deals other cards."""
+    after: "Finished | None" = None
+    """The deals that earlier attempts finished, after which the session goes on; None: it begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a session stands after the deals that earlier attempts at it finished."""
+
+    last: Legacy
+    """What the last of them leaves to the next."""
+    scores: tuple[int, ...]
+    """By seat."""
+    faults: tuple[int, ...]
+    """By seat."""
+    bank_ms: tuple[int, ...] = ()
+    """What was left in the seats' banks; empty without banks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +96,25 @@ class SessionResult:
 
     number: int
     points: tuple[int, ...]
-    """Final score by seat."""
+    """Final score by seat, of all its deals."""
     forfeit: int | None
     """Seat that forfeited the session."""
     records: tuple[str, ...]
-    """Lean deal records, one JSON object a deal."""
+    """Lean records of the deals of this attempt, one JSON object a deal."""
     faults: tuple[int, ...]
-    """Faults by seat."""
+    """Faults by seat, in all its deals."""
+
+
+@dataclass(frozen=True, slots=True)
+class DealsFinished:
+    """Deals of a session that is not finished, or has come to nothing: they count all the same."""
+
+    number: int
+    """Of the session."""
+    records: tuple[str, ...]
+    """Lean deal records that were not told before, in order."""
+    bank_ms: tuple[int, ...] = ()
+    """What was left in the seats' banks after the last of them; empty without banks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +127,13 @@ class Progress:
     waiting_for: tuple[str, ...]
     """Bots that are not connected while the match waits for them."""
     sessions_voided: int = 0
-    """Sessions stopped because the referee could not hand out a turn; they run again."""
+    """Sessions stopped because the referee could not hand out a turn, or failed."""
+    sessions_left: tuple[int, ...] = ()
+    """Numbers of the sessions that will not begin in this match, and of which nobody was shown a card."""
+
+
+Update = SessionResult | DealsFinished | Progress
+"""What a worker is told of a running match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,4 +174,15 @@ def _check_sessions(spec: MatchSpec, players: int) -> str:
             return f"sessions: the seating of session {session.number} is no permutation of the bots"
         if len(session.seed) != 32:
             return f"sessions: the seed of session {session.number} has {len(session.seed)} bytes, not 32"
+        if session.attempt < 1:
+            return f"sessions: session {session.number} has no attempt"
+        if session.after is not None and not _is_whole(session.after, players):
+            return f"sessions: what session {session.number} goes on after is not of {players} seats"
     return ""
+
+
+def _is_whole(finished: Finished, players: int) -> bool:
+    by_seat = (finished.scores, finished.faults, finished.bank_ms or finished.scores)
+    last = finished.last
+    seats = [seat for seat in (last.dealer, last.winner, last.loser) if seat is not None]
+    return all(len(values) == players for values in by_seat) and max(seats) < players and last.number >= 1

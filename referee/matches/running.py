@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from referee.matches.broadcast import Broadcast, Encoder
 from referee.matches.connection import Connection
 from referee.matches.events import SessionInfo, Sight
-from referee.matches.match import MatchSpec, SessionResult, SessionSpec
+from referee.matches.match import DealsFinished, MatchSpec, SessionResult, SessionSpec
 from referee.matches.table import Table
 from referee.rules.plays import Rules
 from referee.ruleset.limits import most_deals
@@ -41,14 +41,18 @@ class Match:
         """Open tables by handle."""
         self.results: list[SessionResult] = []
         """Finished sessions that were not fetched yet."""
+        self._played = 0
+        """How many sessions are finished."""
+        self._deals: list[DealsFinished] = []
+        """Finished deals of void sessions that were not fetched yet."""
+        self.left: list[int] = []
+        """Numbers of the sessions that will not begin."""
         self.decisions = 0
         """Turns asked at the closed tables."""
         self.ended = ""
         """Why the match was stopped; empty while it was not."""
         self.cut = False
-        """Whether sessions were left to another referee, as this one drains."""
-        self.held = False
-        """Whether no further session begins, as the worker asked for."""
+        """Whether sessions were left to another attempt at the match, as the referee drains."""
         self.voided = 0
         """Sessions that were stopped because the referee could not hand out a turn, or failed."""
         self.failed = False
@@ -62,8 +66,13 @@ class Match:
 
     @property
     def done(self) -> bool:
-        """Whether all sessions are finished."""
+        """Whether all sessions are finished, void or left."""
         return not self.waiting and not self.tables
+
+    @property
+    def complete(self) -> bool:
+        """Whether all sessions were played to their end."""
+        return self._played == len(self.spec.sessions)
 
     @property
     def backlogged(self) -> bool:
@@ -102,8 +111,32 @@ class Match:
             self._freed()
         return results
 
+    def leave(self) -> None:
+        """Begin none of the sessions that have not begun."""
+        self.left += [session.number for session in self.waiting]
+        self.waiting.clear()
+        self.deadline = None
+
+    def take_deals(self) -> list[DealsFinished]:
+        """Take out the deals that have finished since the last time in sessions that are open or void."""
+        for table in self.tables.values():
+            self._add_deals(table)
+        deals, self._deals = self._deals, []
+        return deals
+
+    def add_void(self, table: Table) -> None:
+        """Keep the finished deals of a table whose session is void."""
+        self._add_deals(table)
+        self.wake()
+
+    def _add_deals(self, table: Table) -> None:
+        records = table.take_records()
+        if records:
+            self._deals.append(DealsFinished(table.info.number, records, table.bank_ms))
+
     def add_result(self, table: Table) -> None:
         """Keep the result of a table that has finished its session."""
+        self._played += 1
         self.decisions += table.decisions
         self.results.append(
             SessionResult(

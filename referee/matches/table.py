@@ -23,6 +23,7 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
+from referee.matches.match import Finished
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
@@ -39,19 +40,25 @@ class Table:
     # fmt: off
     __slots__ = (
         "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_opening", "_send", "_shown",
-        "_times", "end", "events", "expected", "info", "over", "records", "seats", "session", "watched",
+        "_times", "_told", "bank_ms", "end", "events", "expected", "info", "over", "records", "seats",
+        "session", "watched",
     )
     # fmt: on
 
-    def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents) -> None:
+    def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents, attempt: int = 1) -> None:
+        """``attempt`` counts the attempts at the session from 1."""
         self.info = info
         control = TimeControl.of(info.limits)
         self.seats = tuple([Seat(self, index, control) for index in range(len(info.seats))])
         self.over = False
         self.end: SessionEnd | None = None
         self.records: list[str] = []
-        """Lean deal records, one JSON object a deal."""
-        self.session = Session(info.rules, seed, info.deals)
+        """Lean records of the deals of this attempt, one JSON object a deal."""
+        self._told = 0
+        """How many of the records the worker was told while the session was open."""
+        self.bank_ms: tuple[int, ...] = ()
+        """What was left in the seats' banks after the last deal; empty without banks."""
+        self.session = Session(info.rules, seed, info.deals, attempt)
         self.expected = INFINITY
         """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
@@ -68,6 +75,16 @@ class Table:
         self._has_bank = control.bank > 0
 
     # What happens to a table
+
+    def go_on(self, finished: Finished) -> None:
+        """Have the session, which has not begun, go on after deals of earlier attempts."""
+        self.session.go_on(finished.last, finished.scores)
+        self.bank_ms = finished.bank_ms
+        for seat, faults in zip(self.seats, finished.faults, strict=True):
+            seat.faults = faults
+        if self._has_bank:
+            for seat, left in zip(self.seats, finished.bank_ms, strict=False):
+                seat.clock.bank = left / 1000
 
     def start(self, now: float, outboxes: Sequence[Outbox | None]) -> None:
         """Begin the session; the outboxes are those of the seats' bots, None where one is not connected."""
@@ -209,6 +226,11 @@ class Table:
         self._forget_turns()
         self._end(SessionEnd.VOID, (), -1)
 
+    def take_records(self) -> tuple[str, ...]:
+        """Return the records since the last time."""
+        told, self._told = self._told, len(self.records)
+        return tuple(self.records[told:])
+
     @property
     def faults(self) -> tuple[int, ...]:
         """How many faults each seat has made."""
@@ -340,7 +362,12 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        self.records.append(deal_json(deal, faults=self._deal_faults, times=self._times))
+        session = self.session
+        self.records.append(
+            deal_json(deal, faults=self._deal_faults, times=self._times, attempt=session.attempt)
+        )
+        if self._has_bank:
+            self.bank_ms = tuple([int(seat.clock.bank * 1000) for seat in self.seats])
         scores = tuple(self.session.scores)
         encodings = self._encodings
         for seat in self.seats:

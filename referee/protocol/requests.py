@@ -1,9 +1,23 @@
 """Between values and the messages of workers: matches and their results."""
 
 import json
+from collections.abc import Iterable
 
+from google.protobuf.duration_pb2 import Duration
+
+from referee.deals.succession import Legacy
 from referee.errors import MatchRefused
-from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionResult, SessionSpec
+from referee.matches.match import (
+    DealsFinished,
+    Finished,
+    Limits,
+    MatchBot,
+    MatchSpec,
+    Progress,
+    SessionResult,
+    SessionSpec,
+    Update,
+)
 from referee.protocol.wire import write_limits
 from referee.worker.v1alpha1 import worker_pb2
 
@@ -17,12 +31,58 @@ def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
         table=request.table,
         ruleset=read_ruleset(request.ruleset),
         bots=tuple(MatchBot(bot.version_id, bot.name) for bot in request.bots),
-        sessions=tuple(SessionSpec(s.number, tuple(s.seating), s.seed) for s in request.sessions),
+        sessions=tuple(map(_read_session, request.sessions)),
         deals=_read_deals(request),
         commitment=request.commitment,
         limits=_read_limits(request),
         shared_deals=request.shared_deals,
     )
+
+
+def _read_session(session: worker_pb2.MatchSession) -> SessionSpec:
+    return SessionSpec(
+        session.number,
+        tuple(session.seating),
+        session.seed,
+        session.attempt,
+        _read_finished(session.after) if session.HasField("after") else None,
+    )
+
+
+def _read_finished(after: worker_pb2.DealsBefore) -> Finished:
+    last = Legacy(
+        after.deals,
+        after.dealer,
+        after.winner if after.HasField("winner") else None,
+        after.loser if after.HasField("loser") else None,
+    )
+    return Finished(last, tuple(after.scores), tuple(after.faults), _read_banks(after.banks))
+
+
+def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
+    last = finished.last
+    return worker_pb2.DealsBefore(
+        deals=last.number,
+        dealer=last.dealer,
+        winner=last.winner,
+        loser=last.loser,
+        scores=finished.scores,
+        faults=finished.faults,
+        banks=_banks(finished.bank_ms),
+    )
+
+
+def _read_banks(banks: Iterable[Duration]) -> tuple[int, ...]:
+    return tuple([bank.ToMilliseconds() for bank in banks])
+
+
+def _banks(bank_ms: Iterable[int]) -> list[Duration]:
+    banks = []
+    for left in bank_ms:
+        bank = Duration()
+        bank.FromMilliseconds(left)
+        banks.append(bank)
+    return banks
 
 
 def read_ruleset(text: str) -> dict[str, object]:
@@ -66,7 +126,14 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         ruleset=json.dumps(dict(spec.ruleset), separators=(",", ":")),
         bots=[worker_pb2.MatchBot(version_id=bot.version_id, name=bot.name) for bot in spec.bots],
         sessions=[
-            worker_pb2.MatchSession(number=s.number, seating=s.seating, seed=s.seed) for s in spec.sessions
+            worker_pb2.MatchSession(
+                number=session.number,
+                seating=session.seating,
+                seed=session.seed,
+                attempt=session.attempt,
+                after=None if session.after is None else _deals_before(session.after),
+            )
+            for session in spec.sessions
         ],
         deals=spec.deals or None,
         commitment=spec.commitment,
@@ -90,6 +157,15 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
     )
 
 
+def deals_response(deals: DealsFinished) -> worker_pb2.RunMatchResponse:
+    """Return the message that tells of finished deals of a session that is not."""
+    return worker_pb2.RunMatchResponse(
+        deals_finished=worker_pb2.DealsFinished(
+            session=deals.number, records=deals.records, banks=_banks(deals.bank_ms)
+        )
+    )
+
+
 def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
     """Return the message that shows how a match stands."""
     return worker_pb2.RunMatchResponse(
@@ -98,11 +174,12 @@ def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
             sessions_open=progress.sessions_open,
             waiting_for=progress.waiting_for,
             sessions_voided=progress.sessions_voided,
+            sessions_left=progress.sessions_left,
         )
     )
 
 
-def read_update(response: worker_pb2.RunMatchResponse) -> SessionResult | Progress | None:
+def read_update(response: worker_pb2.RunMatchResponse) -> Update | None:
     """Return what a worker was told; None for an update that this version does not know."""
     match response.WhichOneof("update"):
         case "session_finished":
@@ -113,6 +190,15 @@ def read_update(response: worker_pb2.RunMatchResponse) -> SessionResult | Progre
             )
         case "progress":
             seen = response.progress
-            return Progress(seen.decisions, seen.sessions_open, tuple(seen.waiting_for), seen.sessions_voided)
+            return Progress(
+                seen.decisions,
+                seen.sessions_open,
+                tuple(seen.waiting_for),
+                seen.sessions_voided,
+                tuple(seen.sessions_left),
+            )
+        case "deals_finished":
+            deals = response.deals_finished
+            return DealsFinished(deals.session, tuple(deals.records), _read_banks(deals.banks))
         case _:
             return None

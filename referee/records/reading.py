@@ -34,6 +34,8 @@ class Record(NamedTuple):
     table: int
     session: int
     deal: int
+    attempt: int
+    """The attempt at the session that dealt it, from 1."""
     seats: Sequence[str]
     seed: bytes
     dealer: int
@@ -78,6 +80,7 @@ def read_record(given: object) -> Record:
         table=found["table"],
         session=found["session"],
         deal=found["deal"],
+        attempt=found.get("attempt", 1),
         seats=found["seats"],
         seed=bytes.fromhex(found["seed"]),
         dealer=found["dealer"],

@@ -40,14 +40,22 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
     return record
 
 
-def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = (), times: Times | None = None) -> str:
+def deal_json(
+    deal: Deal,
+    *,
+    faults: Sequence[Mapping[str, object]] = (),
+    times: Times | None = None,
+    attempt: int = 1,
+) -> str:
     """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
 
-    Written field by field, as a referee does so for each deal; no text but the faults' needs escaping.
+    ``attempt`` is the attempt at the session that dealt it. Written field by field, as a referee does so for
+    each deal; no text but the faults' needs escaping.
     """
     rules = deal.rules
     texts = _texts(rules)
     exchange = ""
+    again = "" if attempt == 1 else f'"attempt":{attempt},'
     end = "" if times is None else times.fields(len(deal.log))
     if deal.exchange is not None:
         loser, winner, given, returned = deal.exchange
@@ -58,7 +66,7 @@ def deal_json(deal: Deal, *, faults: Sequence[Mapping[str, object]] = (), times:
     if deal.end == "forfeit":
         end += f',"forfeit":{deal.culprit}'
     return (
-        f'{{"deal":{deal.number},"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
+        f'{{"deal":{deal.number},{again}"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
         f'"direction":"{DIRECTIONS[deal.step]}","hands":{_strings(map(rules.text, deal.dealt))},'
         f'"leftover":"{" ".join(map(rules.card_text, deal.leftover))}",{exchange}'
         f'"leader":{"null" if deal.leader is None else deal.leader},'

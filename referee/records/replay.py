@@ -21,13 +21,17 @@ class Replayer:
     """Checks records one after the other, each against its predecessor where that was read and right."""
 
     def __init__(self) -> None:
-        self._seen: dict[Place, Legacy] = {}
+        self._seen: dict[Place, tuple[Legacy, int]] = {}
+        """What each deal left to the next, and the attempt that dealt it."""
 
     def check(self, given: object) -> Deal:
         """Return the deal of a record that is right, played again; RecordError for the first thing wrong."""
         record = read_record(given)
-        deal = replay(record, self._seen.get(_place(record, record.deal - 1)))
-        self._seen[_place(record, record.deal)] = legacy(deal)
+        last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
+        if record.attempt < attempt:
+            raise RecordError(None, f"attempt: is {record.attempt}, but the deal before is of {attempt}")
+        deal = replay(record, last)
+        self._seen[_place(record, record.deal)] = legacy(deal), record.attempt
         return deal
 
 

@@ -11,7 +11,7 @@ from referee.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 
-OPTIONAL = ("exchange", "forfeit", "faults", "ms", "credit_ms", "answers")
+OPTIONAL = ("attempt", "exchange", "forfeit", "faults", "ms", "credit_ms", "answers")
 """Fields that are absent, and not null, where there is nothing to say."""
 
 _CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
@@ -127,6 +127,8 @@ def _record(least: int, most: int) -> type:
         """The session of the match, from 1."""
         deal: Count
         """The deal of the session, from 1."""
+        attempt: NotRequired[Annotated[int, Field(ge=2)]]
+        """The attempt at the session that dealt it; absent for the first."""
         seats: Texts
         """The bots by seat, as ``owner/bot@version``."""
         seed: Seed

@@ -26,8 +26,8 @@ from referee.worker.v1alpha1 import worker_pb2
 
 SERVICE = worker_pb2.DESCRIPTOR.services_by_name["WorkerService"]
 
-PROGRESS_SECONDS = 1.0
-"""How often a worker hears of a match in which nothing finishes."""
+PROGRESS_SECONDS = 0.5
+"""How often a worker hears of a match in which no session finishes, and of deals of open sessions."""
 
 RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
 
@@ -94,17 +94,26 @@ class WorkerServicer:
             raise _field_invalid(error) from None
 
     async def _follow(self, match: Match, wake: asyncio.Event, context: RunContext) -> None:
+        deals_due = clock() + PROGRESS_SECONDS
+        began = False
         while True:
             while results := match.take_results():  # more may come while one is written
                 for result in results:
                     self._meter.finished(len(result.records))
                     await context.write(requests.result_response(result).SerializeToString())
-            if match.ended:
+            over = match.done or bool(match.ended)
+            if over or clock() >= deals_due:
+                for deals in match.take_deals():
+                    await context.write(requests.deals_response(deals).SerializeToString())
+                deals_due = clock() + PROGRESS_SECONDS
+            if not over or match.left or not began:  # whoever got no update knows that nothing has begun
+                progress = requests.progress_response(self._lobby.progress(match))
+                await context.write(progress.SerializeToString())
+                began = True
+            if over and match.ended:
                 raise why_ended(self._lobby, match)
-            if match.done:
+            if over:
                 return
-            progress = requests.progress_response(self._lobby.progress(match))
-            await context.write(progress.SerializeToString())
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PROGRESS_SECONDS):
                     await wake.wait()

@@ -12,7 +12,7 @@ from arena.verify import Report, check_export
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.random_play import play_randomly
-from referee.records.record import deal_record
+from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.world import World
@@ -23,13 +23,13 @@ def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for given in spec.sessions:
         rng = Random(f"{spec.match_id}/{given.number}")
-        session = Session(rules, given.seed, spec.deals or None)
+        session = Session(rules, given.seed, spec.deals or None, given.attempt)
         records = []
         while not session.over:
             deal = session.next_deal()
             play_randomly(deal, rng)
             session.close_deal()
-            records.append(json.dumps(deal_record(deal)))
+            records.append(deal_json(deal, attempt=given.attempt))
         totals = tuple(session.scores)
         yield SessionResult(given.number, totals, None, tuple(records), (0,) * len(totals))
 

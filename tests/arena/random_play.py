@@ -1,13 +1,12 @@
 """Real sessions of random legal play, without a referee."""
 
-import json
 from collections.abc import Generator, Iterator
 from random import Random
 
 from referee.deals.deal import Deal, Stage
 from referee.deals.session import Session
 from referee.matches.match import MatchSpec, Progress, SessionResult
-from referee.records.record import deal_record
+from referee.records.record import deal_json
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 
@@ -29,9 +28,11 @@ def finish_deal(deal: Deal, rng: Random) -> list[int]:
     return leads
 
 
-def random_deals(rules: Rules, seed: bytes, deals: int | None = None) -> Iterator[tuple[Deal, list[int]]]:
+def random_deals(
+    rules: Rules, seed: bytes, deals: int | None = None, attempt: int = 1
+) -> Iterator[tuple[Deal, list[int]]]:
     """The deals of a session, each over, with the actions that opened their tricks."""
-    session = Session(rules, seed, deals)
+    session = Session(rules, seed, deals, attempt)
     rng = Random(seed)
     while not session.over:
         deal = session.next_deal()
@@ -44,7 +45,7 @@ def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
     """A referee that plays every session at once, at random."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for session in spec.sessions:
-        played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals)]
+        played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals, session.attempt)]
         totals = tuple(map(sum, zip(*(deal.points for deal in played), strict=True)))
-        records = tuple(json.dumps(deal_record(deal)) for deal in played)
+        records = tuple(deal_json(deal, attempt=session.attempt) for deal in played)
         yield SessionResult(session.number, totals, None, records, (0,) * len(totals))

@@ -16,6 +16,7 @@ from arena.matches.duplicate import deal_scores, scores, session_deals
 from arena.ratings.elo import apply_match
 from arena.ratings.rebuild import rebuild
 from arena.standings import scoreboard
+from referee.errors import RefereeUnavailable
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of, play_by_table
@@ -40,6 +41,30 @@ def test_scores_of_a_single_table_are_its_points() -> None:
 def test_scores_of_a_deal_that_no_other_table_reached_are_its_points() -> None:
     tables = [{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}]
     assert scores(tables) == [(4.0, -7.0), (-4.0, 6.0)]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "expected"),
+    [
+        ([None, None, None], [(6.0, -6.0), (1.5, 3.0), (-7.5, 3.0)]),
+        ([None, None, [2]], [(3.0, -6.0), (-3.0, 6.0), (0.0, 0.0)]),
+        ([[2], None, [2]], [(9.0, -6.0), (0.0, 0.0), (-9.0, 6.0)]),
+        ([None, [2], [3]], [(0.0, 0.0)] * 3),
+    ],
+    ids=["never", "at one table", "at two tables", "at all but one"],
+)
+def test_scores_of_a_deal_that_was_dealt_again_are_beside_the_tables_with_the_same_cards(
+    attempts: list[list[int] | None], expected: list[tuple[float, ...]]
+) -> None:
+    tables = [{1: [(0, -6)]}, {1: [(-3, 0)]}, {1: [(-9, 0)]}]
+    told = [{1: one} for one in attempts]
+    assert scores(tables, told) == expected
+    assert deal_scores(tables, told) == [[score] for score in expected]
+
+
+def test_scores_of_a_deal_dealt_again_that_no_other_table_reached_are_its_points() -> None:
+    tables = [{1: [(0, -6), (0, -1)]}, {1: [(-4, 0)]}]
+    assert scores(tables, [{1: [1, 2]}, {1: None}]) == [(4.0, -7.0), (-4.0, 6.0)]
 
 
 @given(st.lists(sessions, min_size=2, max_size=5))
@@ -166,6 +191,27 @@ def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:
         after = apply_match(before, dict(enumerate(points)))
         assert [change["after"] for change in changes] == pytest.approx(list(after.values()))
     assert rebuild(duplicate.storage).problem is None
+
+
+def test_duplicate_tournament_when_a_table_was_dealt_again_then_its_deals_are_fouled_and_all_is_verified(
+    world: World,
+) -> None:
+    cup = world.tournament(8, rounds=1, sessions=2, deals=1, duplicate=True)
+    world.advance(cup.id)
+
+    def lost(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+        yield Progress(0, 2, ())
+        raise RefereeUnavailable("gone")
+
+    world.play(world.messages[0], lost)
+    world.clock.move(1)
+    world.finish(cup.id, play_by_table)
+    assert sorted(one.get("attempt", 1) for one in records(world)) == [1, 1, 2, 2]
+    lines = scoreboard.standings(world.storage, "cup")
+    assert {line.standing.points for line in lines} == {0}
+    assert any(line.raw for line in lines)
+    assert check(lines_of(world)).problem is None
+    assert rebuild(world.storage).problem is None
 
 
 def test_duplicate_tournament_is_verified(duplicate: World) -> None:

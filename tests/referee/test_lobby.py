@@ -1,5 +1,6 @@
 """Connections, matches and sessions of a referee, with the clock passed in."""
 
+import json
 from dataclasses import replace
 from typing import Any, cast
 
@@ -9,10 +10,11 @@ from referee.deals.deal import Deal
 from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetError
 from referee.matches.clock import UNSENT_GRACE
 from referee.matches.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, READY_SECONDS, CloseCode
-from referee.matches.events import Notice, NoticeCode, SessionEnd, SessionEnded, SessionStarted
+from referee.matches.events import DealStarted, Notice, NoticeCode, SessionEnd, SessionEnded, SessionStarted
 from referee.matches.journal import EntryKind
 from referee.matches.lobby import BEAT_SECONDS, FAILING, MAX_VOIDED, STOPPED_BY_WORKER, TAKEN_OVER
-from referee.matches.match import Limits, SessionSpec
+from referee.matches.match import DealsFinished, Limits, MatchSpec, SessionSpec
+from referee.matches.resuming import finished_deals
 from referee.matches.running import MAX_UNFETCHED
 from referee.matches.table import Table
 from tests.referee.harness import FakeBot, Harness
@@ -160,31 +162,108 @@ def test_reconnect_when_sessions_are_open_then_the_bot_is_told_of_each() -> None
 # The referee's own failures
 
 
-def test_turn_when_the_referee_does_not_hand_it_out_then_the_session_is_void_and_played_again() -> None:
+def test_turn_when_the_referee_does_not_hand_it_out_then_the_session_is_void_and_not_played_again() -> None:
     harness = Harness()
-    spec = match_spec(limits=LIMITS)
-    undisturbed = Harness()
-    expected = undisturbed.play_out(undisturbed.open(spec), *four(undisturbed))
     bots = four(harness)
-    match = harness.open(spec)
+    match = harness.open(match_spec(limits=LIMITS))
     harness.advance(UNSENT)
     assert harness.lobby.progress(match).sessions_voided == 1
-    assert not match.results
-    assert harness.play_out(match, *bots) == expected
+    assert (match.done, match.ended, match.results) == (True, "", [])
     bots[0].read()
     ends = [event.reason for event in bots[0].events if isinstance(event, SessionEnded)]
-    assert ends == [SessionEnd.VOID, SessionEnd.PLAYED]
+    assert ends == [SessionEnd.VOID]
     assert not [entry for entry in harness.journal.entries if entry.kind is EntryKind.FAULT]
 
 
-def test_turn_when_the_referee_never_hands_it_out_then_the_match_is_given_back() -> None:
+def test_turn_when_the_referee_hands_out_none_then_the_match_is_given_back() -> None:
     harness = Harness()
     four(harness)
-    match = harness.open(match_spec(limits=LIMITS))
-    harness.advance((MAX_VOIDED + 2) * UNSENT)
+    match = harness.open(match_spec(sessions=MAX_VOIDED + 2, limits=LIMITS))
+    harness.advance(UNSENT)
     assert match.ended == "the referee is too busy to hand out turns"
     assert harness.lobby.matches == 0
     assert not match.results
+
+
+# Attempts
+
+
+def played_until_void(
+    deals: int, *, limits: Limits = LIMITS
+) -> tuple[MatchSpec, list[FakeBot], DealsFinished]:
+    """A session that is void after so many deals of four; its spec, its bots, and what the worker is told."""
+    harness = Harness()
+    bots = four(harness)
+    spec = match_spec(deals=4, limits=replace(limits, decision_ms=60_000))
+    match = harness.open(spec)
+    (table,) = match.tables.values()
+    while len(table.records) < deals:
+        for bot in bots:
+            bot.read()
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+        harness.advance(0.001)
+    table.void()
+    for bot in bots:
+        bot.read()
+    (finished,) = match.take_deals()
+    return spec, bots, finished
+
+
+def test_session_when_void_then_its_finished_deals_are_told_once() -> None:
+    _, _, finished = played_until_void(1)
+    assert (finished.number, [json.loads(record)["deal"] for record in finished.records]) == (1, [1])
+
+
+def test_session_when_played_again_then_finished_deals_stand_and_no_hand_comes_back() -> None:
+    spec, first_bots, finished = played_until_void(1)
+    (session,) = spec.sessions
+    after = finished_deals(finished.records, finished.bank_ms, spec.ruleset)
+    again = replace(spec, sessions=(replace(session, attempt=2, after=after),))
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(again)
+    assert [start.scores for start in started(bots[0])] == [after.scores]
+    (result,) = harness.play_out(match, *bots)
+    records = [json.loads(record) for record in (*finished.records, *result.records)]
+    assert [record["deal"] for record in records] == [1, 2, 3, 4]
+    assert [record.get("attempt", 1) for record in records] == [1, 2, 2, 2]
+    check_records(spec, replace(result, records=(*finished.records, *result.records)))
+    shown = [set(event.hands) for event in first_bots[0].events if isinstance(event, DealStarted)]
+    dealt = [set(event.hands) for event in bots[0].events if isinstance(event, DealStarted)]
+    assert (len(shown), len(dealt)) == (2, 3)
+    assert not any(hands & other for hands in shown for other in dealt)
+
+
+def test_session_when_played_again_then_faults_and_banks_go_on() -> None:
+    limits = replace(LIMITS, bank_ms=50_000, faults=3)
+    spec, _, finished = played_until_void(2, limits=limits)
+    assert len(finished.bank_ms) == 4
+    assert max(finished.bank_ms) <= 50_000
+    after = replace(
+        finished_deals(finished.records, (1000, 2000, 3000, 4000), spec.ruleset), faults=(2, 0, 0, 1)
+    )
+    harness = Harness()
+    four(harness)
+    match = harness.open(replace(spec, sessions=(replace(spec.sessions[0], attempt=2, after=after),)))
+    (table,) = match.tables.values()
+    assert table.faults == (2, 0, 0, 1)
+    assert [seat.clock.bank for seat in table.seats] == [1, 2, 3, 4]
+
+
+def test_deals_when_a_session_is_open_then_each_is_told_once() -> None:
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(match_spec(deals=3, limits=replace(LIMITS, decision_ms=60_000)))
+    told = []
+    while not match.done:
+        for bot in bots:
+            bot.read()
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+        harness.advance(0.001)
+        told += [json.loads(record)["deal"] for deals in match.take_deals() for record in deals.records]
+    assert told == [1, 2]
 
 
 def test_turn_when_only_its_bot_takes_no_messages_then_the_others_are_not_harmed() -> None:
@@ -384,9 +463,11 @@ def test_table_when_it_fails_then_only_its_session_is_void_and_it_is_logged_and_
     assert [record.getMessage() for record in caplog.records] == ["session m/1 failed, and is void"]
     while harness.lobby.penalty(bot.number, harness.now):
         harness.advance(1)
+        for other in bots:
+            other.read()
     if not bots[bot.number - 1].here:
         bots[bot.number - 1] = harness.connect(bot.number)
-    assert [result.number for result in harness.play_out(match, *bots)] == [1, 2, 3]
+    assert [result.number for result in harness.play_out(match, *bots)] == [2, 3]
 
 
 def test_table_when_it_cannot_even_be_ended_then_it_is_cleared_all_the_same() -> None:
@@ -401,13 +482,12 @@ def test_table_when_it_cannot_even_be_ended_then_it_is_cleared_all_the_same() ->
     assert harness.lobby.sessions == len(match.tables)
 
 
-def test_match_when_its_tables_fail_again_and_again_then_it_is_given_back() -> None:
+def test_match_when_many_of_its_tables_fail_then_it_is_given_back() -> None:
     harness = Harness()
     four(harness)
-    match = harness.open(match_spec(limits=LIMITS))
+    match = harness.open(match_spec(sessions=MAX_VOIDED + 2, limits=LIMITS))
     for _ in range(MAX_VOIDED + 1):
-        (table,) = match.tables.values()
-        harness.lobby.fail(table)
+        harness.lobby.fail(next(iter(match.tables.values())))
         harness.advance(BEAT_SECONDS)
     assert match.ended == FAILING
     assert harness.lobby.failures == MAX_VOIDED + 1
@@ -470,6 +550,7 @@ def test_hold_when_sessions_are_open_then_they_finish_and_no_other_begins() -> N
     match = harness.open(match_spec(sessions=5, limits=replace(LIMITS, decision_ms=60_000)))
     other = harness.open(match_spec(match_id="other", limits=replace(LIMITS, decision_ms=60_000)))
     harness.lobby.hold(match)
+    assert harness.lobby.progress(match).sessions_left == (3, 4, 5)
     assert len(harness.play_out(match, *bots)) == 2
     assert (match.done, match.ended, [len(started(bot)) for bot in bots]) == (True, "", [3] * 4)
     assert len(harness.play_out(other, *bots)) == 1

@@ -1,13 +1,16 @@
 """Matches as messages; entries of a bot's log too, from referees of any version."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from referee.deals.succession import Legacy
 from referee.errors import LogQueryError
 from referee.matches.journal import EntryKind, LogEntry, LogQuery
-from referee.matches.match import Limits
+from referee.matches.match import DealsFinished, Finished, Limits, Progress
 from referee.protocol.logs import (
     LARGEST_PAGE,
     PAGE,
@@ -17,8 +20,15 @@ from referee.protocol.logs import (
     read_entry,
     read_query,
 )
-from referee.protocol.requests import match_request, read_match
+from referee.protocol.requests import (
+    deals_response,
+    match_request,
+    progress_response,
+    read_match,
+    read_update,
+)
 from referee.v1 import logs_pb2
+from referee.worker.v1alpha1 import worker_pb2
 from tests.referee.support import match_spec
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,6 +40,27 @@ def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> No
     limits = Limits(900, 5000, 3, 60_000, 50, 7, ask_forced=True)
     spec = replace(match_spec(sessions=2, limits=limits), shared_deals=shared_deals)
     assert read_match(match_request(spec)) == spec
+
+
+@pytest.mark.parametrize("last", [Legacy(3, 2, None, 1), Legacy(1, 0, 3, None)])
+def test_session_when_it_goes_on_then_what_is_finished_is_sent_and_read(last: Legacy) -> None:
+    spec = match_spec()
+    after = Finished(last, (0, -3, -4, -5), (0, 0, 2, 1), (1, 2000, 3, 0))
+    spec = replace(spec, sessions=(replace(spec.sessions[0], attempt=7, after=after),))
+    assert read_match(match_request(spec)) == spec
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        (DealsFinished(3, ('{"deal":1}', '{"deal":2}'), (100, 0, 7, 1)), deals_response),
+        (Progress(5, 2, ("a/b@1",), 3, (8, 9)), progress_response),
+    ],
+)
+def test_update_when_sent_and_read_then_it_is_as_it_was(
+    update: Any, message: Callable[[Any], worker_pb2.RunMatchResponse]
+) -> None:
+    assert read_update(message(update)) == update
 
 
 def test_entry_when_sent_and_read_then_it_is_as_it_was() -> None:

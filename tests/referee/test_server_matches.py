@@ -72,7 +72,7 @@ async def test_match_when_held_then_it_ends_well_and_every_session_that_began_is
         for update in run_match(address, WORKER_TOKEN, match_spec(sessions=100, deals=30)):
             if isinstance(update, SessionResult):
                 results.append(update)
-            elif update.sessions_open:
+            elif isinstance(update, Progress) and update.sessions_open:
                 hold_match(address, WORKER_TOKEN, "m")
         return results
 

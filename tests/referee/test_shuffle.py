@@ -88,3 +88,8 @@ def test_session_seed_is_the_keyed_hash_of_its_place(table: int | None, name: by
 
 def test_deal_seed_is_the_keyed_hash_of_its_number() -> None:
     assert deal_seed(SEED, 7) == hmac.new(SEED, b"deal/7", sha256).digest()
+
+
+def test_deal_seed_of_a_later_attempt_is_the_keyed_hash_of_both_numbers() -> None:
+    assert deal_seed(SEED, 7, 1) == deal_seed(SEED, 7)
+    assert deal_seed(SEED, 7, 3) == hmac.new(SEED, b"deal/7/attempt/3", sha256).digest()

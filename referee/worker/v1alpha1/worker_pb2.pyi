@@ -137,13 +137,23 @@ class MatchSession(_message.Message):
     NUMBER_FIELD_NUMBER: _builtins.int
     SEATING_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """number counts the sessions of the match from 1."""
     seed: _builtins.bytes
     """seed is the session's seed, 32 bytes."""
+    attempt: _builtins.int
+    """attempt counts the attempts at the session from 1: each deals other cards (docs/formats.md)."""
     @_builtins.property
     def seating(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """seating gives for each seat, seat 0 first, the index of its bot in the request's bots."""
+
+    @_builtins.property
+    def after(self) -> Global___DealsBefore:
+        """after is how the session stands after the deals that earlier attempts finished; it goes on after them. Absent, it
+        begins anew.
+        """
 
     def __init__(
         self,
@@ -151,42 +161,113 @@ class MatchSession(_message.Message):
         number: _builtins.int = ...,
         seating: _abc.Iterable[_builtins.int] | None = ...,
         seed: _builtins.bytes = ...,
+        attempt: _builtins.int = ...,
+        after: Global___DealsBefore | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["after", b"after"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "seating", b"seating", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after", b"after", "attempt", b"attempt", "number", b"number", "seating", b"seating", "seed", b"seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MatchSession: _TypeAlias = MatchSession  # noqa: Y015
 
 @_typing.final
+class DealsBefore(_message.Message):
+    """DealsBefore is how a session stands after the deals that earlier attempts at it finished."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEALS_FIELD_NUMBER: _builtins.int
+    DEALER_FIELD_NUMBER: _builtins.int
+    WINNER_FIELD_NUMBER: _builtins.int
+    LOSER_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
+    FAULTS_FIELD_NUMBER: _builtins.int
+    BANKS_FIELD_NUMBER: _builtins.int
+    deals: _builtins.int
+    """deals is how many there are, from 1."""
+    dealer: _builtins.int
+    """dealer is the seat that dealt the last of them."""
+    winner: _builtins.int
+    """winner is the seat that went out first in it; absent where it had no winner."""
+    loser: _builtins.int
+    """loser is the seat that lost it; absent where the rules do not ask for it."""
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """scores is the score by seat."""
+
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """faults counts the faults by seat."""
+
+    @_builtins.property
+    def banks(self) -> _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]:
+        """banks is what is left in the bank of each seat; empty without banks."""
+
+    def __init__(
+        self,
+        *,
+        deals: _builtins.int = ...,
+        dealer: _builtins.int = ...,
+        winner: _builtins.int | None = ...,
+        loser: _builtins.int | None = ...,
+        scores: _abc.Iterable[_builtins.int] | None = ...,
+        faults: _abc.Iterable[_builtins.int] | None = ...,
+        banks: _abc.Iterable[_duration_pb2.Duration] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "loser", b"loser", "winner", b"winner"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "banks", b"banks", "dealer", b"dealer", "deals", b"deals", "faults", b"faults", "loser", b"loser", "scores", b"scores", "winner", b"winner"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__loser: _TypeAlias = _typing.Literal["loser"]  # noqa: Y015
+    _WhichOneofArgType__loser: _TypeAlias = _typing.Literal["_loser", b"_loser"]  # noqa: Y015
+    _WhichOneofReturnType__winner: _TypeAlias = _typing.Literal["winner"]  # noqa: Y015
+    _WhichOneofArgType__winner: _TypeAlias = _typing.Literal["_winner", b"_winner"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__loser) -> _WhichOneofReturnType__loser | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__winner) -> _WhichOneofReturnType__winner | None: ...
+
+Global___DealsBefore: _TypeAlias = DealsBefore  # noqa: Y015
+
+@_typing.final
 class RunMatchResponse(_message.Message):
-    """RunMatchResponse is one thing that happened in the match. The stream ends when all sessions are finished."""
+    """RunMatchResponse is one thing that happened in the match. The stream ends when all sessions are finished, void or
+    left.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PROGRESS_FIELD_NUMBER: _builtins.int
     SESSION_FINISHED_FIELD_NUMBER: _builtins.int
+    DEALS_FINISHED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def progress(self) -> Global___MatchProgress:
         """progress comes at least every two seconds."""
 
     @_builtins.property
     def session_finished(self) -> Global___SessionFinished:
-        """session_finished comes once for each session."""
+        """session_finished comes once for each session that is played to its end."""
+
+    @_builtins.property
+    def deals_finished(self) -> Global___DealsFinished:
+        """deals_finished comes now and then for a session that is still being played, and once for one that is void, where
+        deals have finished that were not told of yet.
+        """
 
     def __init__(
         self,
         *,
         progress: Global___MatchProgress | None = ...,
         session_finished: Global___SessionFinished | None = ...,
+        deals_finished: Global___DealsFinished | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals_finished", b"deals_finished", "progress", b"progress", "session_finished", b"session_finished", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["progress", "session_finished"]  # noqa: Y015
+    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["progress", "session_finished", "deals_finished"]  # noqa: Y015
     _WhichOneofArgType_update: _TypeAlias = _typing.Literal["update", b"update"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_update) -> _WhichOneofReturnType_update | None: ...
 
@@ -202,15 +283,24 @@ class MatchProgress(_message.Message):
     SESSIONS_OPEN_FIELD_NUMBER: _builtins.int
     WAITING_FOR_FIELD_NUMBER: _builtins.int
     SESSIONS_VOIDED_FIELD_NUMBER: _builtins.int
+    SESSIONS_LEFT_FIELD_NUMBER: _builtins.int
     decisions: _builtins.int
     """decisions counts the turns asked in the match so far."""
     sessions_open: _builtins.int
     """sessions_open is how many sessions are being played."""
     sessions_voided: _builtins.int
-    """sessions_voided counts the sessions that were stopped because the referee could not hand out a turn."""
+    """sessions_voided counts the sessions that were stopped because the referee could not hand out a turn, or failed. They
+    are not played again in this call.
+    """
     @_builtins.property
     def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """waiting_for names the bots that the match waits for: not connected, without room, or unable to play the ruleset."""
+
+    @_builtins.property
+    def sessions_left(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """sessions_left numbers the sessions that will not begin in this call, and of which nobody was shown a card. The last
+        progress of a call has it.
+        """
 
     def __init__(
         self,
@@ -219,14 +309,49 @@ class MatchProgress(_message.Message):
         sessions_open: _builtins.int = ...,
         waiting_for: _abc.Iterable[_builtins.str] | None = ...,
         sessions_voided: _builtins.int = ...,
+        sessions_left: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "sessions_open", b"sessions_open", "sessions_voided", b"sessions_voided", "waiting_for", b"waiting_for"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "sessions_left", b"sessions_left", "sessions_open", b"sessions_open", "sessions_voided", b"sessions_voided", "waiting_for", b"waiting_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MatchProgress: _TypeAlias = MatchProgress  # noqa: Y015
+
+@_typing.final
+class DealsFinished(_message.Message):
+    """DealsFinished are deals of a session that is not finished, or has come to nothing. They count all the same."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECORDS_FIELD_NUMBER: _builtins.int
+    BANKS_FIELD_NUMBER: _builtins.int
+    session: _builtins.int
+    """session is the session's number."""
+    @_builtins.property
+    def records(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """records holds the deals' records, in order, as in SessionFinished."""
+
+    @_builtins.property
+    def banks(self) -> _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]:
+        """banks is what was left in the seats' banks after the last of them; empty without banks."""
+
+    def __init__(
+        self,
+        *,
+        session: _builtins.int = ...,
+        records: _abc.Iterable[_builtins.str] | None = ...,
+        banks: _abc.Iterable[_duration_pb2.Duration] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["banks", b"banks", "records", b"records", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DealsFinished: _TypeAlias = DealsFinished  # noqa: Y015
 
 @_typing.final
 class SessionFinished(_message.Message):
@@ -253,8 +378,8 @@ class SessionFinished(_message.Message):
 
     @_builtins.property
     def records(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """records holds one deal record for each deal, as JSON, without the fields that are the same for the whole
-        session (docs/formats.md).
+        """records holds one deal record for each deal of this attempt, as JSON, without the fields that are the same for the
+        whole session (docs/formats.md).
         """
 
     def __init__(
