@@ -23,7 +23,7 @@ from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
-STREAMS_PER_CHANNEL = 500
+STREAMS_PER_CHANNEL = 250
 SESSIONS_PER_MATCH = 250
 MIB = 1 << 20
 

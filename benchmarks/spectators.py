@@ -22,7 +22,7 @@ from referee.matches.match import Progress
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 
 SESSIONS = 64
-PER_CHANNEL = 500
+PER_CHANNEL = 200
 AT_ONCE = 100
 
 

@@ -246,15 +246,15 @@ async def test_watch_when_thousands_do_not_read_then_the_results_are_the_same(
 
 @asynccontextmanager
 async def _crowd(address: str, count: int, before: int = 0) -> AsyncIterator[None]:
-    """So many spectators that read nothing: 400 on a connection, with windows of no size."""
+    """So many spectators that read nothing: 200 on a connection, with windows of no size."""
     if before == count:
         yield
         return
     request = spectators_pb2.WatchMatchRequest(match_id="m").SerializeToString()
     async with socket(address) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
-        for stream in range(1, 800, 2):
+        for stream in range(1, 400, 2):
             await connection.send(headers(stream, "WatchMatch") + message(stream, request, end=True))
-        await until_watched(address, before + 400)
-        async with _crowd(address, count, before + 400):
+        await until_watched(address, before + 200)
+        async with _crowd(address, count, before + 200):
             yield
