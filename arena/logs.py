@@ -16,6 +16,7 @@ from types import TracebackType
 
 from arena.settings import Settings
 from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.plain import plain
 
 IDS = ("tournament", "match", "session", "bot")
 """What a line may be about. A session's id is ``tournament/round/table/number``, its match's the same without
@@ -37,6 +38,18 @@ def about(**ids: str) -> Iterator[None]:
         yield
     finally:
         _about.reset(token)
+
+
+class TextFormatter(logging.Formatter):
+    """A line of text for each event, and the lines of a traceback where there was an exception."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return the line; a line break that a message brings along makes no second one."""
+        return plain(super().formatMessage(record))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line and the traceback."""
+        return plain(super().format(record), keep="\n")
 
 
 class JsonFormatter(logging.Formatter):
@@ -65,14 +78,14 @@ class JsonFormatter(logging.Formatter):
                 line[name] = str(value)
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return json.dumps(line)
 
 
 def set_up(settings: Settings, process: str) -> None:
     """Have this process log to standard error as the settings say; ``process`` names it in each line."""
     handler = logging.StreamHandler(sys.stderr)
     as_json = settings.log_format == "json"
-    handler.setFormatter(JsonFormatter(process) if as_json else logging.Formatter(TEXT))
+    handler.setFormatter(JsonFormatter(process) if as_json else TextFormatter(TEXT))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     for name in OURS:
         logging.getLogger(name).setLevel(settings.log_level.upper())

@@ -14,6 +14,7 @@ from arena.cli.context import Given
 from arena.cli.later import Later
 from arena.errors import ArenaError, SpecError
 from referee.errors import RefereeError, RulesetError
+from referee.plain import plain
 
 COMMANDS = (
     Later(
@@ -154,5 +155,5 @@ def _with_help(error: typer.TyperException) -> str:
 
 def _fail(*reasons: str, status: int = 1) -> int:
     for reason in filter(None, reasons):
-        print(f"error: {' '.join(reason.split())}", file=sys.stderr)
+        print(f"error: {plain(' '.join(reason.split()))}", file=sys.stderr)
     return status

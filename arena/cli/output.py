@@ -19,11 +19,12 @@ WIDE = 1_000_000
 
 
 def console() -> "Console":
-    """Return standard output as it is now; text is shown as it is, brackets too."""
-    from rich.console import Console  # takes as long to load as all else together, and JSON needs none
+    """Return standard output as it is now; text is shown as it is, brackets too, if it is printable."""
+    # Rich takes as long to load as all else together, and JSON needs none.
+    from arena.cli.terminal import PlainConsole
 
     width = None if sys.stdout.isatty() else WIDE
-    return Console(width=width, markup=False, highlight=False, emoji=False)
+    return PlainConsole(width=width, markup=False, highlight=False, emoji=False)
 
 
 def say(*lines: str) -> None:
@@ -48,13 +49,13 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document; dataclasses are objects, times are in ISO 8601."""
-    print(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
+    """Print one JSON document in ASCII; dataclasses are objects, times are in ISO 8601."""
+    print(json.dumps(value, default=_plain, indent=2))
 
 
 def print_json_line(value: object) -> None:
     """Print one JSON document in a line of its own, at once."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False), flush=True)
+    print(json.dumps(value, default=_plain), flush=True)
 
 
 def _plain(value: object) -> object:

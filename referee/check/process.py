@@ -11,6 +11,7 @@ from typing import IO
 
 from referee.check.outcome import Absent
 from referee.environment import environment_for_bots
+from referee.plain import plain
 
 STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""
@@ -120,6 +121,6 @@ class BotProcess:
 
 
 def _fit(line: str) -> str:
-    """Return a line without control characters, cut where it is long."""
-    shown = "".join(letter if letter.isprintable() else " " for letter in line.rstrip())
+    """Return a line with nothing in it that a terminal would obey, cut where it is long."""
+    shown = plain(line.expandtabs().rstrip())
     return shown if len(shown) <= SHOWN_WIDTH else f"{shown[:SHOWN_WIDTH]} …"

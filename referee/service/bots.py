@@ -9,6 +9,7 @@ import grpc
 
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
+from referee.plain import plain_line
 from referee.protocol import twin
 from referee.protocol.reasons import Reason, Refused
 from referee.service.access import Access
@@ -76,7 +77,7 @@ class BotServicer:
             if self._options.meter is not None:
                 self._options.meter.refused(refusal.reason)
             raise
-        return stream, " ".join(hello.sdk[:100].split()) or "no SDK named"
+        return stream, plain_line(hello.sdk[:100], 100) or "no SDK named"
 
     def _note_end(self, stream: BotStream) -> None:
         connection = stream.connection

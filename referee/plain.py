@@ -1,0 +1,26 @@
+"""The one door for text from outside on its way to a terminal or a log.
+
+Names of SDKs, reasons, output of bots, names in files: whoever wrote them could put sequences into them that
+move a terminal's cursor, hide or turn round what is shown, or make one line of a log look like two.
+"""
+
+
+def plain(text: str, keep: str = "") -> str:
+    r"""Return the text with everything that is not printable written out, as ``\x1b``.
+
+    That is: control characters (C0, DEL and C1), marks of direction and other formatting, separators other
+    than the space, lone surrogates, and what is no character; but for those in ``keep``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in keep else _written_out(one) for one in text)
+
+
+def plain_line(text: str, most: int) -> str:
+    """Return the text in one line of at most so many characters, blanks of every kind as single spaces."""
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _written_out(one: str) -> str:
+    return one.encode("unicode_escape").decode("ascii")
