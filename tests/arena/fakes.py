@@ -11,6 +11,9 @@ from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpe
 ROOT = Actor(Role.OPERATOR, "root")
 """Who may do everything."""
 
+LOCKED = datetime(2026, 1, 1, tzinfo=UTC)
+"""When tournaments start whose runs are compared: the first pairings follow from it."""
+
 DEALS = 3
 """Deals in a session where the match leaves it to the ruleset."""
 

@@ -18,7 +18,7 @@ from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.databases import open_new
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -44,7 +44,7 @@ class RunningArena:
 
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
         """Creates a tournament with this seed and starts it."""
-        now = utc_now()
+        now = LOCKED
         status = creation.create(self.storage, ROOT, make_spec({"name": name} | fields), now, seed)
         lifecycle.start(self.storage, ROOT, name, now)
         wake(self.settings, status.id)

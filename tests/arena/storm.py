@@ -28,9 +28,12 @@ from arena.storage import Storage
 from arena.tasks import BROKEN
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
+from referee.client import referee_status
+from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
+from tests.arena.calm import Attempts, in_attempts, play_all
 from tests.arena.databases import open_new
-from tests.arena.fakes import ROOT
+from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
@@ -122,16 +125,25 @@ class Cluster:
             environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
             self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
 
-    def start_tournament(self) -> None:
-        """Creates the cup and starts it."""
-        now = utc_now()
+    def start_tournament(self) -> int:
+        """Creates the cup and starts it; gives its number."""
+        now = LOCKED
         cup = creation.create(self.storage, ROOT, make_spec({"name": "cup"} | CUP), now, SEED)
         lifecycle.start(self.storage, ROOT, "cup", now)
         wake(self.settings, cup.id)
+        return cup.id
 
     def status(self) -> TournamentStatus:
         """How the cup stands."""
         return overview.status(self.storage, "cup")
+
+    def is_up(self) -> bool:
+        """Whether the first referee takes matches."""
+        try:
+            referee_status(self.settings.referees[0], self.settings.worker_secret())
+        except RefereeUnavailable:
+            return False
+        return True
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits until the condition holds, keeping all processes running; fails if that takes too long."""
@@ -199,6 +211,17 @@ def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: 
         running = Cluster(settings, storage, supervisor, app)
         running.start(workers)
         yield running
+
+
+def calm(folder: Path, attempts: Attempts) -> Outcome:
+    """What the cup comes to when nothing happens to it, but its deals are dealt in these attempts."""
+    with cluster(folder, workers=0) as running:
+        running.start_bots()
+        running.wait(running.is_up)
+        run = in_attempts(running.settings.referees[0], running.settings.worker_secret(), attempts)
+        play_all(running.storage, running.start_tournament(), run, lambda: running.status().ended)
+        assert running.faults() == []
+        return running.finish()
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,9 +117,12 @@ def played_by(arena: RunningArena, name: str) -> set[str]:
 
 
 def play(folder: Path, *, stop_one: bool) -> object:
-    """Plays the cup on two referees, one of which is told to stop in the middle; gives all that counts."""
+    """Plays the cup on two referees, one of which is told to stop in the middle; gives all that counts.
+
+    What is open then has time to end, so that nothing is played again.
+    """
     address = free_address(2)
-    settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 0.3}
+    settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 60}
     with running_arena(folder, BOTS, **settings) as arena:
         arena.start_tournament("cup", SEED, **CUP)
         if stop_one:

@@ -1,6 +1,6 @@
 """Real processes killed at random, connections cut, messages lost and doubled.
 
-The results are those of an undisturbed run, and no fault of a bot comes of it.
+The results are those of an undisturbed run with the same attempts, and no fault of a bot comes of it.
 """
 
 import secrets
@@ -15,9 +15,12 @@ import pytest
 from redis import Redis
 from sqlmodel import select
 
+from arena.exports.write import export_lines
 from arena.models import Round
 from arena.rounds import advance
+from arena.verify import check_export
 from tests.arena import servers
+from tests.arena.calm import attempts_of
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.storm import (
@@ -25,8 +28,8 @@ from tests.arena.storm import (
     ROUND,
     Cluster,
     Event,
-    Outcome,
     at_random,
+    calm,
     cluster,
     cuts,
     differences,
@@ -40,17 +43,6 @@ ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
 
 CUT_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
-
-
-@pytest.fixture(scope="module")
-def calm(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """What the cup comes to when nothing happens to it."""
-    with cluster(tmp_path_factory.mktemp("calm"), workers=1) as running:
-        running.start_bots()
-        running.start_tournament()
-        outcome = running.finish()
-        assert running.faults() == []
-        return outcome
 
 
 @pytest.fixture
@@ -76,14 +68,21 @@ def deaths(random: Random, postgres: Postgres) -> list[Event]:
     return [at_random(random, name, happen, first=ROUND) for name, happen in ends.items()]
 
 
-def survive(running: Cluster, random: Random, calm: Outcome, others: Sequence[Event]) -> None:
-    """Plays the cup through 24 kills and these other events, and compares it with the calm run."""
+def survive(running: Cluster, random: Random, folder: Path, others: Sequence[Event]) -> None:
+    """Plays the cup through 24 kills and these other events.
+
+    Compares it with a calm run, in another folder, that is given the same attempts.
+    """
     running.start_bots()
     events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
     outcome = weather(running, random, events)
     assert running.faults() == []
     assert running.failures() == []
-    assert differences(outcome, calm) == []
+    attempts = attempts_of(running.storage)
+    print(f"{sum(max(one) > 1 for one in attempts.values())} sessions were dealt again")
+    report = check_export(line.encode() for line in export_lines(running.storage, "cup"))
+    assert report.problem is None
+    assert differences(outcome, calm(folder / "calm", attempts)) == []
     assert running.killed >= 20
 
 
@@ -96,15 +95,15 @@ def test_pairing_when_another_was_faster_and_its_round_is_open_then_nothing_is_p
 
 
 def test_storm_when_everything_is_embedded_then_the_results_are_those_of_a_calm_run(
-    calm: Outcome, random: Random, tmp_path: Path
+    random: Random, tmp_path: Path
 ) -> None:
-    with cluster(tmp_path) as running:
+    with cluster(tmp_path / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)
-        survive(running, random, calm, [emptied])
+        survive(running, random, tmp_path, [emptied])
 
 
 def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm_run(
-    calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
+    random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
     with (
         servers.redis_server() as (redis, server),
@@ -116,7 +115,7 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
             "broker_url": f"redis://{LOOPBACK}:{broker.port}/0",
         }
         with (
-            cluster(tmp_path, database=postgres.url(), **settings) as running,
+            cluster(tmp_path / "storm", database=postgres.url(), **settings) as running,
             Redis(LOOPBACK, redis) as client,
         ):
             end_all = partial(postgres.sql, CUT_ALL)
@@ -128,11 +127,11 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
                 *deaths(random, postgres),
                 at_random(random, "Redis is killed, with all that it had", server.restart, first=ROUND),
             ]
-            survive(running, random, calm, others)
+            survive(running, random, tmp_path, others)
 
 
 def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
-    calm: Outcome, random: Random, postgres: Postgres, tmp_path: Path
+    random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
     with (
         servers.rabbitmq_server() as (rabbitmq, server),
@@ -143,7 +142,7 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
             "database_url": postgres.url(port=database.port),
             "broker_url": f"amqp://guest:guest@{LOOPBACK}:{broker.port}//",
         }
-        with cluster(tmp_path, database=postgres.url(), **settings) as running:
+        with cluster(tmp_path / "storm", database=postgres.url(), **settings) as running:
             others = [
                 at_random(random, "the broker is emptied", running.empty_broker),
                 cuts(random, "the broker", broker),
@@ -151,4 +150,4 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
                 *deaths(random, postgres),
                 at_random(random, "RabbitMQ is killed", server.restart, first=ROUND),
             ]
-            survive(running, random, calm, others)
+            survive(running, random, tmp_path, others)

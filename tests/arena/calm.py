@@ -1,0 +1,73 @@
+"""A tournament without any trouble, whose sessions are played in given attempts."""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import groupby
+
+from sqlmodel import col, select
+
+from arena.matches.playing import Run, play
+from arena.models import Match, Round, Session, utc_now
+from arena.rounds import advance
+from arena.storage import Storage
+from referee.client import run_match
+from referee.matches.match import MatchSpec, SessionResult, SessionSpec, Update
+from referee.matches.resuming import finished_deals
+
+Attempts = Mapping[tuple[int, int, int], Sequence[int]]
+"""For each round, table and session the attempts that dealt its deals."""
+
+LEASE = timedelta(seconds=60)
+
+
+def attempts_of(storage: Storage) -> Attempts:
+    """In which attempts the deals of a finished tournament were dealt."""
+    rows = (
+        select(Round.number, Match.table_number, Session)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Session, col(Session.match_id) == Match.id)
+    )
+    with storage.read() as tx:
+        return {
+            (round, table, session.number): session.deal_attempts or [1] * len(session.deal_points)
+            for round, table, session in tx.exec(rows)
+        }
+
+
+def play_all(storage: Storage, tournament_id: int, run: Run, ended: Callable[[], bool]) -> None:
+    """Do what workers do until the tournament has ended."""
+    while not ended():
+        messages: list[int] = []
+        advance.advance(
+            storage, tournament_id, utc_now(), messages.append, at_once=100, again_after=timedelta()
+        )
+        for match_id in messages:
+            play(storage, match_id, run, clock=utc_now, lease=LEASE)
+
+
+def in_attempts(address: str, token: str, attempts: Attempts) -> Run:
+    """A referee at this address, told the attempts of every deal, one after the other."""
+
+    def run(_route: int, spec: MatchSpec) -> Generator[Update]:
+        for session in spec.sessions:
+            yield _play(address, token, spec, session, attempts[spec.round, spec.table, session.number])
+
+    return run
+
+
+def _play(
+    address: str, token: str, spec: MatchSpec, session: SessionSpec, attempts: Sequence[int]
+) -> SessionResult:
+    records: list[str] = []
+    for attempt, deals in groupby(attempts):
+        more = len(list(deals))
+        after = finished_deals(records, (), spec.ruleset) if records else None
+        part = replace(
+            spec,
+            sessions=(replace(session, attempt=attempt, after=after),),
+            deals=len(records) + more,
+        )
+        (result,) = (one for one in run_match(address, token, part) if isinstance(one, SessionResult))
+        records += result.records
+    return replace(result, records=tuple(records))
