@@ -252,7 +252,7 @@ async def test_docs_when_a_bot_is_copied_from_them_then_it_plays(tmp_path: Path,
 
 def test_numbers_when_pages_name_them_then_they_are_those_of_the_scenarios() -> None:
     for page, text in (
-        ("README.md", "situations over real gRPC"),
+        ("README.md", "scenarios over real gRPC"),
         ("CHANGELOG.md", "scenarios over real gRPC"),
     ):
         assert f"{len(SCENARIOS)} {text}" in (ROOT / page).read_text(encoding="utf-8")
