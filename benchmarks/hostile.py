@@ -235,6 +235,10 @@ class Referee:
         return self._log.read().count("Traceback")
 
 
+def _nothing() -> None:
+    pass
+
+
 def play(flood: str | None, seconds: float) -> Run:
     """Play honest matches for so long, beside a flood if one is named."""
     with ExitStack() as stack:
@@ -242,20 +246,21 @@ def play(flood: str | None, seconds: float) -> Run:
         for number in HONEST:
             stack.enter_context(process("benchmarks.referee", "--bot", str(number), referee.address))
         _match(referee, 50, time.perf_counter() + PATIENCE)
+        over = _nothing
         if flood is not None:
             command = ("benchmarks.hostile", "--flood", flood, referee.address, str(seconds + 30))
-            stack.enter_context(process(*command))
+            over = stack.enter_context(process(*command)).kill
             time.sleep(HEAD_START)
         matches: list[Match] = []
         begun = time.perf_counter()
-        while (taken := time.perf_counter() - begun) < seconds:
-            matches.append(_match(referee, SESSIONS, begun + seconds))
+        while time.perf_counter() - begun < seconds:
+            matches.append(_match(referee, SESSIONS, begun + seconds, over))
         sessions, faults, voided, broken = map(sum, zip(*matches, strict=True))
-        return Run(sessions / taken, faults, voided, broken, referee.memory, referee.tracebacks())
+        return Run(sessions / seconds, faults, voided, broken, referee.memory, referee.tracebacks())
 
 
-def _match(referee: Referee, most: int, until: float) -> Match:
-    """Play an honest match of so many sessions, at most until then."""
+def _match(referee: Referee, most: int, until: float, over: Callable[[], None] = _nothing) -> Match:
+    """Play an honest match to its end, and count the sessions until then, when ``over`` is called."""
     sessions = faults = voided = 0
     try:
         for update in run_match(referee.address, "worker", spec(MATCH, HONEST, most)):
@@ -263,10 +268,10 @@ def _match(referee: Referee, most: int, until: float) -> Match:
             if isinstance(update, Progress):
                 voided = update.sessions_voided
             elif isinstance(update, SessionResult):
-                sessions += 1
                 faults += sum(update.faults)
+                sessions += time.perf_counter() < until
             if time.perf_counter() >= until:
-                break
+                over()
     except RefereeUnavailable:
         return Match(sessions, faults, voided, 1)
     return Match(sessions, faults, voided, 0)

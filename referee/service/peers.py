@@ -12,6 +12,11 @@ from referee.protocol.reasons import Reason, Refused
 CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 
+def host_of(context: CallContext) -> str:
+    """Return the host that a call comes from."""
+    return str(context.peer()).rpartition(":")[0]
+
+
 class PeerLimit:
     """How many calls may be at some point at once: from everywhere, and from one host."""
 
@@ -25,7 +30,7 @@ class PeerLimit:
     @contextmanager
     def one_of(self, context: CallContext) -> Iterator[None]:
         """Count a call while the block runs. Raise Refused if there are too many."""
-        host = str(context.peer()).rpartition(":")[0]
+        host = host_of(context)
         if self._counts[host] >= self._from_peer or self._counts.total() >= self._total:
             raise Refused(Reason.BUSY, f"too many {self._what}")
         self._counts[host] += 1

@@ -1,5 +1,6 @@
 """The service for spectators."""
 
+from collections import Counter
 from typing import Any, TypeAlias
 
 import grpc
@@ -12,12 +13,16 @@ from referee.protocol.reasons import Reason, Refused
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
 from referee.service.pacer import Pacer
+from referee.service.peers import host_of
 from referee.service.running import running_match, why_ended
 from referee.v1 import spectators_pb2
 
 SERVICE = spectators_pb2.DESCRIPTOR.services_by_name["SpectatorService"]
 
 MAX_SPECTATORS = 20_000
+UNREAD, UNREAD_FROM_PEER = 64 << 20, 32 << 20
+"""Bytes on their way to spectators whose connections do not take them: where there are more, to everybody or
+to one host, nothing is sent, and spectators are told later how much was left out."""
 SHARED_DEALS = "the deals of this match are played at other tables too"
 WATCHING = "watching needs a token of an organiser or a spectator"
 
@@ -32,6 +37,8 @@ class SpectatorServicer:
         self._access = access
         self._open_to_anyone = open_to_anyone
         self._pacer = Pacer()
+        self._unread: Counter[str] = Counter()
+        """Bytes by host."""
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
@@ -56,13 +63,25 @@ class SpectatorServicer:
 
     async def _show(self, match: Match, context: WatchContext) -> None:
         spectator = self._lobby.watch(match)
-        newcomer = True
+        host, newcomer = host_of(context), True
         try:
             while not spectator.done:
                 await self._pacer.turn(newcomer=newcomer)
                 newcomer = False
-                updates = spectator.take()
-                if updates:
-                    await context.write(updates)
+                if self._may_write(host) and (updates := spectator.take()):
+                    await self._write(context, host, updates)
         finally:
             self._lobby.unwatch(match)
+
+    def _may_write(self, host: str) -> bool:
+        return self._unread[host] < UNREAD_FROM_PEER and self._unread.total() < UNREAD
+
+    async def _write(self, context: WatchContext, host: str, updates: bytes) -> None:
+        """Send updates, which cost memory until the connection takes them."""
+        self._unread[host] += len(updates)
+        try:
+            await context.write(updates)
+        finally:
+            self._unread[host] -= len(updates)
+            if not self._unread[host]:
+                del self._unread[host]

@@ -11,9 +11,10 @@ import grpc
 import pytest
 
 from referee.client import referee_status
-from referee.matches.broadcast import BACKLOG
+from referee.matches.broadcast import BACKLOG, Spectator
 from referee.matches.match import Limits
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
+from referee.service import spectators
 from referee.service.server import ServerOptions
 from referee.v1 import spectators_pb2, spectators_pb2_grpc
 from tests.referee.hostile import (
@@ -258,3 +259,36 @@ async def _crowd(address: str, count: int, before: int = 0) -> AsyncIterator[Non
         await until_watched(address, before + 200)
         async with _crowd(address, count, before + 200):
             yield
+
+
+async def test_watch_when_spectators_read_nothing_then_no_more_is_sent_than_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spectators, "UNREAD_FROM_PEER", 1)
+    taken: list[bytes] = []
+    take = Spectator.take
+
+    def taking(spectator: Spectator) -> bytes:
+        updates = take(spectator)
+        if updates:
+            taken.append(updates)
+        return updates
+
+    monkeypatch.setattr(Spectator, "take", taking)
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4) as bot,
+    ):
+        running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS, deals=1)))
+        await bot.next("turn")
+        request = spectators_pb2.WatchMatchRequest(match_id="m").SerializeToString()
+        async with socket(address) as connection:
+            await connection.send(PREFACE + settings(initial_window_size=0))
+            for stream in (1, 3, 5):
+                await connection.send(headers(stream, "WatchMatch") + message(stream, request, end=True))
+            await until_watched(address, 3)
+            await bot.close()
+            async with sdk_bots(address, {4: lowest}):
+                await running
+            assert len(taken) == 1
