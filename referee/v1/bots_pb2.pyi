@@ -168,7 +168,7 @@ class _SessionEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SessionEnd
     SESSION_END_FORFEIT: _SessionEnd.ValueType  # 2
     """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
     SESSION_END_VOID: _SessionEnd.ValueType  # 3
-    """SESSION_END_VOID: the arena stopped it; nothing is scored, and it may be played again."""
+    """SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards."""
 
 class SessionEnd(_SessionEnd, metaclass=_SessionEndEnumTypeWrapper):
     """SessionEnd says why a session ended."""
@@ -180,7 +180,7 @@ SESSION_END_PLAYED: SessionEnd.ValueType  # 1
 SESSION_END_FORFEIT: SessionEnd.ValueType  # 2
 """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
 SESSION_END_VOID: SessionEnd.ValueType  # 3
-"""SESSION_END_VOID: the arena stopped it; nothing is scored, and it may be played again."""
+"""SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards."""
 Global___SessionEnd: _TypeAlias = SessionEnd  # noqa: Y015
 
 class _FaultKind:
@@ -775,7 +775,7 @@ class SessionStarted(_message.Message):
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """scores is the running score by seat; all zero unless resumed."""
+        """scores is the running score by seat; all zero unless deals of the session were finished before."""
 
     @_builtins.property
     def limits(self) -> Global___Limits:

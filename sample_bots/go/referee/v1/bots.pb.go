@@ -274,7 +274,7 @@ const (
 	SessionEnd_SESSION_END_PLAYED SessionEnd = 1
 	// SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started.
 	SessionEnd_SESSION_END_FORFEIT SessionEnd = 2
-	// SESSION_END_VOID: the arena stopped it; nothing is scored, and it may be played again.
+	// SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards.
 	SessionEnd_SESSION_END_VOID SessionEnd = 3
 )
 
@@ -1402,7 +1402,7 @@ type SessionStarted struct {
 	// commitment is the digest that was published before the first card, in hexadecimal digits (docs/fairness.md). Bots
 	// get it here, with each session, and nowhere else.
 	Commitment string `protobuf:"bytes,8,opt,name=commitment,proto3" json:"commitment,omitempty"`
-	// scores is the running score by seat; all zero unless resumed.
+	// scores is the running score by seat; all zero unless deals of the session were finished before.
 	Scores []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	// resumed is true when the session was open before and the bot has come back to it. If a deal is
 	// under way, its deal_started follows, and the next turn carries all its actions.

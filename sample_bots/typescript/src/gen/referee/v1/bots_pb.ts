@@ -568,7 +568,7 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
   commitment: string;
 
   /**
-   * scores is the running score by seat; all zero unless resumed.
+   * scores is the running score by seat; all zero unless deals of the session were finished before.
    *
    * @generated from field: repeated sint32 scores = 9;
    */
@@ -1446,7 +1446,7 @@ export enum SessionEnd {
   FORFEIT = 2,
 
   /**
-   * SESSION_END_VOID: the arena stopped it; nothing is scored, and it may be played again.
+   * SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards.
    *
    * @generated from enum value: SESSION_END_VOID = 3;
    */
