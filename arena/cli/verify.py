@@ -14,7 +14,7 @@ from rich.live import Live
 from arena.cli.bars import FittedBar
 from arena.cli.output import AsJson, console, print_json, say
 from arena.errors import StorageError
-from arena.verify import Report, check_export, check_links
+from arena.verify import Report, check_export, check_links, unproven
 
 EVERY = 0.1
 """Seconds between two looks at the progress."""
@@ -57,9 +57,12 @@ def verify(
             say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
     if as_json:
-        print_json({"files": [_verdict(*one) for one in zip(files, reports, strict=True)], "problem": links})
+        verdicts = [_verdict(*one) for one in zip(files, reports, strict=True)]
+        print_json({"files": verdicts, "problem": links, "unproven": unproven(reports)})
     elif links is not None:
         say(links)
+    else:
+        say("", "no export proves:", *(f"  - {line}" for line in unproven(reports)))
     if links is not None or any(report.problem is not None for report in reports):
         raise typer.Exit(1)
 

@@ -46,6 +46,7 @@ def check_head(lines: Lines, report: Report) -> Head:
     part = lines.take_part(HeadPart)
     ruleset = _check_settled(lines, part)
     report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
+    report.seed_hash, report.ruleset_hash, report.pairing = part.seed_hash, part.ruleset_hash, part.pairing
     lines.close(part)
     tournament = lines.take_part(TournamentPart)
     report.state, report.entrants = tournament.state, len(tournament.entrants)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
@@ -90,8 +91,7 @@ def _session(
         _check_deal(lines, where, record, shared, number, deal_seed(seed, number, attempts[-1]), replayer)
         records.append(record)
         points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
-        for fault in record.get("faults", ()):  # type: ignore[attr-defined]  # as above
-            faults[fault["seat"]] += 1
+        _check_faults(lines, where, head.part.limits.faults, record, faults)
         over = _is_over(head, points, record)
         if over != (number == line.deals):
             raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
@@ -131,6 +131,21 @@ def _check_deal(
         replayer.check(record)
     except RecordError as error:
         raise lines.wrong(f"{where}: {error}") from None
+
+
+def _check_faults(lines: Lines, where: str, limit: int, record: Mapping[str, Any], faults: list[int]) -> None:
+    """Count a deal's faults, and check that a seat forfeits with the last one it may make, or was absent.
+
+    Who is absent forfeits before anybody has decided anything in the deal.
+    """
+    found, forfeit = record.get("faults", ()), record.get("forfeit")
+    for at, fault in enumerate(found, start=1):
+        faults[fault["seat"]] += 1
+        if faults[fault["seat"]] >= limit and (at < len(found) or forfeit != fault["seat"]):
+            raise lines.wrong(f"{where}: faults: seat {fault['seat']} has {limit} and does not forfeit")
+    decided = found or record.get("answers") or set(record.get("ms", "").split()) - {"-"}
+    if forfeit is not None and faults[forfeit] < limit and decided:
+        raise lines.wrong(f"{where}: forfeit: seat {forfeit} has {faults[forfeit]} faults of {limit}")
 
 
 def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:

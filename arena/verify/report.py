@@ -1,12 +1,27 @@
 """What came of checking exports, and what one of them takes from another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.exports.lines import is_close
 
 Where = tuple[str, int, int, str]
 """Tournament, round, table and bot: where a rating changed."""
+
+
+UNPROVEN = (
+    "that the commitment was published in time: compare it with what anyone noted, or bots were sent",
+    "that actions and faults are those of the bots: what a bot recorded of its sessions tells",
+    "that a bot which forfeited a session before anybody decided anything was absent, and who else was",
+    "that bots which are different owners by name are different people",
+    "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
+    "that no session was played before, and given up, with the same cards",
+)
+"""What no export proves, however right it is."""
+
+ALONE = "that the organiser did not draw several seeds and choose one: there was no beacon"
+BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
+ELSEWHERE = "the ratings that come from tournaments whose exports are not given: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +31,20 @@ class Link:
     line: int
     where: Where
     rating: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A round that was rated."""
+
+    round: int
+    first: int
+    """Matches rated under the ruleset before it."""
+    tables: int
+    sources: Mapping[str, Where | None]
+    """For each bot where its rating came from; None: it had none."""
+    places: Mapping[str, Where]
+    """For each bot where it was rated."""
 
 
 @dataclass(slots=True)
@@ -39,10 +68,66 @@ class Report:
     """What can only be checked with the exports of other tournaments."""
     ratings: dict[Where, float] = field(default_factory=dict)
     """Ratings after each match, for other exports' links."""
+    pairing: str = ""
+    """The format."""
+    seed_hash: str = ""
+    ruleset_hash: str = ""
+    rated: list[Rated] = field(default_factory=list)
+    """The rounds that were rated, in that order."""
+
+
+def unproven(reports: Sequence[Report]) -> list[str]:
+    """Return in words what these exports, if they are right, do not prove."""
+    found = list(UNPROVEN)
+    names = {report.tournament for report in reports}
+    missing = {link.where[0] for report in reports for link in report.links} - names
+    if any(report.beacon is None for report in reports):
+        found.append(ALONE)
+    if any(report.pairing == "continuous" for report in reports):
+        found.append(BATCHES)
+    if missing:
+        found.append(ELSEWHERE.format(", ".join(sorted(missing))))
+    return found
 
 
 def check_links(reports: Sequence[Report]) -> str | None:
-    """Return the first rating that one export takes from another in which it differs; None: there is none."""
+    """Return the first thing in which exports do not fit each other; None: there is none."""
+    return _twice(reports) or _differs(reports) or _not_latest(reports)
+
+
+def _twice(reports: Sequence[Report]) -> str | None:
+    """Return which tournament was played with the seed of another, or is there twice."""
+    seen: dict[str, str] = {}
+    for report in reports:
+        if report.seed_hash in seen:
+            return f"{report.tournament}: has the seed of {seen[report.seed_hash]}"
+        if report.seed_hash:
+            seen[report.seed_hash] = report.tournament
+    return None
+
+
+def _not_latest(reports: Sequence[Report]) -> str | None:
+    """Return the first rating that came from an older match than the latest of its bot in these exports."""
+    names = {report.tournament for report in reports}
+    for pool in sorted({report.ruleset_hash for report in reports}):
+        latest: dict[str, Where] = {}
+        end, before = 0, ""
+        rated = [(one, report) for report in reports if report.ruleset_hash == pool for one in report.rated]
+        for one, report in sorted(rated, key=lambda pair: pair[0].first):
+            name = f"{report.tournament}, round {one.round}"
+            if one.first < end:
+                return f"{name}: was rated after {one.first} matches, as was {before}"
+            end, before = one.first + one.tables, name
+            for bot, source in one.sources.items():
+                last = latest.get(bot)
+                if last is not None and source != last and (source is None or source[0] in names):
+                    return f"{name}: the rating of {bot} is not its latest, of {last[0]}, round {last[1]}"
+            latest |= one.places
+    return None
+
+
+def _differs(reports: Sequence[Report]) -> str | None:
+    """Return the first rating that is not what the export that it comes from says."""
     after: dict[Where, float] = {}
     known = {report.tournament for report in reports}
     for report in reports:

@@ -12,7 +12,7 @@ from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
 from arena.verify.matches import Played, check_match
 from arena.verify.pairings import Pairings
-from arena.verify.report import Link, Report
+from arena.verify.report import Link, Rated, Report, Where
 
 
 class Rounds:
@@ -24,6 +24,8 @@ class Rounds:
         self._head = head
         self._ratings: dict[str, float] = {}
         """As the tournament's own rounds left them."""
+        self._last: dict[str, Where] = {}
+        """Where in this tournament each bot was rated last."""
         self.outcomes: list[MatchOutcome] = []
         """Of all matches that are done."""
         self._parts: list[RoundPart] = []
@@ -147,6 +149,7 @@ class Rounds:
         lines = self._lines
         end = lines.take_part(RoundEndPart)
         lines.same("round", end.round, part.round)
+        self._note_rated(part, end)
         lines.same("scores", end.scores is not None, self._head.part.duplicate)
         if end.scores is not None:
             lines.same("scores: tables", len(end.scores), len(points))
@@ -160,6 +163,28 @@ class Rounds:
             bots = [self._head.names[number] for number in entrants]
             self._check_ratings(part.round, table, bots, scored, changes, before)
         lines.close(end)
+
+    def _note_rated(self, part: RoundPart, end: RoundEndPart) -> None:
+        """Check where the round stands among all that were rated, and keep it for other exports."""
+        if end.rated_after < self._rated_after:
+            raise self._lines.wrong(
+                f"rated_after: is {end.rated_after}, should be {self._rated_after} at least"
+            )
+        pool = {line.bot: line.since for line in part.pool}
+        sources: dict[str, Where | None] = dict(self._last)
+        for bot, since in pool.items():
+            if bot in self._last and end.rated_after == self._rated_after:
+                raise self._lines.wrong(f"rated_after: leaves no room for what else {bot} was rated for")
+            sources[bot] = None if since is None else (since.tournament, since.round, since.table, bot)
+        places: dict[str, Where] = {
+            bot: (self._head.part.tournament, part.round, table, bot)
+            for table, entrants in enumerate(part.tables, start=1)
+            for bot in (self._head.names[number] for number in entrants)
+        }
+        here = {bot: sources.get(bot) for bot in places}
+        self._report.rated.append(Rated(part.round, end.rated_after, len(part.tables), here, places))
+        self._last |= places
+        self._rated_after = end.rated_after + len(part.tables)
 
     def _check_ratings(
         self,

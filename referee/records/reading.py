@@ -52,6 +52,8 @@ class Record(NamedTuple):
     end: str
     forfeit: int | None
     """Seat that forfeited, None for nobody."""
+    faults: Sequence[Mapping[str, Any]]
+    """Where the referee acted for a seat, as the record has it."""
 
 
 def read_record(given: object) -> Record:
@@ -95,6 +97,7 @@ def read_record(given: object) -> Record:
         points=found["points"],
         end=found["end"],
         forfeit=found.get("forfeit"),
+        faults=found.get("faults", ()),
     )
 
 

@@ -4,7 +4,9 @@ That is the hands (dealt again where the rules ask), who leads, every action's l
 cards drawn, the end, the points and the cards left (the public format, docs/formats.md).
 """
 
+from collections.abc import Mapping, Sequence
 from sys import intern
+from typing import Any
 
 from referee.deals.deal import Deal, Stage
 from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
@@ -43,7 +45,11 @@ def replay(record: Record, last: Legacy | None) -> Deal:
     """
     deal = start(record, last)
     for index, text in enumerate(record.actions):
+        for fault in record.faults:
+            if fault["action"] == index and fault.get("turn") != "exchange":
+                _check_fault(deal, index, fault, text)
         carry_out(deal, index, text)
+    _check_last_faults(record)
     if record.forfeit is not None:
         _forfeit(deal, record.forfeit)
     _check_end(record, deal)
@@ -104,7 +110,7 @@ def _check_start(record: Record, deal: Deal) -> None:
     leftover = " ".join([rules.card_text(card) for card in deal.leftover])
     _compare(None, "leftover", record.leftover, leftover)
     if deal.stage is Stage.EXCHANGE and not _forfeited_here(record):
-        _exchange(record.exchange, deal)
+        _exchange(record.exchange, record.faults, deal)
     elif record.exchange is not None:
         raise RecordError(None, "exchange: there is none in this deal")
     _compare(None, "leader", record.leader, None if deal.stage is Stage.EXCHANGE else deal.leader)
@@ -115,7 +121,7 @@ def _forfeited_here(record: Record) -> bool:
     return record.forfeit is not None and record.exchange is None and not record.actions
 
 
-def _exchange(given: ExchangeText | None, deal: Deal) -> None:
+def _exchange(given: ExchangeText | None, faults: Sequence[Mapping[str, Any]], deal: Deal) -> None:
     rules, expected = deal.rules, deal.exchange
     assert expected is not None
     if given is None:
@@ -123,10 +129,15 @@ def _exchange(given: ExchangeText | None, deal: Deal) -> None:
     _compare(None, "exchange.loser", given.loser, expected.loser)
     _compare(None, "exchange.winner", given.winner, expected.winner)
     _compare(None, "exchange.given", given.given, rules.text(expected.given))
+    lowest = deal.default(expected.winner)
     try:
-        deal.act(expected.winner, rules.parse(given.returned))
+        returned = rules.parse(given.returned)
+        deal.act(expected.winner, returned)
     except (CardError, PlayError) as error:
         raise RecordError(None, f"exchange.returned: {error}") from error
+    for fault in faults:
+        if fault.get("turn") == "exchange" and (fault["seat"] != expected.winner or returned != lowest):
+            raise RecordError(None, "faults: what was returned is not the winner's lowest card")
 
 
 # Actions and end
@@ -140,6 +151,37 @@ def carry_out(deal: Deal, index: int, text: str) -> None:
     except (ValueError, CardError, PlayError) as error:
         raise RecordError(index, str(error)) from error
     _compare(index, "action", text, action_text(deal.rules, deal.log[index]))
+
+
+def _check_fault(deal: Deal, index: int, fault: Mapping[str, Any], text: str) -> None:
+    """Raise RecordError unless the seat was asked here, and the action is the default one."""
+    seat = fault["seat"]
+    if fault.get("turn") == "bomb":
+        if deal.stage is not Stage.BOMBS or seat not in deal.asked() or text.startswith(f"{seat}!"):
+            raise RecordError(index, f"faults: seat {seat} did not decline to bomb here")
+        return
+    state = deal
+    if deal.stage is Stage.BOMBS:  # the window closes before the action
+        state = deal.copy()
+        for other in state.asked():
+            state.act(other, 0)
+    if state.turn != seat:
+        raise RecordError(index, f"faults: it is not the turn of seat {seat}")
+    try:
+        acted = parse_action(deal.rules, text)
+    except (ValueError, CardError) as error:
+        raise RecordError(index, str(error)) from error
+    if acted.seat != seat or acted.cards != state.default(seat):
+        raise RecordError(index, f"faults: the action is not the default one of seat {seat}")
+
+
+def _check_last_faults(record: Record) -> None:
+    """Raise RecordError for a fault after the last action, but for those that end in a forfeit."""
+    for fault in record.faults:
+        last = fault["action"] == len(record.actions) and fault.get("turn") != "exchange"
+        ends = record.forfeit is not None and (fault["seat"] == record.forfeit or fault.get("turn") == "bomb")
+        if last and not ends:
+            raise RecordError(None, f"faults: seat {fault['seat']} has no action after it")
 
 
 def _forfeit(deal: Deal, seat: int) -> None:

@@ -89,6 +89,8 @@ def _record(least: int, most: int) -> type:
         """Whose decision it was."""
         kind: str
         """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect`` or ``flood``."""
+        turn: NotRequired[Literal["exchange", "bomb"]]
+        """What else than a turn to play it was."""
         ms: NotRequired[Time]
         """The milliseconds that the seat took."""
         credit_ms: NotRequired[Time]

@@ -3,6 +3,7 @@
 import json
 import zlib
 from datetime import timedelta
+from hashlib import sha256
 
 from sqlmodel import col, select
 
@@ -58,7 +59,8 @@ class World:
     def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
         """A tournament of these bots, started."""
         spec = self.spec(entrants, **fields)
-        creation.create(self.storage, ROOT, spec, self.clock(), SEED)
+        seed = SEED if spec.name == "cup" else sha256(spec.name.encode()).digest()
+        creation.create(self.storage, ROOT, spec, self.clock(), seed)
         return lifecycle.start(self.storage, ROOT, spec.name, self.clock())
 
     def status(self, name: str = "cup") -> TournamentStatus:

@@ -193,9 +193,37 @@ def test_field_of_the_wrong_type_or_range_is_named(name: str, value: object, rea
     assert str(error).startswith(reason)
 
 
+def first_pass(given: Record) -> tuple[int, int]:
+    """Return the first action that is a pass, the default action, and its seat."""
+    return next((at, int(text[0])) for at, text in enumerate(given["actions"]) if text.endswith("-"))
+
+
 def test_faults_with_more_fields_are_right() -> None:
-    faults = [{"action": 0, "seat": 1, "kind": "timeout", "ms": 5}]
+    action, seat = first_pass(record())
+    faults = [{"action": action, "seat": seat, "kind": "timeout", "ms": 5}]
     assert replay(Replayer(), record() | {"faults": faults}) == OK
+
+
+@pytest.mark.parametrize(
+    ("action", "seat", "error"),
+    [
+        ("first pass", 1, "faults: it is not the turn of seat"),
+        ("first play", 0, "faults: the action is not the default one of seat"),
+        ("end", 0, "faults: seat 0 has no action after it"),
+    ],
+)
+def test_fault_where_the_referee_cannot_have_acted_is_named(action: str, seat: int, error: str) -> None:
+    given = record()
+    actions = given["actions"]
+    passed, own = first_pass(given)
+    places = {
+        "first pass": (passed, (own + seat) % 4),
+        "first play": next((at, int(text[0])) for at, text in enumerate(actions) if " " in text),
+        "end": (len(actions), seat),
+    }
+    at, seat = places[action]
+    found = replay(Replayer(), given | {"faults": [{"action": at, "seat": seat, "kind": "timeout"}]})
+    assert str(found["error"]).startswith(error)
 
 
 @pytest.mark.parametrize(
