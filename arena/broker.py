@@ -5,9 +5,11 @@ filled it, which loses a message and ends the worker; here a file appears under 
 and messages are taken without leaving the folder's file system.
 """
 
+import logging
 import os
 import time
 import uuid
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
@@ -17,6 +19,14 @@ from kombu.transport import filesystem
 from kombu.utils import json
 
 from arena.files import make_private
+
+log = logging.getLogger("arena.broker")
+
+AT_ONCE = 1_000
+"""Names of messages that a reader remembers; the folder is read again once it has tried them all."""
+
+DRAFT_SECONDS = 60.0
+"""How old a draft is whose process is surely gone: writing or taking one takes milliseconds."""
 
 POLL_SECONDS = 0.01
 """How often a reader looks into an empty folder; the default second is a long time for a short task."""
@@ -58,16 +68,70 @@ class Channel(filesystem.Channel):
         draft.rename(Path(self.data_folder_out, name))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        for name in sorted(os.listdir(self.data_folder_in)):
-            if name.partition(".")[2] != f"{queue}.msg":
-                continue
+        while (name := self._next(queue)) is not None:
             taken = Path(self.processed_folder, name)
             with suppress(FileNotFoundError):  # another reader was faster
                 Path(self.data_folder_in, name).rename(taken)
-                text = taken.read_text()
-                taken.unlink()
-                return json.loads(text)  # type: ignore[no-untyped-call]
+                message = _read(taken)
+                if message is not None:
+                    taken.unlink()
+                    return message
+                set_aside(taken)
         raise Empty
+
+    def _next(self, queue: str) -> str | None:
+        """Return the oldest file of a queue that this reader knows of; the folder is read when there is none.
+
+        A folder with thousands of messages is so read and sorted once, not for each of them.
+        """
+        known: dict[str, deque[str]] = vars(self).setdefault("_known", {})
+        if not known.get(queue):
+            names = (name for name in os.listdir(self.data_folder_in) if _queue_of(name) == queue)
+            known[queue] = deque(sorted(names)[:AT_ONCE])
+        return known[queue].popleft() if known[queue] else None
+
+
+def _queue_of(name: str) -> str | None:
+    """Return the queue that a message's file is for: ``time_uuid.queue.msg``; None: it is no message."""
+    rest = name.partition(".")[2]
+    return rest.removesuffix(".msg") if rest.endswith(".msg") else None
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return the message in a file; None if it is not readable as one."""
+    try:
+        message = json.loads(file.read_text())  # type: ignore[no-untyped-call]
+    except ValueError:
+        return None
+    if not isinstance(message, dict) or not isinstance(message.get("body"), str):
+        return None
+    properties = message.get("properties")
+    return message if isinstance(properties, dict) and "delivery_tag" in properties else None
+
+
+def set_aside(file: Path) -> None:
+    """Keep a message that cannot be read where no worker meets it again, log and count it."""
+    from arena import metrics  # takes long to load, and whoever only sends never needs it
+
+    aside = file.parent.parent / "unreadable"
+    make_private(aside)
+    file.rename(aside / file.name)
+    metrics.messages_set_aside.inc()
+    log.warning("a message cannot be read; it was set aside as %s", aside / file.name)
+
+
+def clear_drafts(folder: Path, now: float) -> int:
+    """Delete what processes that crashed left half-written or half-taken; return how many files that were.
+
+    What is lost with a message that was being taken, the next beat sends again.
+    """
+    old = 0
+    for draft in (folder / "drafts").iterdir():
+        with suppress(FileNotFoundError):  # its process is there, and was faster
+            if now - draft.stat().st_ctime > DRAFT_SECONDS:
+                draft.unlink()
+                old += 1
+    return old
 
 
 class Transport(filesystem.Transport):

@@ -55,6 +55,9 @@ matches_ended = Counter(
     registry=WORKER,
 )
 matches_in_hand = Gauge("arena_matches_in_hand", "Matches that this worker runs now.", registry=WORKER)
+messages_set_aside = Counter(
+    "arena_messages_set_aside", "Messages in the broker's folder that could not be read.", registry=WORKER
+)
 sessions_stored = Counter("arena_sessions_stored", "Sessions that this worker stored.", registry=WORKER)
 store_seconds = Histogram(
     "arena_store_seconds", "Time to store a session.", buckets=LATENCY_BOUNDS, registry=WORKER

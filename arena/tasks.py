@@ -5,6 +5,7 @@ A message may be lost, late or doubled. Nothing is kept in the broker: every tas
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -12,6 +13,7 @@ from datetime import timedelta
 from celery import Celery, signals
 from sqlmodel import select
 
+from arena.broker import clear_drafts
 from arena.errors import BrokerError, StorageError
 from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
@@ -240,6 +242,8 @@ def run_worker(settings: Settings, run: Run | None = None) -> None:
         hold = never_held if run else referees.hold
         with broker_errors():
             app = make_worker_app(settings, storage, run or referees.run, connected, hold)
+            if settings.broker_folder is not None:
+                clear_drafts(settings.broker_folder, time.time())
         log_in(app)
         logging.getLogger(CONSUMER).addFilter(in_one_line)  # which tells that it lost the broker, and waits
         threads = str(settings.worker_threads)

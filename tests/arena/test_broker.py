@@ -1,5 +1,8 @@
 """The broker that is a folder: no message is lost, doubled or seen half-written."""
 
+import inspect
+import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -7,8 +10,12 @@ from queue import Empty
 
 import pytest
 from kombu.connection import Connection
+from kombu.transport import filesystem
 
-from arena import broker
+from arena import broker, metrics
+
+WHOLE: dict[str, object] = {"body": "", "properties": {"delivery_tag": "1"}}
+"""What every message has."""
 
 WRITERS = 4
 MESSAGES = 300
@@ -31,7 +38,7 @@ def channels(folder: Path, count: int) -> Iterator[broker.Channel]:
 def test_messages_when_many_write_and_read_at_once_then_each_comes_whole_and_once(folder: Path) -> None:
     def write(writer: int, channel: broker.Channel) -> None:
         for number in range(MESSAGES):
-            channel._put("arena", {"writer": writer, "number": number, "filling": "x" * 2000})
+            channel._put("arena", WHOLE | {"writer": writer, "number": number, "filling": "x" * 2000})
 
     def read(channel: broker.Channel) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -57,7 +64,7 @@ def test_messages_when_many_write_and_read_at_once_then_each_comes_whole_and_onc
 def test_messages_when_read_by_one_then_they_come_in_order(folder: Path) -> None:
     [channel] = channels(folder, 1)
     for number in range(5):
-        channel._put("arena", {"number": number})
+        channel._put("arena", WHOLE | {"number": number})
     assert [channel._get("arena")["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
 
 
@@ -69,3 +76,76 @@ def test_queue_when_bound_by_several_then_its_table_has_it_once(folder: Path) ->
     [channel] = channels(folder, 1)
     table = channel.get_table("arena")  # type: ignore[no-untyped-call]
     assert [tuple(bound) for bound in table] == [("arena", "", "arena")]
+
+
+UNREADABLE = f"{0:020}_x.arena.msg"
+
+DAY = 17_280
+"""Beats of a day, one every five seconds."""
+
+
+def test_messages_when_a_day_of_beats_waits_then_the_folder_is_not_read_for_each(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [channel] = channels(folder, 1)
+    for number in range(DAY):
+        (folder / "queue" / f"{number:020}_x.arena.msg").write_text(json.dumps(WHOLE | {"number": number}))
+    reads: list[str] = []
+    listdir = os.listdir
+
+    def count(path: str) -> list[str]:
+        reads.append(path)
+        return listdir(path)
+
+    monkeypatch.setattr(os, "listdir", count)
+    assert [channel._get("arena")["number"] for _ in range(DAY)] == list(range(DAY))
+    assert len(reads) <= DAY / broker.AT_ONCE + 1
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "\xff", "{}", '{"body": 1}', '{"body": "", "properties": {}}']
+)
+def test_message_when_it_cannot_be_read_then_it_is_set_aside_and_the_next_one_comes(
+    folder: Path, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    [channel] = channels(folder, 1)
+    (folder / "queue" / UNREADABLE).write_bytes(text.encode("latin-1"))
+    channel._put("arena", WHOLE | {"number": 1})
+    counted = metrics.messages_set_aside._value.get()
+    assert channel._get("arena")["number"] == 1
+    assert [file.name for file in (folder / "unreadable").iterdir()] == [UNREADABLE]
+    assert "cannot be read; it was set aside" in caplog.text
+    assert metrics.messages_set_aside._value.get() == counted + 1
+    assert list((folder / "drafts").iterdir()) == []
+
+
+def test_drafts_when_their_process_crashed_then_they_are_cleared_and_newer_ones_stay(folder: Path) -> None:
+    broker.options(folder)
+    draft = folder / "drafts" / "0_x.arena.msg"
+    draft.write_text("half")
+    written = draft.stat().st_ctime
+    assert broker.clear_drafts(folder, written + broker.DRAFT_SECONDS) == 0
+    assert broker.clear_drafts(folder, written + broker.DRAFT_SECONDS + 1) == 1
+    assert list((folder / "drafts").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("_queue_bind", ["self", "exchange", "routing_key", "pattern", "queue"]),
+        ("_put", ["self", "queue", "payload", "kwargs"]),
+        ("_get", ["self", "queue"]),
+        ("get_table", ["self", "exchange"]),
+        ("_exchange_file", ["self", "exchange"]),
+    ],
+)
+def test_kombu_has_what_the_broker_relies_on(name: str, parameters: list[str]) -> None:
+    assert list(inspect.signature(getattr(filesystem.Channel, name)).parameters) == parameters
+
+
+def test_kombu_asks_its_options_for_the_folders_and_keeps_bindings_as_before(folder: Path) -> None:
+    [channel] = channels(folder, 1)
+    assert (channel.data_folder_in, channel.data_folder_out) == (str(folder / "queue"),) * 2
+    assert channel.processed_folder == str(folder / "drafts")
+    assert channel._exchange_file("arena") == folder / "control" / "arena.exchange"  # type: ignore[no-untyped-call]
+    assert filesystem.exchange_queue_t._fields == ("routing_key", "pattern", "queue")
