@@ -125,7 +125,7 @@ class LoggingJournal:
         self._log = logging.getLogger("referee.matches.journal")
 
     def add(self, entry: Entry) -> None:
-        """Takes an entry."""
+        """Take an entry."""
         if entry.kind in (EntryKind.FAULT, EntryKind.NOTICE) and self._log.isEnabledFor(logging.DEBUG):
             extra = ids_of(entry.session_id) | {"bot": f"version {entry.version_id}"}
             where = entry.session_id or "a stream"

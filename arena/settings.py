@@ -330,7 +330,7 @@ class Settings(BaseSettings):
         return ClientTls(authorities, certificate, key)
 
     def environment(self) -> dict[str, str]:
-        """Variables that give a child process these settings."""
+        """Return the environment variables that give a child process these settings."""
         return {PREFIX + name.upper(): text for name, text in self._texts().items()}
 
     def shown(self) -> dict[str, str]:

@@ -55,7 +55,7 @@ def play_at_once(_route: int, match: MatchSpec) -> Generator[SessionResult]:
 
 
 def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
-    """Starts a round-robin; gives its number."""
+    """Start a round-robin and return its number."""
     with storage.read() as tx:
         known = tx.exec(select(func.count()).select_from(Tournament)).one() > 0
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
@@ -70,7 +70,7 @@ def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
 
 
 def rate(place: Place, workers: int, sessions: int, rounds: int) -> float:
-    """Plays a tournament with so many workers; gives the sessions stored in a second."""
+    """Play a tournament with this many workers; return the sessions stored per second."""
     command = [sys.executable, "-m", "benchmarks.arena"]
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -90,7 +90,7 @@ def rate(place: Place, workers: int, sessions: int, rounds: int) -> float:
 def play(
     settings: Settings, storage: Storage, supervisor: Supervisor, name: str, *, sessions: int, rounds: int
 ) -> int:
-    """Plays a tournament to its end; gives the number of its sessions."""
+    """Play a tournament to its end; return the number of its sessions."""
     wake(settings, start(storage, name, sessions, rounds))
     while not (status := overview.status(storage, name)).ended:
         supervisor.check()
@@ -124,7 +124,7 @@ PLACES: dict[str, Place] = {
 
 
 def referee_rate(sessions: int) -> float:
-    """Sessions that a referee plays in a second, with four bots that answer at once."""
+    """Return how many sessions a referee plays per second with four bots that answer at once."""
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.referee", "--serve"))
         address = f"127.0.0.1:{read_line(server)}"
@@ -140,7 +140,7 @@ def referee_rate(sessions: int) -> float:
 
 
 def measure(places: dict[str, Place], rounds: int, refereed: int) -> None:
-    """Prints a line for each place and number of workers, and one for the referee."""
+    """Print a line for each place and number of workers, and one for the referee."""
     print(f"{'':22} {'workers':>7} {'sessions/s':>11} {'matches/s':>10} {'x a referee':>12}")
     limit = referee_rate(refereed)
     for name, place in places.items():

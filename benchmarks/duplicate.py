@@ -157,7 +157,7 @@ def _points(rules: Rules, bots: Sequence[Choose], table: int | None, number: int
 
 
 def deals_needed(values: Sequence[float], difference: float) -> float:
-    """Deals after which a difference as large shows at 95 %, in four of five cases."""
+    """Return the number of deals after which such a difference shows at 95 % in four of five cases."""
     return ((TWO_SIDED + POWER) * stdev(values) / difference) ** 2
 
 

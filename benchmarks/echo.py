@@ -23,7 +23,7 @@ async def _echo(requests: AsyncIterator[bytes], context: object) -> AsyncIterato
 
 
 async def serve() -> None:
-    """Echoes until standard input closes; prints the port, and at the end the CPU seconds used."""
+    """Echo until standard input closes; print the port, and at the end the CPU seconds used."""
     server = grpc.aio.server()
     handler = grpc.stream_stream_rpc_method_handler(_echo)
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(SERVICE, {"Echo": handler})])
@@ -35,7 +35,7 @@ async def serve() -> None:
 
 
 async def dial(address: str, seconds: float) -> None:
-    """Sends a record, waits for it, and so on; prints the round trips and their times in seconds."""
+    """Send a record, wait for it, and repeat; print the round trips and their times in seconds."""
     async with grpc.aio.insecure_channel(address) as channel:
         call = channel.stream_stream(f"/{SERVICE}/Echo", None, None)(None)
         end, times = time.perf_counter() + seconds, []

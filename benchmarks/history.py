@@ -118,13 +118,13 @@ class Season:
     """Matches that were handed out."""
 
     def advance(self) -> None:
-        """Lets the tournament go on."""
+        """Let the tournament continue."""
         advance.advance(
             self.storage, self.tournament_id, utc_now(), self.due.append, at_once=10_000, again_after=LEASE
         )
 
     def play(self) -> None:
-        """Plays a match as a worker does, without a referee."""
+        """Play a match as a worker does, without a referee."""
         match_id = self.due.pop(0)
         claimed = self._timed("claim", partial(leases.claim, self.storage, match_id, utc_now(), LEASE))
         assert claimed is not None
@@ -144,7 +144,7 @@ class Season:
 
 
 def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Season:
-    """Starts a tournament with so many matches behind it and so many rounds to come."""
+    """Start a tournament with this many matches played and this many rounds to come."""
     names = [f"owner-{number}/bot" for number in range(ENTRANTS)]
     for name in names:
         versions.register_version(storage, OPERATOR, name, utc_now())
@@ -162,7 +162,7 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
 
 
 def fill(storage: Storage, tournament_id: int, rounds: int) -> None:
-    """Gives the only tournament of a database so many closed rounds, with all that is stored of them."""
+    """Give the only tournament of a database this many closed rounds, with everything stored of them."""
     with storage.write() as tx:
         tournament = tx.get_one(Tournament, tournament_id)
         tournament.paired = rounds
@@ -177,7 +177,7 @@ def fill(storage: Storage, tournament_id: int, rounds: int) -> None:
 
 
 def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rounds: range) -> None:
-    """Adds closed rounds, counted from 0; rows are numbered as in a database that has no others."""
+    """Add closed rounds, counted from 0; rows are numbered as in a database that has no others."""
     now = utc_now()
     ended = {"tournament_id": tournament_id, "created_at": now, "started_at": now, "finished_at": now}
     tables = [(n * TABLES + at, n, at) for n in rounds for at in range(TABLES)]
@@ -200,7 +200,7 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
 
 
 def put(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, object]], all_have: Row) -> None:
-    """Inserts rows, with what is the same in all of them."""
+    """Insert rows that share the given values."""
     tx.connection().execute(insert(table), [{**all_have, **row} for row in rows])
 
 
@@ -222,21 +222,21 @@ def tidy(url: str) -> None:
 
 @contextmanager
 def sqlite(folder: Path) -> Iterator[Callable[[], str]]:
-    """Gives URLs of empty SQLite databases."""
+    """Yield URLs of empty SQLite databases."""
     numbers = count(1)
     yield lambda: f"sqlite:///{folder}/{next(numbers)}.db"
 
 
 @contextmanager
 def postgres(_: Path) -> Iterator[Callable[[], str]]:
-    """Gives URLs of empty databases of a PostgreSQL server."""
+    """Yield URLs of empty databases of a PostgreSQL server."""
     numbers = count(1)
     with servers.postgres(durable=True) as server:
         yield lambda: server.create(f"season{next(numbers)}")
 
 
 def measure(place: Place, format: str, pasts: Sequence[int], plays: int) -> list[Season]:
-    """Lets tournaments with so many matches behind them play on, in turns."""
+    """Let tournaments with this many matches played continue, in turns."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         new = stack.enter_context(place(folder))
@@ -255,7 +255,7 @@ def measure(place: Place, format: str, pasts: Sequence[int], plays: int) -> list
 
 
 def show(name: str, pasts: Sequence[int], seasons: Sequence[Season]) -> None:
-    """Prints a line for each of the seasons."""
+    """Print a line for each of the seasons."""
     for past, season in zip(pasts, seasons, strict=True):
         cells = []
         for step in STEPS:

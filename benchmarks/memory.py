@@ -59,7 +59,7 @@ async def _connect(stub: Any, number: int) -> object:
 
 
 async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
-    """Prints the memory with idle streams, and then with open sessions."""
+    """Print the memory with idle streams, and then with open sessions."""
     async with AsyncExitStack() as stack:
         before, calls = resident(pid), []
         for first in range(1, streams + 1, STREAMS_PER_CHANNEL):
@@ -88,7 +88,7 @@ async def hold(pid: int, address: str, streams: int, sessions: int) -> None:
 
 
 def soak(pid: int, address: str, decisions: int) -> None:
-    """Prints the memory along the way to so many decisions."""
+    """Print the memory along the way to this many decisions."""
     with ExitStack() as stack:
         for number in range(1, PLAYERS + 1):
             stack.enter_context(process("benchmarks.referee", "--bot", str(number), address))

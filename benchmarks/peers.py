@@ -15,7 +15,7 @@ draw = random.Random(1).random
 
 
 def spiel_example() -> Callable[[], int]:
-    """OpenSpiel's dou_dizhu driven from Python: chance drawn from ``chance_outcomes``, all alike likely."""
+    """Run OpenSpiel's dou_dizhu from Python: chance drawn uniformly from ``chance_outcomes``."""
     import pyspiel  # type: ignore[import-not-found]
 
     dou_dizhu = pyspiel.load_game("dou_dizhu")
@@ -35,7 +35,7 @@ def spiel_example() -> Callable[[], int]:
 
 
 def spiel_lean() -> Callable[[], int]:
-    """OpenSpiel's dou_dizhu with the leanest loop known: chance drawn evenly from its legal actions."""
+    """Run OpenSpiel's dou_dizhu with the leanest loop known: chance drawn uniformly from legal actions."""
     import pyspiel
 
     dou_dizhu = pyspiel.load_game("dou_dizhu")
@@ -56,7 +56,7 @@ def spiel_lean() -> Callable[[], int]:
 
 
 def rlcard_env() -> Callable[[], int]:
-    """RLCard's doudizhu as its users have it: the environment, which also encodes states for learning."""
+    """Run RLCard's doudizhu as its users do: the environment, which also encodes states for learning."""
     import rlcard  # type: ignore[import-not-found]
 
     env: Any = rlcard.make("doudizhu")
@@ -74,7 +74,7 @@ def rlcard_env() -> Callable[[], int]:
 
 
 def rlcard_rules() -> Callable[[], int]:
-    """RLCard's doudizhu, rules only, without the environment around it."""
+    """Run RLCard's doudizhu, rules only, without the environment around it."""
     from rlcard.games.doudizhu import Game  # type: ignore[import-not-found]
 
     game: Any = Game()

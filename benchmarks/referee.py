@@ -139,7 +139,7 @@ class Probe:
         return legal[0] if legal else None
 
     def report(self) -> None:
-        """Prints what was seen since the last report: turns, messages, p50, p99, CPU seconds so far."""
+        """Print what was seen since the last report: turns, messages, p50, p99, CPU seconds so far."""
         waits = sorted(self.waits) or [0.0]
         p50, p99 = waits[len(waits) // 2], waits[len(waits) * 99 // 100]
         print(self.turns, self.messages, p50, p99, time.process_time(), flush=True)
@@ -181,7 +181,7 @@ def read_line(child: subprocess.Popen[str]) -> str:
 
 
 def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
-    """Has each child report; gives the numbers of each."""
+    """Ask each child for a report; return the numbers of each."""
     for child in children:
         assert child.stdin is not None
         child.stdin.write("\n")
@@ -190,7 +190,7 @@ def ask(children: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
 
 
 def echo(seconds: float, *, tuned: bool = False) -> Echo:
-    """Runs the echo: bare, or with the referee's event loop, settings of gRPC's core, and precedence."""
+    """Run the echo: bare, or with the referee's event loop, settings of gRPC's core, and precedence."""
     options = ["--tuned"] if tuned else []
     environment = {name: value for name, value in os.environ.items() if tuned or name not in CORE_SETTINGS}
     with ExitStack() as stack:
@@ -212,7 +212,7 @@ def echo(seconds: float, *, tuned: bool = False) -> Echo:
 
 
 def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True) -> Run:
-    """Runs a match with this many sessions at once, and measures it once it is warm."""
+    """Run a match with this many sessions at once, and measure it once it is warm."""
     with ExitStack() as stack:
         options = [] if hold else ["--no-hold"]
         server = stack.enter_context(process("benchmarks.referee", "--serve", *options))
@@ -268,7 +268,7 @@ def median_and_range(values: Sequence[float], form: str = ".2f") -> str:
 
 
 def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
-    """Prints a line for each number of sessions."""
+    """Print a line for each number of sessions."""
     print(HEAD)
     for sessions in counts:
         cells = [(echo(seconds), play(sessions, seconds)) for _ in range(repeats)]
@@ -290,7 +290,7 @@ def sweep(counts: Sequence[int], seconds: float, repeats: int) -> None:
 
 
 def settings(seconds: float, repeats: int) -> None:
-    """Prints what the settings of the referee alone are worth."""
+    """Print what the settings of the referee alone are worth."""
     pairs = [(echo(seconds), echo(seconds, tuned=True)) for _ in range(repeats)]
     rate = median_and_range([ours.rate / bare.rate for bare, ours in pairs])
     cpu = median_and_range([ours.cpu / bare.cpu for bare, ours in pairs])
@@ -299,7 +299,7 @@ def settings(seconds: float, repeats: int) -> None:
 
 
 def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
-    """Prints what holding costs bots that think 0 to 20 ms."""
+    """Print what holding messages back costs bots that think 0 to 20 ms."""
     print("bots that think 0-20 ms: sessions | decisions/s held | at once | held / at once")
     for sessions in counts:
         pairs = []

@@ -27,7 +27,7 @@ AT_ONCE = 100
 
 
 async def watch(address: str, spectators: int) -> None:
-    """Opens streams that follow the match and reads the first message of each; then none any more."""
+    """Open streams that follow the match and read only the first message of each."""
     async with AsyncExitStack() as stack:
         calls: list[Any] = []
         while len(calls) < spectators:
@@ -46,7 +46,7 @@ async def watch(address: str, spectators: int) -> None:
 
 
 def measure(spectators: int, seconds: float) -> tuple[float, int]:
-    """Decisions a second, and the resident memory of the referee in bytes."""
+    """Return decisions per second, and the resident memory of the referee in bytes."""
     with ExitStack() as stack:
         server = stack.enter_context(process("benchmarks.referee", "--serve"))
         address = f"127.0.0.1:{read_line(server)}"

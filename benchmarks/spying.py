@@ -126,7 +126,7 @@ class Seen:
         self._in_a_row = 0
 
     def take(self, seat: int, mask: int) -> Pass | None:
-        """Takes in an action; gives a pass of another seat."""
+        """Take in an action; return a pass of another seat."""
         self.index += 1
         if mask:
             self.to_beat, self._in_a_row = self.rules.code(mask), 0
@@ -303,7 +303,7 @@ def choose(seen: Seen, hand: int, legal: Sequence[int], can_pass: bool) -> int:
 
 
 def _lead_value(seen: Seen, code: int) -> float:
-    """Cards shed, and what it is worth that a play holds which is not strong in itself."""
+    """Return the cards shed, and the value of holding a trick with a play that is not strong in itself."""
     gain = seen.holds(code) - seen.holds(code, noted=False)
     return seen.rules.count(code & seen.rules.full) + CHEAP * gain
 
@@ -317,7 +317,7 @@ def run_chance(seen: Seen, code: int, rest: Sequence[int]) -> float:
 
 
 def partition(codes: Sequence[int], hand: int, full: int) -> list[int]:
-    """Plays that together shed the hand, the largest first."""
+    """Return plays that together shed the hand, the largest first."""
     found = []
     for code in sorted(codes, key=lambda code: (-(code & full).bit_count(), code)):
         mask = code & full

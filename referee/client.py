@@ -151,7 +151,7 @@ _SETTLED = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_F
 def hold_match(
     address: str, token: str, match_id: str, *, tls: ClientTls | None = None, timeout: float = 2.0
 ) -> None:
-    """Has the referee at ``address`` begin no further session of a match.
+    """Tell the referee at ``address`` to begin no further session of a match.
 
     ``run_match`` then ends with those that are open. Does nothing if the match does not run there any more.
     Raises RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.

@@ -99,7 +99,7 @@ def _metrics_of(name: str, metrics: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def only_arena(folder: Path) -> Iterator[None]:
-    """Keeps a data folder for one ``arena up``; StateError if another has it.
+    """Reserve a data folder for one ``arena up``; raise StateError if another process has it.
 
     Two would share the tournaments, but not the referee that the bots are connected to.
     """

@@ -138,7 +138,7 @@ def _span(spread: Spread) -> str:
 
 
 def _object(shown: PairingsShown) -> dict[str, object]:
-    """Pairings for scripts: bots by name, in the reasons by their numbers, which ``entrants`` resolves."""
+    """Return pairings for scripts: bots by name, in reasons by number, which ``entrants`` resolves."""
     names = shown.names
     return {
         "format": shown.format,

@@ -155,7 +155,7 @@ def _show_summary(view: MatchView) -> None:
 
 
 def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
-    """Heads and rows of the sessions; ``called`` are names of the bots by position at the table."""
+    """Return header and rows of the sessions; ``called`` names the bots by position at the table."""
     name_of = dict(zip(view.names, called, strict=True))
     forfeits = any(one.forfeit is not None for one in view.sessions)
     rows: list[list[object]] = []

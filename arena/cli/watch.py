@@ -61,7 +61,7 @@ class Pace:
 
 
 def sessions_in_all(status: TournamentStatus) -> int:
-    """Sessions of the whole tournament, rounds that are not paired yet among them."""
+    """Return the sessions of the whole tournament, including those of rounds that are not paired yet."""
     if status.rounds is None:
         return status.sessions_total
     return status.rounds * (status.entrants // status.table_size) * status.sessions

@@ -23,7 +23,7 @@ def utc_now() -> datetime:
 
 
 def text_of(states: type[StrEnum]) -> EnumType:
-    """Stores an enum's values as plain text on every database."""
+    """Store an enum's values as plain text on every database."""
     return EnumType(
         states, native_enum=False, length=16, values_callable=lambda of: [one.value for one in of]
     )

@@ -96,7 +96,7 @@ def fewest_rounds(points: int, size: int) -> int:
 
 
 def equal_rounds(points: int, size: int) -> list[int]:
-    """Numbers of rounds after which all pairs can have met equally often: up to ``points``, or the least.
+    """Return the numbers of rounds after which all pairs can be even: those up to ``points``, or the least.
 
     By counting alone: everyone plays the same number of rounds, meets ``size - 1`` others in each, and so
     each of the others equally often. Of two tables that seat everyone each is the other's complement, so
@@ -115,7 +115,7 @@ def _even(points: int, size: int, rounds: int) -> bool:
 
 
 def orders(points: int, size: int, rounds: int) -> list[int]:
-    """Orders of turns that can make so many rounds, the greatest (and easiest to search) first."""
+    """Return the orders of turns that can give this many rounds, the greatest (easiest to search) first."""
     stays = (0,) if points % size else (0, 1)
     fitting = (n for n in range(rounds, 1, -1) if rounds % n == 0 and points % n in stays)
     return list(islice(fitting, ORDERS))
@@ -222,7 +222,7 @@ def cosets(prime: int, size: int) -> Tables:
 
 
 def kirkman_triple(prime: int) -> Schedule:
-    """Triples of three times so many points, a prime 6t + 1: every two meet once in 9t + 1 rounds."""
+    """Return triples of 3p points, where p is a prime 6t + 1: every two meet once in 9t + 1 rounds."""
     found, t = powers(prime), prime // 6
     ring = [found[at % len(found)] for at in range(2 * len(found))]
 
@@ -238,7 +238,7 @@ def kirkman_triple(prime: int) -> Schedule:
 
 
 def kirkman_double(prime: int) -> Schedule:
-    """Triples of twice so many points and one more, a prime 6t + 1: every two meet once in 6t + 1 rounds."""
+    """Return triples of 2p + 1 points, where p is a prime 6t + 1: every two meet once in 6t + 1 rounds."""
     found, t = powers(prime), prime // 6
     ring = [found[at % len(found)] for at in range(3 * len(found))]
     half = (ring[t] + 1) * (prime + 1) // 2 % prime

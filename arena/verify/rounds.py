@@ -69,7 +69,7 @@ class Rounds:
             self._pairings.check_number(self.outcomes, stopped)
 
     def _check_number(self, number: int) -> None:
-        """Rounds stand in the order in which they were rated: that of their numbers, but for batches."""
+        """Check that rounds stand in the order of rating: that of their numbers, except for batches."""
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
         elif any(number == part.round for part in self._parts):

@@ -26,7 +26,7 @@ SERIAL = Setting(QUICK, sessions=32, one_by_one=True)
 
 
 def leaks(scale: float) -> None:
-    """Prints what the spy finds out, and what that is worth in points."""
+    """Print what the spy finds out, and what that is worth in points."""
     deals = round(1600 * scale)
     print(
         "what the spy tells of a pass | deals | passes | forced | right: no time | time | bits unknown | told"
@@ -66,7 +66,7 @@ def _leak(name: str, setting: Setting, deals: int) -> Played:
 
 
 def costs(scale: float, repeats: int) -> None:
-    """Prints what asking all turns costs: four patient bots, default and asked in turn."""
+    """Print what asking all turns costs: four patient bots, alternating between the default and all asked."""
     print("\nfour bots that think  | decisions/s: default | asked | ms a deal: default | asked | longer by")
     for think, tables, sessions, deals in (
         (AT_ONCE, 1, 1, 200),

@@ -26,7 +26,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def surprise(chance: float, forced: bool) -> float:
-    """Bits that are missing to the truth for one who believes in this chance that a pass was forced."""
+    """Return the log loss, in bits, of predicting a forced pass with this probability."""
     bounded = min(CERTAIN, max(1 - CERTAIN, chance))
     return -math.log2(bounded if forced else 1 - bounded)
 

@@ -37,14 +37,14 @@ class Opponent:
         return self._random.uniform(*self._think)
 
     def decide(self, turn: Turn) -> str | None:
-        """Answers a turn of the SDK: thinks about one at a time."""
+        """Answer a turn of the SDK, thinking about one at a time."""
         seconds = self.seconds(turn)
         if seconds:
             time.sleep(seconds)
         return turn.rules.text(self._choose(turn)) or None
 
     async def take(self, event: Any, came: float, send: Send) -> None:
-        """Takes in an event: thinks about all turns at once."""
+        """Take in an event, thinking about all turns at once."""
         match event.WhichOneof("event"):
             case "session_started":
                 self._views[event.session_started.session] = SessionView(event.session_started)

@@ -22,7 +22,7 @@ BOTS = "benchmarks.timing.bots"
 
 
 def play(setting: Setting, deals: int, *, spied: bool = True) -> Played:
-    """Plays so many deals, the same ones every time."""
+    """Play this many deals, the same ones every time."""
     told = json.dumps(asdict(setting))
     played = Played()
     with ExitStack() as stack:
@@ -52,7 +52,7 @@ def play(setting: Setting, deals: int, *, spied: bool = True) -> Played:
 
 
 def _matches(address: str, setting: Setting, deals: int, played: Played) -> dict[int, SessionResult]:
-    """Runs the matches; gives the results by session."""
+    """Run the matches; return the results by session."""
     results: dict[int, SessionResult] = {}
     begun: list[float] = []
     asked = [0] * setting.tables

@@ -23,7 +23,7 @@ class Watcher:
         self._news = asyncio.Event()
 
     async def watch(self, address: str, match_id: str) -> None:
-        """Follows a match to its end."""
+        """Follow a match to its end."""
         async with async_channel(address, None, OPTIONS) as channel:
             stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
             async for response in stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id=match_id)):
@@ -131,7 +131,7 @@ class Spy:
     def _read(
         self, session: SpySession, passes: Sequence[Pass], seconds: float, first: int, last: int
     ) -> None:
-        """Reads a gap into the passes that fell into it."""
+        """Update the passes that fell into a gap with the gap's length."""
         view = session.view
         within = [noted for noted in passes if first <= noted.index < last]
         others = [action for action in view.actions[first:last] if action.seat != view.seat]

@@ -19,7 +19,7 @@ Send = Callable[[bots_pb2.PlayRequest], Awaitable[None]]
 async def talk(
     address: str, token: str, sessions: int, take: Callable[[Any, float, Send], Awaitable[None]]
 ) -> None:
-    """Plays a stream; hands each event on with the time at which its message came."""
+    """Play a stream; hand each event on with the time at which its message came."""
     async with async_channel(address, None, OPTIONS) as channel:
         call: Any = channel.stream_stream(
             PLAY, bots_pb2.PlayRequest.SerializeToString, twin.PlayResponse.FromString

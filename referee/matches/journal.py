@@ -85,7 +85,7 @@ class Journal(Protocol):
     """Keeps entries."""
 
     def add(self, entry: Entry) -> None:
-        """Takes an entry; called in the referee's event loop, so it must not block or raise."""
+        """Take an entry; called in the referee's event loop, so it must not block or raise."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return entries of a bot that ``token`` opens, the newest first; may block.
@@ -98,7 +98,7 @@ class NoJournal:
     """Keeps nothing."""
 
     def add(self, entry: Entry) -> None:
-        """Forgets the entry."""
+        """Discard the entry."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return none."""

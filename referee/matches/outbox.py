@@ -28,24 +28,24 @@ class Outbox:
         """Sessions in which the bot was sent a turn that it has not answered."""
 
     def put(self, event: Event) -> None:
-        """Adds an event, and wakes the writer if that may change anything for it."""
+        """Add an event, and wake the writer if that may change anything for it."""
         events = self._events
         events.append(event)
         if len(events) == 1 or not self.owed:
             self._wake()
 
     def sent(self, turns: int) -> None:
-        """Notes how many turns the last batch held."""
+        """Note how many turns the last batch held."""
         self._awaited = (turns + 1) // 2
 
     def heard(self, answers: int) -> None:
-        """Notes that the bot has sent answers, which may let the next message go."""
+        """Note that the bot has sent answers, which may release the next message."""
         self._awaited -= answers
         if self._events and self._awaited <= 0:
             self._wake()
 
     def hold(self, now: float) -> float:
-        """Seconds for which the next message is to be held back; 0 when it may go."""
+        """Return the seconds for which to hold the next message back; 0 when it may go."""
         if self._awaited <= 0 or not self.owed:
             return 0.0
         return max(0.0, self._sent_at + HOLD_SECONDS - now)
@@ -58,7 +58,7 @@ class Outbox:
         return batch
 
     def put_back(self, events: list[Event]) -> None:
-        """Returns what did not fit into the message; it goes first into the next one."""
+        """Put back what did not fit into the message; it goes first into the next one."""
         self._events[:0] = events
         self._awaited = 0
         self._wake()

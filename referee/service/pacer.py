@@ -16,7 +16,7 @@ class Pacer:
         self._timer: asyncio.TimerHandle | None = None
 
     async def turn(self, *, newcomer: bool) -> None:
-        """Waits for a spectator's turn; newcomers go first."""
+        """Wait for a spectator's turn; newcomers go first."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         if newcomer:

@@ -147,7 +147,7 @@ def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> 
 
 
 def set_up_process() -> None:
-    """Makes this process one that does nothing but referee."""
+    """Tune this process for nothing but refereeing."""
     take_precedence()
     # What tables make is freed as soon as nothing holds it; cycles are left by closed streams alone. To look
     # for them after each 700 objects, as Python does by itself, takes a twentieth of all time.
@@ -157,7 +157,7 @@ def set_up_process() -> None:
 
 
 def take_precedence() -> bool:
-    """Has this process go before others on its host; gives whether it does.
+    """Give this process precedence over others on its host; return whether that worked.
 
     It may not be allowed to, and if it was started with another priority than the usual one, it keeps that.
     All bots wait for the one referee, and it measures their time: where it has to wait for a processor
@@ -190,7 +190,7 @@ def run(
     options: ServerOptions = DEFAULT_OPTIONS,
     on_ready: Callable[[int], None] | None = None,
 ) -> None:
-    """Serves until SIGTERM, and then until the open sessions are finished; SIGINT ends that.
+    """Serve until SIGTERM, and then until the open sessions are finished; SIGINT ends that.
 
     Raises ListenError.
     """

@@ -220,7 +220,7 @@ class BotStream:
         return b"".join(parts)
 
     async def listen(self, context: PlayContext) -> None:
-        """Takes what the bot sends until it ends the stream, or cannot go on."""
+        """Take what the bot sends until it ends the stream or the stream breaks."""
         try:
             read: Any = context.read
             while (request := await read()) is not EOF:
@@ -244,7 +244,7 @@ class BotStream:
             self.over.set()
 
     def read(self, request: Any) -> None:
-        """Takes a PlayRequest of the twin protocol: moves, a pong, a goodbye."""
+        """Take a PlayRequest of the twin protocol: answers, a pong, a goodbye."""
         now = clock()
         connection, lobby = self.connection, self._lobby
         lobby.note_time(now)

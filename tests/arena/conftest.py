@@ -14,7 +14,7 @@ from tests.arena.world import World
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings of an arena of its own; nothing of the environment gets in."""
+    """Return settings of an arena of its own, unaffected by the environment."""
     monkeypatch.delenv("ARENA_CONFIG", raising=False)
     return load_settings({"data": tmp_path / "arena", "lease_seconds": 30})
 
@@ -50,7 +50,7 @@ def world(storage: Storage) -> World:
 
 @pytest.fixture
 def make_world(tmp_path: Path, empty_database: bytes) -> Iterator[Callable[[], World]]:
-    """Makes arenas like ``world``, each with a database of its own."""
+    """Make arenas like ``world``, each with a database of its own."""
     with ExitStack() as stack:
 
         def make() -> World:

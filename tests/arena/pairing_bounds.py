@@ -101,7 +101,7 @@ def random_field(seed: int) -> Field:
 
 
 def least_same_owner(playing: Sequence[int], size: int, owners: Mapping[int, int]) -> int:
-    """Pairs of one owner at a table that no seating can avoid: each owner's bots spread over all tables."""
+    """Count pairs of one owner that no seating can avoid: each owner's bots spread over all tables."""
     tables = len(playing) // size
     pairs = 0
     for bots in Counter(owners[bot] for bot in playing).values():
@@ -111,18 +111,18 @@ def least_same_owner(playing: Sequence[int], size: int, owners: Mapping[int, int
 
 
 def same_owner(tables: Sequence[Sequence[int]], owners: Mapping[int, int]) -> int:
-    """Pairs of one owner at these tables."""
+    """Count pairs of one owner at these tables."""
     return sum(owners[a] == owners[b] for table in tables for a, b in combinations(table, 2))
 
 
 def repeats(tables: Sequence[Sequence[int]], history: History) -> int:
-    """Meetings at these tables of those who have met, each as often as they have."""
+    """Count meetings at these tables of those who have met, each as often as they have."""
     met = Counter(frozenset(pair) for table in history.tables for pair in combinations(table, 2))
     return sum(met[frozenset(pair)] for table in tables for pair in combinations(table, 2))
 
 
 def greedy(playing: Sequence[int], size: int, history: History) -> list[list[int]]:
-    """Tables filled from the top, each next seat by who costs least there."""
+    """Return tables filled from the top, each next seat by who costs least there."""
     left, tables = list(playing), []
     while left:
         table = [left.pop(0)]

@@ -39,11 +39,11 @@ class RunningArena:
         self._pids = dict(_read_pids(up))
 
     def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
-        """Signals the process that ``arena up`` started first under this name: by default kills it."""
+        """Signal (by default kill) the process that ``arena up`` started first under this name."""
         os.kill(self._pids.pop(name), number)
 
     def start_tournament(self, name: str, seed: bytes, **fields: object) -> None:
-        """Creates a tournament with this seed and starts it."""
+        """Create a tournament with this seed and start it."""
         now = LOCKED
         status = creation.create(self.storage, ROOT, make_spec({"name": name} | fields), now, seed)
         lifecycle.start(self.storage, ROOT, name, now)
@@ -54,7 +54,7 @@ class RunningArena:
         return overview.status(self.storage, name)
 
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
-        """Waits until the tournament is so; fails with how it stands if that takes too long."""
+        """Wait until the tournament is in this state; fail and show its state if that takes too long."""
         status = self.status(name)
 
         def reached() -> bool:

@@ -55,11 +55,11 @@ class Server:
         self._ready = ready
 
     def wait(self) -> None:
-        """Waits until it answers, starting it again if it has ended."""
+        """Wait until it answers, restarting it if it has ended."""
         wait_for(self._ready, meanwhile=self._supervisor.check, told=lambda: f"{self._name} does not start")
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """Ends it, by default without a warning, and waits until it has; ``wait`` starts it again."""
+        """End it, by default without a warning, and wait for that; ``wait`` starts it again."""
         self._supervisor.check()
         pid = self._supervisor.pid(self._name)
         assert pid is not None
@@ -71,7 +71,7 @@ class Server:
         )
 
     def restart(self, number: signal.Signals = signal.SIGKILL, seconds: float = 1.0) -> None:
-        """Ends it and starts it again after so many seconds."""
+        """End it and start it again after this many seconds."""
         self.end(number)
         time.sleep(seconds)
         self.wait()
@@ -89,19 +89,19 @@ class Postgres:
         return f"postgresql+psycopg://arena@{LOOPBACK}:{port or self.port}/{database}"
 
     def run(self, name: str, *arguments: str) -> str:
-        """Runs one of PostgreSQL's client programs; gives what it prints."""
+        """Run one of PostgreSQL's client programs; return what it prints."""
         place = ["--host", LOOPBACK, "--port", str(self.port), "--username", "arena"]
         command = [program(name), *place, *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=DEADLINE).stdout
 
     def sql(self, statement: str) -> str:
-        """Runs a statement as an administrator."""
+        """Run a statement as an administrator."""
         return self.run(
             "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--dbname", "postgres", "--command", statement
         )
 
     def kill_process(self) -> None:
-        """Kills one of its processes without a warning: it ends all connections, and recovers."""
+        """Kill one of its processes without a warning: it ends all connections, and recovers."""
         killed = self._checkpointer()
         os.kill(int(killed), signal.SIGKILL)
         wait_for(lambda: self._checkpointer() not in ("", killed), told=lambda: "PostgreSQL does not recover")
@@ -113,7 +113,7 @@ class Postgres:
         return ""
 
     def lock(self, user: str, password: str) -> str:
-        """Makes an administrator who needs a password; gives what the arena's setting has to be."""
+        """Make an administrator who needs a password; return the value of the arena's setting."""
         self.sql(f"CREATE ROLE {user} SUPERUSER LOGIN PASSWORD '{password}'")
         rules = Path(self.sql("SHOW hba_file").strip())
         rules.write_text(f"host all {user} {LOOPBACK}/32 scram-sha-256\n{rules.read_text()}")
@@ -121,7 +121,7 @@ class Postgres:
         return self.url().replace("//arena@", f"//{user}:{password}@")
 
     def create(self, database: str) -> str:
-        """Creates an empty database and gives its URL."""
+        """Create an empty database and return its URL."""
         self.run("createdb", database)
         return self.url(database)
 
@@ -240,7 +240,7 @@ def _folder(name: str) -> Iterator[Path]:
 
 
 def _as_user(name: str, folder: Path) -> Sequence[str]:
-    """Gives ``folder`` to the user, and what makes a command run as that user; root only."""
+    """Give ``folder`` to the user; return what makes a command run as that user; root only."""
     if os.geteuid() != 0:
         return []
     try:
@@ -281,7 +281,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Cuts all connections, and every new one until ``restore``."""
+        """Cut all connections, and every new one until ``restore``."""
         with self._lock:
             self._refuses = True
             ends = list(self._open)
@@ -290,12 +290,12 @@ class Proxy:
             _reset(end)
 
     def restore(self) -> None:
-        """Lets new connections through again."""
+        """Let new connections through again."""
         with self._lock:
             self._refuses = False
 
     def close(self) -> None:
-        """Ends it, with all that goes through it."""
+        """End it, with all that goes through it."""
         self.cut()
         self._server.close()
 
@@ -343,7 +343,7 @@ class Proxy:
 
 
 def _pump(source: socket.socket, drain: socket.socket) -> None:
-    """Carries bytes one way until either side ends."""
+    """Carry bytes one way until either side ends."""
     with suppress(OSError):
         while data := source.recv(65536):
             drain.sendall(data)
@@ -353,7 +353,7 @@ def _pump(source: socket.socket, drain: socket.socket) -> None:
 
 
 def _reset(end: socket.socket) -> None:
-    """Ends a connection as a network that breaks does: with a reset, whatever is still on its way."""
+    """End a connection as a broken network does: with a reset, whatever is still on its way."""
     with suppress(OSError):
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         end.shutdown(socket.SHUT_RDWR)

@@ -110,7 +110,7 @@ class Cluster:
         """Processes that were killed so far."""
 
     def start(self, workers: int) -> None:
-        """Starts everything but the bots."""
+        """Start everything except the bots."""
         for place, address in enumerate(self.settings.referees, start=1):
             command = arena_command("referee", "--listen", address)
             self._supervisor.start(f"referee{place}", command, stop_with=signal.SIGINT)
@@ -119,7 +119,7 @@ class Cluster:
         self._supervisor.start("beat", arena_command("beat"))
 
     def start_bots(self) -> None:
-        """Registers the bots and starts a process for each."""
+        """Register the bots and start a process for each."""
         for number, (name, file) in enumerate(BOTS.items()):
             token = versions.register_version(self.storage, ROOT, name, utc_now()).token
             environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
@@ -146,7 +146,7 @@ class Cluster:
         return True
 
     def wait(self, condition: Callable[[], bool], meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Waits until the condition holds, keeping all processes running; fails if that takes too long."""
+        """Wait until the condition holds, keeping all processes running; fail if that takes too long."""
 
         def between() -> None:
             self._supervisor.check()
@@ -155,26 +155,26 @@ class Cluster:
         wait_for(condition, meanwhile=between, told=self.status, seconds=DEADLINE)
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> Outcome:
-        """Waits for the end of the cup and gives what came of it."""
+        """Wait for the end of the cup and return what came of it."""
         self.wait(lambda: self.status().ended, meanwhile)
         status = self.status()
         assert (status.state, status.sessions_done, status.sessions_total) == ("finished", SESSIONS, SESSIONS)
         return Outcome(results(self.storage), standings(self.storage, "cup"))
 
     def faults(self) -> list[str]:
-        """Faults that the referees noted, in sessions that count and in others."""
+        """Return the faults that the referees noted, in sessions that count and in others."""
         with self.storage.read() as tx:
             noted = tx.exec(select(BotLogEntry).where(col(BotLogEntry.kind) == EntryKind.FAULT)).all()
         return [f"{entry.session_id}: {entry.code}: {entry.text} {entry.details}" for entry in noted]
 
     def failures(self) -> list[str]:
-        """Lines of the logs on tasks that ended in a traceback, and turns that a bot could not answer."""
+        """Return log lines on tasks that ended in a traceback, and on turns that a bot could not answer."""
         logs = [*self.settings.logs.glob("worker*.log"), *self.settings.logs.glob("bot*.log")]
         lines = [line for log in logs for line in log.read_text().splitlines()]
         return [line for line in lines if any(words in line for words in FAILURES)]
 
     def kill(self, name: str) -> None:
-        """Kills a process at once and without a warning, as soon as there is one."""
+        """Kill a process at once and without a warning, as soon as there is one."""
         self.wait(lambda: self._supervisor.pid(name) is not None)
         pid = self._supervisor.pid(name)
         assert pid is not None
@@ -183,12 +183,12 @@ class Cluster:
             self.killed += 1
 
     def empty_broker(self) -> None:
-        """Loses every message that is on its way."""
+        """Lose every message that is on its way."""
         with self.app.connection_for_write() as connection:
             connection.default_channel.queue_purge("arena")
 
     def send_again(self, random: Random) -> None:
-        """Sends messages that nobody needs: one for some match and one for the cup, both doubled."""
+        """Send messages that nobody needs: one for some match and one for the cup, both doubled."""
         with self.storage.read() as tx:
             matches = tx.exec(select(Match.id)).all()
         messages = [(RUN_MATCH, random.choice(matches))] if matches else []
@@ -237,13 +237,13 @@ class Event:
 
 
 def kills(running: Cluster, random: Random, names: Sequence[str], count: int) -> list[Event]:
-    """Kills at random moments, each process at least once."""
+    """Kill at random moments, each process at least once."""
     victims = [*names, *random.choices(names, k=count - len(names))]
     return [at_random(random, f"{name} is killed", partial(running.kill, name)) for name in victims]
 
 
 def cuts(random: Random, what: str, proxy: Proxy, seconds: float = 1.5) -> Event:
-    """Cuts everybody from a server for some seconds."""
+    """Cut everybody off from a server for some seconds."""
 
     def cut() -> None:
         proxy.cut()
@@ -260,7 +260,7 @@ def at_random(random: Random, name: str, happen: Callable[[], object], *, first:
 
 
 def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcome:
-    """Lets all events happen, in the order of the sessions before them; messages are doubled all the time."""
+    """Let all events happen, ordered by the sessions before them; messages are doubled all the time."""
     running.start_tournament()
     for event in sorted(events, key=lambda event: event.after):
         running.wait(

@@ -66,7 +66,7 @@ class Queue:
         self._bots.stop(name.replace("/", "-"))
 
     def leave_in_mid_batch(self) -> str:
-        """Disconnects a bot whose match then waits for it, while another table of its batch plays on."""
+        """Disconnect a bot whose match then waits for it, while another table of its batch plays on."""
         while True:
             self.arena.wait("queue", lambda _: self._in_mid_batch() is not None)
             name = self._in_mid_batch()
@@ -97,11 +97,11 @@ class Queue:
             return tx.exec(select(func.max(Round.number))).one() or 0
 
     def reach(self, batch: int) -> None:
-        """Waits until so many batches have been paired."""
+        """Wait until this many batches have been paired."""
         self.arena.wait("queue", lambda _: self.batch() >= batch)
 
     def reach_done(self, matches: int) -> None:
-        """Waits until so many matches are done."""
+        """Wait until this many matches are done."""
         self.arena.wait("queue", lambda status: status.matches_done >= matches)
 
     def batches_of(self, name: str) -> list[int]:
@@ -118,7 +118,7 @@ class Queue:
             return list(tx.exec(numbers.order_by(col(Round.number))))
 
     def command(self, *arguments: str) -> str:
-        """Runs ``arena`` as people do; gives what it prints."""
+        """Run ``arena`` as people do; return what it prints."""
         ran = subprocess.run(
             arena_command(*arguments),
             env=os.environ | self.arena.settings.environment(),

@@ -27,7 +27,7 @@ PASSWORD, WRONG = "open-sesame", "abracadabra"
 
 
 def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:
-    """Runs the command with these settings, some of them changed; gives its status and its lines.
+    """Run the command with these settings, some of them changed; return its status and its lines.
 
     Whatever it says, it is no traceback and no password.
     """

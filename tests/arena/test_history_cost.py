@@ -48,7 +48,7 @@ class Work:
 
 @pytest.fixture
 def work() -> Iterator[Work]:
-    """Counts for every database of the test."""
+    """Return the counts for every database of the test."""
     counted = Work()
     hooks: dict[str, Callable[..., None]] = {
         "connect": counted.connect,

@@ -29,7 +29,7 @@ Cost = tuple[int, int, int]
 
 
 def cost(tables: Sequence[Sequence[int]], history: History, places: Mapping[int, int]) -> Cost:
-    """Pairs of one owner, repeated meetings, squared differences of places."""
+    """Return pairs of one owner, repeated meetings, squared differences of places."""
     pairs = [tuple(sorted(pair)) for table in tables for pair in combinations(table, 2)]
     met = Counter(tuple(sorted(pair)) for table in history.tables for pair in combinations(table, 2))
     owners = history.owners

@@ -60,7 +60,7 @@ class Referee:
             self.left = True
 
     def hold(self, match_id: str) -> None:
-        """Begins no other session."""
+        """Begin no other session."""
         assert match_id == "cup/1/1"
         self.held = True
 

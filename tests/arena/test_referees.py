@@ -111,13 +111,13 @@ SEED = bytes(range(32))
 
 
 def played_by(arena: RunningArena, name: str) -> set[str]:
-    """Matches that a local referee was given."""
+    """Return the matches that a local referee was given."""
     log = (arena.settings.logs / f"{name}.log").read_text()
     return set(re.findall(r"match (\S+): \d+ sessions", log))
 
 
 def play(folder: Path, *, stop_one: bool) -> object:
-    """Plays the cup on two referees, one of which is told to stop in the middle; gives all that counts.
+    """Play the cup on two referees, one of which is stopped in the middle; return all that counts.
 
     What is open then has time to end, so that nothing is played again.
     """

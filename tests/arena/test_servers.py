@@ -48,14 +48,14 @@ class Playing:
             supervisor.start(name, [sys.executable, "-m", "tests.arena.fake_worker", kind])
 
     def begin(self) -> None:
-        """Starts the cup."""
+        """Start the cup."""
         self.world.tournament(8, rounds=5)
 
     def wait(self, condition: Callable[[], bool]) -> None:
         wait_for(condition, meanwhile=self._supervisor.check, told=self.world.status)
 
     def reach(self, sessions: int) -> None:
-        """Waits until so many sessions are stored."""
+        """Wait until this many sessions are stored."""
         self.wait(lambda: self.world.status().sessions_done >= sessions)
 
     def finish(self) -> Results:
@@ -72,7 +72,7 @@ def playing(settings: Settings, database: str = "") -> Iterator[Playing]:
 
 
 def settings_of(folder: Path, **others: object) -> Settings:
-    """Settings of an arena in this folder that loses no time."""
+    """Return settings of an arena in this folder that loses no time."""
     quick = {"data": folder, "beat_seconds": 0.3, "lease_seconds": 2, "worker_threads": 4}
     return load_settings(quick | others)
 
@@ -92,7 +92,7 @@ def rabbitmq_url(port: int) -> str:
 
 
 def cut(proxy: Proxy) -> None:
-    """Cuts a server off for a second."""
+    """Cut a server off for a second."""
     proxy.cut()
     time.sleep(1)
     proxy.restore()

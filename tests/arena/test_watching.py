@@ -35,7 +35,7 @@ class Gallery:
         self._inside: list[grpc.Call] = []  # a call that nobody keeps is broken off
 
     def wait(self) -> None:
-        """Waits until all matches run, and are watched by all who were admitted."""
+        """Wait until all matches run, and are watched by all who were admitted."""
 
         def there() -> bool:
             refused = [call.details() for call in self._inside if not call.is_active()]
@@ -47,7 +47,7 @@ class Gallery:
         wait_for(there)
 
     def admits(self, match_id: str, token: str = "") -> None:
-        """Fails unless a spectator gets in, who then stays."""
+        """Fail unless a spectator gets in, who then stays."""
         self._inside.append(self._call(match_id, token))
         self.wait()
 

@@ -89,7 +89,7 @@ class World:
             self.advance(tournament_id)
 
     def match_ids(self, state: MatchState | None = None) -> list[int]:
-        """Matches in this state, or all."""
+        """Return the matches in this state, or all."""
         ids = select(Match.id).order_by(col(Match.id))
         with self.storage.read() as tx:
             return list(tx.exec(ids if state is None else ids.where(Match.state == state)))

@@ -730,7 +730,7 @@ class EveryAddress(GoodBot):
 
 
 def main(name: str) -> None:
-    """Runs a bot of this module as a program."""
+    """Run a bot of this module as a program."""
     bot: GoodBot = globals()[name]()
 
     async def play() -> None:

@@ -13,7 +13,7 @@ SEED = bytes(range(32))
 
 
 def rules_with(**fields: Any) -> Rules:
-    """Rules that differ from ``chinese`` (or the preset named as ``extends``) in some fields."""
+    """Return rules that differ from ``chinese`` (or the preset in ``extends``) in some fields."""
     return compile_ruleset(load_ruleset({"name": "test", "version": 1, **fields}))
 
 

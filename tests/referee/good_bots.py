@@ -36,7 +36,7 @@ class GoodBot:
         """How the last stream ended."""
 
     async def run(self, address: str, token: str) -> None:
-        """Plays until it is refused for good."""
+        """Play until it is refused for good."""
         while not self.leaving.is_set():
             self.attempts += 1
             try:
@@ -53,7 +53,7 @@ class GoodBot:
         return failure.final
 
     def wait(self) -> float:
-        """Seconds until the next attempt."""
+        """Return the seconds until the next attempt."""
         return min(0.1 * float(2**self.attempts), 1.0) * random.uniform(0.5, 1)
 
     def hello(self) -> bots_pb2.PlayRequest:
@@ -150,7 +150,7 @@ class Seat:
         self.hand = self.rules.add(self.rules.remove(self.hand, played), drawn)
 
     def legal(self, turn: bots_pb2.Turn) -> list[int]:
-        """Codes of the legal plays, ascending."""
+        """Return the codes of the legal plays, ascending."""
         rules, plays = self.rules, self.rules.list_plays(self.hand)
         if turn.kind == bots_pb2.TURN_KIND_EXCHANGE:
             return [code for code in plays if rules.count(code & rules.full) == 1]
@@ -201,7 +201,7 @@ class RulesBot(GoodBot):
         self.seats[started.session] = self.knows(started)
 
     def unreadable(self, started: bots_pb2.SessionStarted, error: RulesetError) -> None:
-        """Leaves the session to the referee's default actions."""
+        """Leave the session to the referee's default actions."""
         self.seats.pop(started.session, None)
 
     def decide(self, seat: Seat, turn: bots_pb2.Turn) -> bots_pb2.Move:
@@ -214,5 +214,5 @@ class RulesBot(GoodBot):
         return move
 
     def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
-        """Codes of the plays it thinks of; the first is played."""
+        """Return the codes of the plays it considers; the first is played."""
         return seat.legal(turn)

@@ -34,7 +34,7 @@ class FakeBot:
         return self.harness.lobby.connection(self.number) is self.connection
 
     def read(self, *, pong: bool = True) -> list[Event]:
-        """Takes what waits, and answers a ping."""
+        """Take what is waiting, and answer a ping."""
         now, connection = self.harness.now, self.connection
         if connection.ping_due:
             self.pings.append(connection.take_ping(now))
@@ -61,7 +61,7 @@ class FakeBot:
         return batch
 
     def block(self) -> None:
-        """Has a message wait for the stream to take it."""
+        """Make a message wait until the stream takes it."""
         self.connection.writing(self.harness.now)
 
     def unblock(self) -> None:
@@ -74,7 +74,7 @@ class FakeBot:
         return turn
 
     def answer(self, turn: Turn, cards: int | Malformed, sequence: int | None = None) -> None:
-        """Answers a turn; under another sequence if one is given."""
+        """Answer a turn, under another sequence if one is given."""
         self.turns.pop(turn.info.handle, None)
         lobby, now = self.harness.lobby, self.harness.now
         self.connection.heard_at = now
@@ -84,7 +84,7 @@ class FakeBot:
             lobby.settle(now)
 
     def send(self, handle: int, sequence: int, cards: int | Malformed) -> None:
-        """Answers any turn of any session."""
+        """Answer any turn of any session."""
         lobby, now = self.harness.lobby, self.harness.now
         seat = self.connection.seats.get(handle)
         if seat is None:
@@ -95,7 +95,7 @@ class FakeBot:
             lobby.useless(self.connection, now)
 
     def play(self, turn: Turn, choose: Callable[[list[int]], int] = min) -> None:
-        """Answers a turn with one of its legal answers."""
+        """Answer a turn with one of its legal answers."""
         self.answer(turn, choose(turn.deal.choices(turn.seat)) & turn.info.rules.full)
 
     def faults(self) -> list[Fault]:
@@ -116,7 +116,7 @@ class Harness:
         self.matches: list[Match] = []
 
     def connect(self, number: int, max_sessions: int = 256, *, welcomed: bool = True) -> FakeBot:
-        """Connects a bot, whose stream takes the welcome or not."""
+        """Connect a bot, whose stream takes the welcome or not."""
         bot = FakeBot(self, number, max_sessions)
         self.lobby.connect(bot.connection, self.now)
         if welcomed:
@@ -129,7 +129,7 @@ class Harness:
         return match
 
     def advance(self, seconds: float) -> None:
-        """Lets time pass as the server does: with beats, and ticks when the lobby asks for them."""
+        """Let time pass as the server does: with beats, and ticks when the lobby asks for them."""
         end = self.now + seconds
         while self.now < end:
             due = self.lobby.next_tick()
@@ -143,7 +143,7 @@ class Harness:
         self.now += seconds
 
     def play_out(self, match: Match, *bots: FakeBot) -> list[SessionResult]:
-        """Has these bots answer until the match is over."""
+        """Let these bots answer until the match is over."""
         results = match.take_results()
         for _ in range(100_000):
             if match.done or match.ended:

@@ -36,7 +36,7 @@ def settings(**values: int) -> bytes:
 
 
 def window(more: int) -> bytes:
-    """Lets the other side send so many more bytes on the connection."""
+    """Let the other side send this many more bytes on the connection."""
     return frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", more))
 
 
@@ -112,7 +112,7 @@ class Socket:
             await self._writer.drain()
 
     async def closed(self) -> bytes:
-        """Waits until the referee closes the connection; gives what it sent."""
+        """Wait until the referee closes the connection; return what it sent."""
         received = b""
         async with asyncio.timeout(DEADLINE):
             with contextlib.suppress(ConnectionError):
@@ -169,7 +169,7 @@ async def bot_without_window(address: str, number: int) -> AsyncIterator[Socket]
 
 
 def play_requests() -> list[bots_pb2.PlayRequest]:
-    """Messages that answer nothing."""
+    """Return messages that answer nothing."""
     return [
         bots_pb2.PlayRequest(),
         bots_pb2.PlayRequest(pong=bots_pb2.Pong(id=7)),
@@ -180,7 +180,7 @@ def play_requests() -> list[bots_pb2.PlayRequest]:
 
 
 async def flood(address: str, number: int, request: bots_pb2.PlayRequest, count: int) -> bytes:
-    """Says hello and sends one message so often; gives the trailers with which the referee ends that."""
+    """Say hello and send one message this often; return the trailers with which the referee ends that."""
     async with socket(address) as connection:
         await connection.send(PREFACE + settings() + play(number))
         await connection.send(message(1, request.SerializeToString()) * count)
@@ -194,7 +194,7 @@ async def flood(address: str, number: int, request: bots_pb2.PlayRequest, count:
 async def status_of(
     address: str, call: str, messages: Sequence[bytes], token: str = "", *, end: bool = True
 ) -> grpc.StatusCode:
-    """Makes a call with these messages, the last one marked so if ``end``; gives how it ended."""
+    """Make a call with these messages, the last one marked as such if ``end``; return how it ended."""
     bearer = {"authorization": f"Bearer {token}"} if token else {}
     async with socket(address) as connection, asyncio.timeout(DEADLINE):
         await connection.send(PREFACE + settings() + headers(1, call, **bearer))

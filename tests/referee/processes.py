@@ -43,7 +43,7 @@ class Process:
             return (await asyncio.to_thread(self._popen.stdout.readline)).strip()
 
     async def ended(self) -> int:
-        """Waits for its end; gives its exit code."""
+        """Wait for its end; return its exit code."""
         return await asyncio.to_thread(self._popen.wait, DEADLINE)
 
     def errors(self) -> str:

@@ -44,7 +44,7 @@ def arena_of(*addresses: str) -> Arena:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Waits for what must come."""
+    """Wait for what must come."""
     async with asyncio.timeout(DEADLINE):
         while not true():
             await asyncio.sleep(0.01)

@@ -19,7 +19,7 @@ Fields = dict[str, Any]
 
 @st.composite
 def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) -> Ruleset:
-    """Rulesets with every axis drawn freely; contradictions are discarded.
+    """Draw rulesets with every axis free; contradictions are discarded.
 
     ``most_cards`` bounds ``hand_size``: larger hands make listings, and deals, slow.
     """
@@ -34,7 +34,7 @@ def rulesets(draw: st.DrawFn, *, most_players: int = 8, most_cards: int = 20) ->
 
 @st.composite
 def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
-    """Rulesets of up to four players in which every axis that bears on a turn is drawn often."""
+    """Draw rulesets of up to four players that often vary every axis that bears on a turn."""
     fields = draw(_cards(4, 5).filter(lambda fields: fields["leftover"] == "stock")) | draw(_combinations())
     fields |= draw(_course(fields)) | {"session": {"deals": 1}}
     fields |= {
@@ -53,14 +53,14 @@ def drawing_rulesets(draw: st.DrawFn) -> Ruleset:
 
 @st.composite
 def combination_rulesets(draw: st.DrawFn) -> Ruleset:
-    """Rulesets that differ in cards and combinations only."""
+    """Draw rulesets that differ in cards and combinations only."""
     fields = draw(_cards(2, 13)) | draw(_combinations())
     return load_ruleset(fields | {"leftover": "unused"})
 
 
 @st.composite
 def hands(draw: st.DrawFn, rules: Rules, *, most: int = 11) -> int:
-    """Hands as masks: of neighbouring ranks and of few suits, so that they hold combinations."""
+    """Draw hands as masks: of neighbouring ranks and of few suits, so that they hold combinations."""
     total = len(rules.rank_masks)
     first, length = draw(st.integers(0, total - 1)), draw(st.integers(2, 7))
     ranks = sum(rules.rank_masks[(first + step) % total] for step in range(length))

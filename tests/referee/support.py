@@ -118,7 +118,7 @@ async def referee(
 async def sdk_bots(
     address: str, bots: dict[int, Any], max_sessions: int = 0, tls: ClientTls | None = None
 ) -> AsyncIterator[None]:
-    """Bots of the SDK, by number."""
+    """Return bots of the SDK, by number."""
     clients = [BotClient(bot, f"bot-{number}", max_sessions, tls=tls) for number, bot in bots.items()]
     tasks = [asyncio.create_task(client.run([address])) for client in clients]
     try:
@@ -175,14 +175,14 @@ class WireBot:
         await self.close()
 
     async def close(self) -> None:
-        """Breaks the stream off without a goodbye."""
+        """Break the stream off without a goodbye."""
         if self._reader is not None:
             self._reader.cancel()
         self._call.cancel()
         await self._channel.close(None)
 
     async def connect(self) -> None:
-        """Says hello; again while the referee has not noticed that an earlier stream of this bot is gone."""
+        """Say hello, and again until the referee has noticed that an earlier stream of this bot is gone."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 try:
@@ -206,7 +206,7 @@ class WireBot:
             await self._call.write(request)
 
     async def move(self, turn: bots_pb2.Turn, cards: Sequence[Any] = (), **fields: Any) -> None:
-        """Answers a turn: with cards, or a pass."""
+        """Answer a turn: with cards, or a pass."""
         fields = {"session": turn.session, "sequence": turn.sequence, "passes": not cards, **fields}
         await self.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(cards=cards, **fields)]))
 
@@ -306,7 +306,7 @@ async def play_match(
     tls: ClientTls | None = None,
     arrived: list[SessionResult] | None = None,
 ) -> list[SessionResult]:
-    """Runs a match as a worker does; gives the results by session number.
+    """Run a match as a worker does; return the results by session number.
 
     Sets ``started`` once it runs; results are put into ``arrived`` as they come, where that is given.
     """
@@ -327,7 +327,7 @@ async def play_match(
 
 @asynccontextmanager
 async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[[int], Awaitable[None]]]:
-    """Looks on at a match that runs; gives what waits until so many more actions were seen."""
+    """Watch a running match; return a function that waits until this many more actions were seen."""
     async with async_channel(address, None, (("grpc.use_local_subchannel_pool", 1),)) as channel:
         call = spectators_pb2_grpc.SpectatorServiceStub(channel).WatchMatch(
             spectators_pb2.WatchMatchRequest(match_id=match_id)
@@ -344,7 +344,7 @@ async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[
 
 
 def check_records(spec: MatchSpec, result: SessionResult) -> None:
-    """Fails unless the session's records are right, follow from their seeds and sum to its points."""
+    """Fail unless the session's records are right, follow from their seeds and sum to its points."""
     replayer = Replayer()
     records = [json.loads(record) for record in result.records]
     names = [bot.name for bot in spec.bots]

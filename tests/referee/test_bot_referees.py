@@ -53,7 +53,7 @@ class Forward:
 
     @asynccontextmanager
     async def listen(self) -> AsyncIterator[str]:
-        """Gives the address of the port."""
+        """Return the address of the port."""
         server = await asyncio.start_server(self._join, "127.0.0.1", 0)
         host, port = server.sockets[0].getsockname()
         try:
@@ -63,7 +63,7 @@ class Forward:
             self.cut()
 
     def cut(self) -> None:
-        """Breaks all connections."""
+        """Break all connections."""
         for end in self._ends:
             end.transport.abort()
         self._ends.clear()

@@ -165,7 +165,7 @@ async def finishing(desk: Desk, client: BotClient) -> BotSession:
 
 
 async def goodbye(desk: Desk) -> None:
-    """Waits for a goodbye."""
+    """Wait for a goodbye."""
     assert desk.line is not None
     request = (await desk.line.receive(DEADLINE, "a goodbye")).request
     assert request.HasField("goodbye")

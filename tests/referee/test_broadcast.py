@@ -104,7 +104,7 @@ def test_watch_when_spectators_come_and_go_during_a_match_then_each_sees_whole_d
 
 
 def check_sequence(seen: list[spectators_pb2.WatchUpdate]) -> None:
-    """Fails unless every session is shown from its start, its deals in order, all with as many actions as
+    """Fail unless every session is shown from its start, its deals in order, all with as many actions as
     their hands tell."""
     deals: dict[int, int] = {}
     held: dict[int, list[int]] = {}

@@ -25,7 +25,7 @@ SAMPLES = sorted((ROOT / "sample_bots" / "python").glob("*.py"))
 async def check_bot(
     bot: GoodBot, *codes: str, timeout: float = DEADLINE, patience: float = PATIENCE
 ) -> Report:
-    """Checks a bot that runs in this event loop."""
+    """Check a bot that runs in this event loop."""
     tasks: list[asyncio.Task[None]] = []
 
     def start(address: str, token: str) -> None:

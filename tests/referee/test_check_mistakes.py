@@ -135,7 +135,7 @@ GROUPS = sorted({scenario.code.partition("-")[0] for scenario in SCENARIOS})
 
 
 async def check_all(checks: Iterable[tuple[str, str, str, Awaitable[Report]]]) -> list[str]:
-    """Runs checks side by side; gives what is wrong with their results."""
+    """Run checks side by side; return what is wrong with their results."""
     few = asyncio.Semaphore(6)
 
     async def one(name: str, code: str, reason: str, check: Awaitable[Report]) -> str:

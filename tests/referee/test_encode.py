@@ -33,7 +33,7 @@ PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.end
 
 
 def compare_sight(sight: Sight) -> None:
-    """Checks that what a spectator sees is encoded as the library builds it."""
+    """Check that what a spectator sees is encoded as the library builds it."""
     response = spectators_pb2.WatchMatchResponse()
     match sight:
         case DealStarted():
@@ -50,7 +50,7 @@ def compare_sight(sight: Sight) -> None:
 
 
 def compare(event: Event) -> bots_pb2.PlayResponse:
-    """Checks that an event is encoded as the library builds it."""
+    """Check that an event is encoded as the library builds it."""
     response = bots_pb2.PlayResponse()
     if isinstance(event, Turn):
         wire.write_turn(response.events.add().turn, event, EVERYTHING)

@@ -429,7 +429,7 @@ def test_spectators_when_their_match_has_ended_then_they_count_until_they_are_go
 
 
 def break_deal(table: Table) -> None:
-    """Has the table fail at whatever is done next."""
+    """Make the table fail at whatever is done next."""
     table._deal = cast(Deal, object())
 
 

@@ -25,12 +25,12 @@ OK = {"ok": True}
 def records_of(
     rules: Rules, deals: int, session_deals: int | None = None, seed: bytes = SEED
 ) -> list[Record]:
-    """Records of random play as they come out of a file."""
+    """Draw records of random play as they come out of a file."""
     return [json.loads(json.dumps(record)) for record in random_records(rules, seed, deals, session_deals)]
 
 
 def session_records(session: Session, forfeit_in: int = 0) -> list[Record]:
-    """Records of a session, perhaps forfeited by its last seat when deal ``forfeit_in`` has begun."""
+    """Return the records of a session, which its last seat may forfeit once deal ``forfeit_in`` has begun."""
     records = []
     while not session.over:
         deal = session.next_deal()

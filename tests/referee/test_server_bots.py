@@ -245,7 +245,7 @@ async def test_capacity_when_it_shrinks_and_grows_then_no_other_sessions_begin_m
 
 
 async def play_on(bot: WireBot, turn: bots_pb2.Turn) -> None:
-    """Answers this turn and all that follow, until the session has ended."""
+    """Answer this turn and all that follow, until the session has ended."""
     await bot.move(turn, turn.legal_plays[0].cards)
     while (event := await bot.next_event()).WhichOneof("event") != "session_ended":
         bot.seen.append(event)

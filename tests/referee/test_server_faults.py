@@ -47,7 +47,7 @@ def kinds(result: SessionResult) -> list[str]:
 
 
 async def until_open(started: asyncio.Event, journal: ListJournal, number: int) -> None:
-    """Waits until the bot is connected and the match runs."""
+    """Wait until the bot is connected and the match runs."""
     async with asyncio.timeout(DEADLINE):
         await started.wait()
         while not journal.of(number, EntryKind.CONNECTED):

@@ -100,7 +100,7 @@ def options(world: World, *, ask: bool = False) -> ServerOptions:
 
 
 async def refused(address: str, tls: ClientTls | None) -> None:
-    """Fails unless neither a worker nor a bot gets through."""
+    """Fail unless neither a worker nor a bot gets through."""
     with pytest.raises(RefereeUnavailable, match=r"unavailable|deadline_exceeded"):
         await asyncio.to_thread(referee_status, address, WORKER_TOKEN, tls=tls)
     async with async_channel(address, tls, ()) as channel, asyncio.timeout(DEADLINE):

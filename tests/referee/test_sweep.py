@@ -11,7 +11,7 @@ from tests.referee.sweep import Five, five_card_sets, sweep
 
 
 def sampled(rules: Rules, shuffle: random.Random) -> Iterator[Five]:
-    """Sets of any cards, of one suit, and of three ranks."""
+    """Draw sets of any cards, of one suit, and of three ranks."""
     for _ in range(500):
         suit = shuffle.randrange(4)
         ranks = shuffle.sample(range(len(rules.rank_masks)), 3)

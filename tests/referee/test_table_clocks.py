@@ -29,7 +29,7 @@ def begin(limits: Limits = LIMITS, round_trip: float = 0.0) -> tuple[Harness, di
 
 
 def delay_pongs(bot: FakeBot, seconds: float) -> None:
-    """Has the stream's round trips take so long."""
+    """Make the stream's round trips take this long."""
     while bot.connection.ping_due:
         number = bot.connection.take_ping(bot.harness.now)
         bot.connection.pong(number, bot.harness.now + seconds)
@@ -41,7 +41,7 @@ def fault(bot: FakeBot) -> Fault:
 
 
 def next_turn(harness: Harness, bots: dict[int, FakeBot], of: FakeBot) -> Turn:
-    """Plays on until this bot is asked again."""
+    """Play on until this bot is asked again."""
     for _ in range(200):
         for bot in bots.values():
             bot.read()

@@ -65,7 +65,7 @@ class Bot:
 
 @asynccontextmanager
 async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
-    """Runs the bot. At the end of the block it is told to leave, and how it ended is known."""
+    """Run the bot. At the end of the block it is told to leave, and how it ended is known."""
     process = await asyncio.create_subprocess_exec(
         *tied(program),
         env={"PATH": os.environ["PATH"], **environment},

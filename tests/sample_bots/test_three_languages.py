@@ -128,5 +128,5 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
 
 
 def check(name: str, command: Sequence[str]) -> str:
-    """Checks a bot version and keeps the result; gives the report."""
+    """Check a bot version and keep the result; return the report."""
     return run_in(SAMPLES, *ARENA, "bot", "check", name, "--", *command)

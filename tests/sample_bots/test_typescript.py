@@ -55,7 +55,7 @@ class Running:
     """What it logged; all of it once it has ended."""
 
     async def read(self) -> None:
-        """Reads the log until the bot ends."""
+        """Read the log until the bot ends."""
         assert self.process.stderr is not None
         async for line in self.process.stderr:
             self.lines.append(line.decode().rstrip())
@@ -113,7 +113,7 @@ async def sessions(
     count: int,
     limits: Limits = PATIENT,
 ) -> tuple[list[SessionResult], Running]:
-    """Plays sessions of ten deals against random bots."""
+    """Play sessions of ten deals against random bots."""
     players = load_ruleset(ruleset).players
     others = dict.fromkeys(range(BOT + 1, players + 1), RANDOM_BOT)
     spec = match_spec(range(BOT, players + 1), sessions=count, deals=10, ruleset=ruleset, limits=limits)
@@ -184,7 +184,7 @@ class Wire:
         """Cuts the wire, once, when so many bytes have come from the referee."""
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Joins a bot to the referee until one of them ends."""
+        """Connect a bot with the referee until one of them ends."""
         self.connections += 1
         to_bot = writer
         from_referee, to_referee = await asyncio.open_connection(self._host, self._port)

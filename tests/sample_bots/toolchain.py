@@ -21,7 +21,7 @@ def require(tool: str) -> str:
 
 
 def run_in(folder: Path, *command: str, **environment: str) -> str:
-    """Runs a command in a folder; gives what it printed, and fails with it."""
+    """Run a command in a folder; return what it printed, and fail with it."""
     done = subprocess.run(
         command,
         cwd=folder,
