@@ -161,7 +161,7 @@ def _gauge(name: str, text: str, value: float) -> Metric:
 
 @contextmanager
 def published(settings: Settings, process: str, *collectors: Collector) -> Iterator[None]:
-    """Serve these collectors over HTTP during the block, if ``metrics_listen`` is set; raise SettingsError."""
+    """Serve these collectors over HTTP in the block, if ``metrics_listen`` is set; raise SettingsError."""
     if not settings.metrics_listen:
         yield
         return
