@@ -31,7 +31,7 @@ from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings
 
 MATCH, HONEST = "honest", range(1, PLAYERS + 1)
-SESSIONS, DEALS = 400, 2
+SESSIONS, DEALS = 64, 1
 """Of one honest match; matches follow each other until the time is over."""
 LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=10)
 STREAMS = 900
