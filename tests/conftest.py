@@ -18,8 +18,8 @@ SHARING = {
 }
 """Files with fixtures that are made once for all their tests."""
 
-# How long an example takes says how busy the machine is. In CI the same examples are drawn each time, so that a
-# change fails for what it changes.
+# How long an example takes says how busy the machine is. In CI the same examples are drawn each time, so that
+# a change fails for what it changes.
 settings.register_profile(
     "tests",
     deadline=None,
