@@ -329,6 +329,16 @@ class Settings(BaseSettings):
         )
         return ClientTls(authorities, certificate, key)
 
+    def exposed(self) -> str | None:
+        """Return what is wrong with where the referee listens; None: nothing.
+
+        Without TLS tokens and cards can be read on the way, so it should listen on this host alone.
+        """
+        host, _ = split_address(self.listen)
+        if self.tls_certificate is not None or host in ("localhost", "::1") or host.startswith("127."):
+            return None
+        return f"{self.listen} can be reached from other hosts, and without TLS tokens can be read on the way"
+
     def environment(self) -> dict[str, str]:
         """Return the environment variables that give a child process these settings."""
         return {PREFIX + name.upper(): text for name, text in self._texts().items()}

@@ -34,6 +34,8 @@ def referee(
     logs.set_up(settings, "referee")
     place = place_of(settings, address)
     tls = settings.server_tls()
+    if exposed := settings.exposed():
+        logging.getLogger("arena").warning("%s; set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY", exposed)
     meter = Meter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,

@@ -28,6 +28,8 @@ def up(ctx: typer.Context) -> None:
         Supervisor(settings.logs, settings.environment(), told=say) as supervisor,
     ):
         start_arena(supervisor, settings)
+        if exposed := settings.exposed():
+            say(f"warning   {exposed}")
         shown = settings.shown()
         say(
             *(

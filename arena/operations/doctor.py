@@ -170,7 +170,10 @@ def _reason(error: Exception) -> str:
 
 def _tls(settings: Settings) -> list[Finding]:
     settings.server_tls()
-    if settings.client_tls() is None:
+    without = settings.client_tls() is None
+    if exposed := settings.exposed():
+        return [warn("TLS", exposed, "set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY")]
+    if without:
         return [ok("TLS", "none")]
     return [ok("TLS", "the files are in order")]
 

@@ -341,3 +341,21 @@ def test_documentation_when_compared_with_the_settings_then_it_names_all_and_the
     for name, field in Settings.model_fields.items():
         if field.default not in ("", (), None):
             assert told[name.upper()] == f"`{field.default}`"
+
+
+@pytest.mark.parametrize(
+    ("listen", "exposed"),
+    [
+        ("127.0.0.1:8710", False),
+        ("127.8.8.8:8710", False),
+        ("[::1]:8710", False),
+        ("localhost:8710", False),
+        ("0.0.0.0:8710", True),
+        ("[::]:8710", True),
+        ("10.0.0.1:8710", True),
+        ("arena.example.org:8710", True),
+    ],
+)
+def test_listen_without_tls_is_told_where_other_hosts_reach_it(listen: str, exposed: bool) -> None:
+    settings = load_settings({"listen": listen, "referees": "a:1"})
+    assert (settings.exposed() is not None) == exposed
