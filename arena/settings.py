@@ -46,6 +46,9 @@ ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")
 """Hosts to listen on that are no address to connect to."""
 
+SHORTEST_TOKEN = 16
+"""Characters of a worker token, at least: whoever guesses it has matches played as they like."""
+
 NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
 
 SERVERS = ("amqp", "amqps", "pyamqp", "redis", "rediss", "sentinel")
@@ -133,6 +136,13 @@ class Settings(BaseSettings):
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("worker_token")
+    @classmethod
+    def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
+            raise ValueError(f"too short: it has to have {SHORTEST_TOKEN} characters, drawn at random")
+        return token
 
     @field_validator(*TLS_FILES)
     @classmethod

@@ -110,14 +110,14 @@ def test_a_group_alone_shows_its_help(group: list[str], capsys: pytest.CaptureFi
 
 
 def test_config_shows_settings_and_hides_secrets(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ARENA_WORKER_TOKEN", "hush-hush")
+    monkeypatch.setenv("ARENA_WORKER_TOKEN", "hush-hush-hush-hush")
     monkeypatch.setenv("ARENA_LISTEN", "127.0.0.1:9999")
     shown = arena("config", "--json").json
     assert shown["listen"] == "127.0.0.1:9999"
     text = arena("config").out
     assert "127.0.0.1:9999" in text
     assert "ARENA_LISTEN" in text
-    assert "hush-hush" not in text + str(shown)
+    assert "hush-hush-hush-hush" not in text + str(shown)
 
 
 def test_a_wrong_setting_is_named(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:

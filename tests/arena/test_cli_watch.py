@@ -349,7 +349,7 @@ async def test_follow_when_the_referee_refuses_the_token_then_that_is_told(
     world.advance(world.tournament(4).id)
     hand_back(world.storage, take(world), world.clock(), "referee: token_unknown")
     async with referee() as address:
-        values = {"data": tmp_path, "worker_token": "another", "referees": [address]}
+        values = {"data": tmp_path, "worker_token": "another-worker-token", "referees": [address]}
         ask = asker(load_settings(values))
         told = await asyncio.to_thread(watch, world, log(), [nothing, nothing], ask)
     assert f"{address} does not take the workers' token" in told[0]

@@ -23,7 +23,7 @@ from tests.arena.servers import Postgres, Server
 from tests.arena.storm import Cluster, cluster
 from tests.arena.waiting import DEADLINE
 
-PASSWORD, WRONG = "open-sesame", "abracadabra"
+PASSWORD, WRONG = "open-sesame", "abracadabra-abracadabra"
 
 
 def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:

@@ -176,7 +176,10 @@ def test_data_when_its_name_has_marks_of_a_url_then_everything_is_in_it(tmp_path
 
 
 def test_worker_secret_when_set_then_nothing_is_written(tmp_path: Path) -> None:
-    assert load_settings({"data": tmp_path, "worker_token": "hush"}).worker_secret() == "hush"
+    assert (
+        load_settings({"data": tmp_path, "worker_token": "hush-hush-hush-hush"}).worker_secret()
+        == "hush-hush-hush-hush"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -224,7 +227,7 @@ def test_shown_when_the_broker_has_secrets_then_they_are_hidden(url: str, shown:
 
 
 def test_shown_when_there_is_a_worker_token_then_it_is_hidden() -> None:
-    assert "hush" not in str(load_settings({"worker_token": "hush"}).shown())
+    assert "hush-hush-hush-hush" not in str(load_settings({"worker_token": "hush-hush-hush-hush"}).shown())
 
 
 @pytest.mark.parametrize(
@@ -242,13 +245,15 @@ def test_shown_when_there_is_a_worker_token_then_it_is_hidden() -> None:
 def test_broker_when_its_url_is_wrong_then_its_secrets_are_not_told(url: str) -> None:
     with pytest.raises(SettingsError, match=r"^setting broker_url: ") as caught:
         load_settings({"broker_url": url})
-    assert "hush" not in str(caught.value)
+    assert "hush-hush-hush-hush" not in str(caught.value)
 
 
 def test_environment_when_given_to_a_child_then_it_has_the_same_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings = load_settings({"worker_token": "hush", "referees": "a:1,b:2", "lease_seconds": 2.5})
+    settings = load_settings(
+        {"worker_token": "hush-hush-hush-hush", "referees": "a:1,b:2", "lease_seconds": 2.5}
+    )
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
     assert load_settings() == settings
@@ -359,3 +364,9 @@ def test_documentation_when_compared_with_the_settings_then_it_names_all_and_the
 def test_listen_without_tls_is_told_where_other_hosts_reach_it(listen: str, exposed: bool) -> None:
     settings = load_settings({"listen": listen, "referees": "a:1"})
     assert (settings.exposed() is not None) == exposed
+
+
+def test_worker_token_when_it_is_short_then_it_is_refused_and_not_shown() -> None:
+    with pytest.raises(SettingsError, match=r"^setting worker_token: too short") as caught:
+        load_settings({"worker_token": "fifteen-letters"})
+    assert "fifteen" not in str(caught.value)

@@ -24,7 +24,7 @@ from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions, serve
 from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_grpc
 
-WORKER_TOKEN = "worker-token"
+WORKER_TOKEN = "worker-token-of-tests"
 SPECTATOR_TOKEN = "spectator-token"
 ORGANISER_TOKEN = "organiser-token"
 LIMITS = Limits(join_ms=5000)
