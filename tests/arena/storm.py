@@ -126,7 +126,7 @@ class Cluster:
             self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
 
     def start_tournament(self) -> int:
-        """Creates the cup and starts it; gives its number."""
+        """Create the cup and start it; return its number."""
         now = LOCKED
         cup = creation.create(self.storage, ROOT, make_spec({"name": "cup"} | CUP), now, SEED)
         lifecycle.start(self.storage, ROOT, "cup", now)

@@ -69,9 +69,9 @@ def deaths(random: Random, postgres: Postgres) -> list[Event]:
 
 
 def survive(running: Cluster, random: Random, folder: Path, others: Sequence[Event]) -> None:
-    """Plays the cup through 24 kills and these other events.
+    """Play the cup through 24 kills and these other events.
 
-    Compares it with a calm run, in another folder, that is given the same attempts.
+    Compare it with a calm run, in another folder, that is given the same attempts.
     """
     running.start_bots()
     events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
