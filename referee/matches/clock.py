@@ -52,22 +52,30 @@ class Clock:
         self.probed = False
         """Whether a sign of life was asked for during the decision."""
 
-    def ask(self, now: float) -> None:
-        """Begin a decision: until the turn is handed to a stream, only the grace for that runs."""
-        control = self.control
+    def ask(self, now: float) -> float:
+        """Begin a decision: until the turn is handed to a stream, only the grace for that runs.
+
+        Return when half of the decision's time would be up.
+        """
+        control, time = self.control, self.time
         if control.bank:
-            self.time = min(control.limit, self.bank)
-        self.deadline = now + self.time + UNSENT_GRACE
+            self.time = time = min(control.limit, self.bank)
+        self.deadline = now + time + UNSENT_GRACE
         self.handed_at = None
         self.credit = 0.0
         self.probed = False
+        return now + time / 2
 
-    def start(self, now: float, credit: float = 0.0) -> None:
-        """Start running, with ``credit`` for the network as far as the time control allows it."""
-        most = self.control.credit
+    def start(self, now: float, credit: float = 0.0) -> float:
+        """Start running, with ``credit`` for the network as far as the time control allows it.
+
+        Return when the decision must be looked at, if it was not before: half of its time is up then.
+        """
+        most, time = self.control.credit, self.time
         self.handed_at = now
         self.credit = credit = credit if credit < most else most
-        self.deadline = now + self.time + credit
+        self.deadline = deadline = now + time + credit
+        return deadline - time / 2
 
     def settle(self, now: float) -> float:
         """End the decision: take its time from the bank, and add the increment; return its time.

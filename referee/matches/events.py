@@ -1,11 +1,10 @@
 """What a table says to its seats and to spectators, as values; ``protocol`` makes messages of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
 from referee.matches.match import Limits
 from referee.rules.plays import Rules
@@ -82,18 +81,12 @@ class Encodings:
     All events of a deal share one, so that it goes with the deal. Matches know nothing of what it holds.
     """
 
-    __slots__ = ("_actions", "_parts")
+    __slots__ = ("_parts", "log")
 
     def __init__(self) -> None:
-        self._actions: list[bytes] = []
+        self.log: list[bytes] = []
+        """The deal's log as far as it was encoded, as everybody sees it; kept by the encoder."""
         self._parts: dict[str, bytes] = {}
-
-    def actions(self, log: Sequence[Entry], since: int, encode: Callable[[Entry], bytes]) -> list[bytes]:
-        """Return a deal's log from index ``since`` on, encoded."""
-        made = self._actions
-        if len(made) < len(log):
-            made += map(encode, log[len(made) :])
-        return made[since:]
 
     def once(self, part: str, encode: Callable[[], bytes]) -> bytes:
         """Return the part of that name, encoded."""

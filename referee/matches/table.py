@@ -28,7 +28,7 @@ from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
 from referee.records.record import deal_json
-from referee.records.times import Times
+from referee.records.times import MEASURABLE, Times
 
 INFINITY = float("inf")
 _PLAY = Stage.PLAY
@@ -39,9 +39,9 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_opening", "_send", "_shown",
-        "_times", "_told", "bank_ms", "end", "events", "expected", "info", "over", "records", "seats",
-        "session", "watched",
+        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
+        "_send", "_shown", "_times", "_told", "bank_ms", "end", "events", "expected", "info", "over",
+        "records", "seats", "session", "watched",
     )
     # fmt: on
 
@@ -73,6 +73,7 @@ class Table:
         self._shown = 0
         self._acts_for_forced = not info.limits.ask_forced
         self._has_bank = control.bank > 0
+        self._limit_ms = info.limits.decision_ms
 
     # What happens to a table
 
@@ -101,27 +102,25 @@ class Table:
 
         Return whether the turn was still open; an answer to another one is ignored with a notice.
         """
-        seat = self.seats[index]
+        seat, deal = self.seats[index], self._deal
         turn = seat.turn
-        if turn is None or turn.sequence != sequence or self._deal is None:
+        if turn is None or turn.sequence != sequence or deal is None:
             code, text = seat.ignored(sequence, now)
             self._send(index, Notice(code, text, self.info.handle, sequence))
             return False
         if isinstance(cards, Malformed):
             self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
         else:
-            deal, clock, times = self._deal, seat.clock, self._times
             at = len(deal.log)
             try:
                 deal.act(index, cards)
             except PlayError as error:
                 self._fault(seat, turn, FaultKind.ILLEGAL, str(error), now, cards)
             else:
+                clock, times = seat.clock, self._times
                 spent = clock.settle(now)
-                if turn.stage is _PLAY and not clock.credit:
-                    times.spent[at] = (
-                        spent  # as ``note``, without a call that costs a hundredth of a decision
-                    )
+                if turn.stage is _PLAY and not turn.credit_ms:  # as ``note``, without a call
+                    times.spent[at] = spent
                 else:
                     times.note(at, index, turn.stage, spent, clock.credit)
         seat.turn = None
@@ -199,13 +198,13 @@ class Table:
         turn.since = seat.told
         seat.told = len(deal.log) if deal.exchange is None else log_length(deal)
         if clock.handed_at is None:
-            clock.start(now, credit)
-            if clock.deadline - clock.time / 2 < self.expected:  # seldom: it was expected when it was asked
+            look = clock.start(now, credit)
+            if look < self.expected:  # seldom: it was expected when it was asked
                 self._expect(clock.next_look)
-            turn.time_ms = round(clock.time * 1000) if self._has_bank else self.info.limits.decision_ms
+            turn.time_ms = round(clock.time * 1000) if self._has_bank else self._limit_ms
         else:  # the bot was away, and its clock ran on
             turn.time_ms = round(clock.left(now) * 1000)
-        if clock.credit:
+        if clock.credit >= MEASURABLE:
             turn.credit_ms = int(clock.credit * 1000)
         if self._has_bank:
             turn.bank_ms = round(clock.bank * 1000)
@@ -303,14 +302,13 @@ class Table:
     def _ask(self, deal: Deal, seat: Seat, now: float) -> None:
         seat.sequence = sequence = seat.sequence + 1
         clock = seat.clock
-        clock.ask(now)
+        when = clock.ask(now)
         seat.turn = turn = Turn(self.info, seat.index, sequence, deal, self._encodings)
         outbox = seat.outbox
         if outbox is None:
             clock.start(now)
         else:
             outbox.put(turn)
-        when = now + clock.time / 2
         if when < self.expected:
             self._expect(when)
 

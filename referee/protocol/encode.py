@@ -107,11 +107,18 @@ class _Pieces:
         """Return the number of the lowest card of a mask."""
         return self._numbers.numbers(mask)[0]
 
+    def _public(self, log: list[Entry], encodings: Encodings) -> list[bytes]:
+        """Return a deal's log as everybody sees it; each action is encoded once for all seats."""
+        made = encodings.log
+        if len(made) < len(log):
+            made += map(self.action, log[len(made) :])
+        return made
+
     def actions(self, deal: Deal, since: int, seat: int, encodings: Encodings) -> list[bytes]:
         """Return the deal's log from ``since`` on, as ``seat`` may see it: fields of a turn."""
         log = deal.log
         if deal.exchange is None:
-            parts = encodings.actions(log, since, self.action)
+            parts = self._public(log, encodings)[since:]
             if not self.draws:
                 return parts
             first = since
@@ -123,7 +130,7 @@ class _Pieces:
                 wire.add_exchange(action, self._numbers, step, seat)
                 parts.append(_ACTION + sized(action.SerializeToString()))
             first = max(0, since - len(steps))
-            parts += encodings.actions(log, first, self.action)
+            parts += self._public(log, encodings)[first:]
         if self.draws:  # the seat sees what it drew
             for index in range(first, len(log)):
                 if log[index][2] and log[index][0] == seat:
@@ -145,8 +152,11 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     ]
     if pieces.draws or deal.exchange is not None:
         parts += pieces.actions(deal, turn.since, seat, turn.encodings)
-    else:  # as in ``actions``, without a call
-        parts += turn.encodings.actions(deal.log, turn.since, pieces.action)
+    else:  # as ``actions``, without two calls
+        made, log = turn.encodings.log, deal.log
+        if len(made) < len(log):
+            made += map(pieces.action, log[len(made) :])
+        parts += made[turn.since :]
     plain = deal.is_plain(seat)
     to_beat = deal.to_beat
     if to_beat:
