@@ -230,7 +230,9 @@ class AnyLobby(RuleBasedStateMachine):
             if match.ended:
                 self.running.remove(match)
             elif match.done:
-                assert self.finished[id(match)] == {session.number for session in match.spec.sessions}
+                finished, sessions = self.finished[id(match)], match.spec.sessions
+                assert len(finished) + match.voided + len(match.left) == len(sessions)
+                assert match.complete == (finished == {session.number for session in sessions})
                 self.lobby.close_match(match, "done")
                 self.running.remove(match)
 
