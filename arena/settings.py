@@ -39,7 +39,7 @@ CONFIG = "ARENA_CONFIG"
 DEFAULT_DATA = Path(".arena")
 
 SYSTEM = "system"
-"""In the place of a file: the certificates that this host trusts anyway."""
+"""Instead of a file: the certificates that this host trusts by default."""
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """What names a referee."""
@@ -47,7 +47,7 @@ NO_PLACE = ("0.0.0.0", "[::]", "::", "")
 """Hosts to listen on that are no address to connect to."""
 
 SHORTEST_TOKEN = 16
-"""Characters of a worker token, at least: whoever guesses it has matches played as they like."""
+"""Fewest characters of a worker token: whoever guesses it can have any match played."""
 
 NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
 
@@ -70,16 +70,16 @@ TLS_NEEDS = {
     "tls_client_certificate": "tls_client_key",
     "tls_client_key": "tls_client_certificate",
 }
-"""What is of no use without what."""
+"""Settings that need another setting."""
 
 
 class Settings(BaseSettings):
-    """What can be set; every value is ready for use (paths absolute, defaults filled in)."""
+    """The settings; every value is ready for use (paths absolute, defaults filled in)."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
     data: Path = DEFAULT_DATA
-    """Folder of everything that the arena keeps on this host: database, broker, logs, worker token."""
+    """Folder for everything that the arena stores on this host: database, broker, logs, worker token."""
     database_url: str = ""
     """SQLAlchemy URL; by default a SQLite file in the data folder."""
     broker_url: str = ""
@@ -95,9 +95,9 @@ class Settings(BaseSettings):
     local_referees: int = Field(default=1, ge=1, le=64)
     """Referees that ``arena up`` starts, on the port of ``listen`` and those that follow."""
     worker_token: SecretStr | None = None
-    """What workers show to referees; None: a random one that is kept in the data folder."""
+    """Token with which workers authenticate to referees; None: a random one, stored in the data folder."""
     drain_seconds: float = Field(default=30, ge=0)
-    """How long a referee that is told to stop plays on with what it has begun."""
+    """How long a referee that was told to stop continues its open sessions."""
     spectators: Literal["anyone", "token"] = "anyone"
     """Who may watch matches: anyone, or who has a token of an organiser or a spectator. Where other tables
     play the same deals, it always needs one."""
@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     tls_key: Path | None = None
     """PEM file with the key of ``tls_certificate``."""
     tls_client_ca: Path | None = None
-    """PEM file with the authorities of whom clients of a referee need a certificate; None: they need none."""
+    """PEM file with the authorities that sign the certificates of clients; None: clients need none."""
     tls_ca: Literal["system"] | Path | None = None
     """PEM file with the authorities that workers trust, or ``system``; by default ``tls_certificate``."""
     tls_client_certificate: Path | None = None
@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     worker_threads: int = Field(default=8, ge=1)
     """Matches that one worker runs at once."""
     beat_seconds: float = Field(default=5, gt=0)
-    """How often every open tournament is looked at."""
+    """How often every open tournament is advanced."""
     metrics_listen: str = ""
     """``host:port`` at which a process shows its metrics; empty: it does not. With ``arena up`` the first
     one does there, and the others at the ports that follow."""

@@ -137,7 +137,7 @@ def _infos() -> Select[Any]:
 
 
 def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> VersionInfo:
-    """Make a version's token worthless; ``owner/bot`` alone is its newest version whose token is good.
+    """Revoke a version's token; ``owner/bot`` alone is its newest version whose token is valid.
 
     UnknownError, or StateError if it is so already.
     """

@@ -14,7 +14,7 @@ def audit(
     subject: Annotated[
         str | None, typer.Argument(help="Only changes of this tournament, league, bot version or token.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show at most this many entries.")] = 50,
     as_json: AsJson = False,
 ) -> None:
     """Show who changed what, the latest change first."""

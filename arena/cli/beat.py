@@ -10,7 +10,7 @@ from arena.messages import run_beat
 
 
 def beat(ctx: typer.Context) -> None:
-    """Run the beat: it looks at every tournament now and then. One is enough."""
+    """Run the beat: it advances tournaments and starts seasons. One is enough."""
     settings = settings_of(ctx)
     logs.set_up(settings, "beat")
     with ExitStack() as stack:

@@ -42,7 +42,7 @@ def register(
     language: Annotated[str | None, typer.Option(help="What it is written in: go, c++, …")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a bot, or the next version of one, and print its token. The token is shown only now."""
+    """Register a bot, or the next version of one, and print its token. The token is shown only once."""
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
@@ -85,7 +85,7 @@ def revoke(
     name: Annotated[str, typer.Argument(metavar="OWNER/BOT@VERSION", help="The bot version.")],
     as_json: AsJson = False,
 ) -> None:
-    """Make the token of a bot version worthless, for good; a bot that is connected is sent away."""
+    """Revoke the token of a bot version, for good; a bot connected with it is disconnected."""
     with storage_of(ctx) as storage:
         revoked = versions.revoke_version(storage, actor_at_terminal(), name, utc_now())
     if as_json:

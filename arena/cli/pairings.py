@@ -62,7 +62,7 @@ def pairings(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show who met whom in which round, and how even it is."""
+    """Show who met whom in which round, and how even the pairings are."""
     with storage_of(ctx) as storage:
         shown = find_pairings(storage, name, round, explained=explain)
     if as_json:

@@ -199,7 +199,7 @@ def seating(
     duplicate: Annotated[bool, typer.Option("--duplicate", help="As in a duplicate tournament.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show who sits where in the sessions of a match, and how even that is."""
+    """Show who sits where in the sessions of a match, and how even the seating is."""
     found = seatings(size, sessions, duplicate=duplicate)
     even = balance(found)
     if as_json:
@@ -225,7 +225,7 @@ def rebuild(
     mend: Annotated[bool, typer.Option("--mend", help="Correct the ratings that are wrong.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Build all ratings again from the points of the deals, and say whether they are right.
+    """Recompute all ratings from the points of the deals, and say whether they are right.
 
     Exit status 1: something is wrong. With --mend ratings that are not what their changes gave are
     corrected; the rows of what each match changed are never touched: if one of them is wrong, it is named.

@@ -32,7 +32,7 @@ def create(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Make a token and print it. It is shown only now."""
+    """Create a token and print it. It is shown only once."""
     with storage_of(ctx) as storage:
         made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now())
     if as_json:
@@ -43,7 +43,7 @@ def create(
 
 @app.command("list")
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """List all tokens, without what nobody can show again."""
+    """List all tokens, without their secret parts."""
     with storage_of(ctx) as storage:
         found = tokens.list_tokens(storage)
     if as_json:
@@ -55,7 +55,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def revoke(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Make a token worthless, for good."""
+    """Revoke a token, for good."""
     with storage_of(ctx) as storage:
         revoked = tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
     if as_json:

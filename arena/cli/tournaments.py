@@ -59,7 +59,7 @@ def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
 
 @app.command("show")
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Show what a tournament is, its commitment, and who draws its luck."""
+    """Show a tournament's terms, its commitment, and where its seed comes from."""
     with storage_of(ctx) as storage:
         status = overview.status(storage, name)
     _tell(status, as_json)
@@ -84,7 +84,7 @@ def start(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Start a tournament, or go on with one that failed."""
+    """Start a tournament, or continue one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
         require_able(storage, name, partial(asker, settings))
@@ -95,7 +95,7 @@ def start(
 
 @app.command()
 def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Halt a running tournament: sessions that are played go on to their end, and no other starts."""
+    """Pause a running tournament: open sessions finish, and no others start."""
     with storage_of(ctx) as storage:
         status = lifecycle.pause(storage, actor_at_terminal(), name, utc_now())
     _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
@@ -103,7 +103,7 @@ def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 @app.command()
 def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Go on with a paused tournament."""
+    """Continue a paused tournament."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
         status = lifecycle.resume(storage, actor_at_terminal(), name, utc_now())
@@ -113,7 +113,7 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 @app.command()
 def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """End a tournament early; what has been played stays."""
+    """End a tournament early; finished sessions count."""
     with storage_of(ctx) as storage:
         status = lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
     _tell(status, as_json)

@@ -130,6 +130,6 @@ def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int
 
 
 def pace_text(seconds: float, share: float, deals: int) -> str:
-    """How far it is after so many seconds: ``1,200 deals, 400/s, 5 s left``."""
+    """Return the progress after this many seconds: ``1,200 deals, 400/s, 5 s left``."""
     left = f", {seconds / share - seconds:.0f} s left" if share > 0 else ""
     return f"{deals:,} deals, {deals / seconds:,.0f}/s{left}" if seconds > 0 else ""

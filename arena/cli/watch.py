@@ -22,7 +22,7 @@ from arena.tournaments.overview import TournamentStatus
 POLL_SECONDS = 0.25
 
 WINDOW_SECONDS = 10.0
-"""The rate is that of the last so many seconds."""
+"""Seconds over which the rate is measured."""
 
 STILL_SECONDS = 8.0
 """After so long without a session and without a match being played, it is asked whether anybody works."""
@@ -206,7 +206,7 @@ def follow(
     now: Callable[[], datetime] = utc_now,
     sleep: Callable[[float], None] = time.sleep,
 ) -> TournamentStatus:
-    """Show a tournament's progress until it has ended or failed; gives how it stands then.
+    """Show a tournament's progress until it has ended or failed; return its state then.
 
     ``ask`` asks the referees, where it does not go on; ``tick`` is called each time before it is looked at;
     ``clock`` gives seconds, ``now`` the time of leases.

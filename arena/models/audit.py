@@ -20,12 +20,12 @@ class AuditEntry(SQLModel, table=True):
     at: datetime
     """When."""
     role: Role = Field(sa_type=text_of(Role))
-    """What the actor was to the arena."""
+    """The role in which the actor asked."""
     account: str
-    """Whose account it was; empty for anybody."""
+    """The actor's account; empty if there is none."""
     action: str
     """What was done, as ``tournament.cancel``."""
     subject: str
-    """The name of what it was done to."""
+    """The name of the object that was changed."""
     details: dict[str, object] = Field(sa_type=JSON)
-    """What else there is to know, never a secret."""
+    """Further details, never a secret."""

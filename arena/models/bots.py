@@ -17,9 +17,9 @@ class Owner(SQLModel, table=True):
     __tablename__: ClassVar[str] = "owners"
 
     id: int = Field(default=None, primary_key=True)
-    """Given by the database when the row is stored, in every table."""
+    """Assigned by the database when the row is stored, in every table."""
     name: str = Field(unique=True)
-    """Unique for good."""
+    """Unique; never reused."""
     created_at: datetime
     """When its first bot was registered."""
 
@@ -32,7 +32,7 @@ class Bot(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     owner_id: int = Field(foreign_key="owners.id")
-    """Whose it is."""
+    """The owner."""
     name: str
     """Unique for its owner."""
     created_at: datetime
@@ -49,7 +49,7 @@ class BotVersion(SQLModel, table=True):
     bot_id: int = Field(foreign_key="bots.id")
     """The bot that this is a release of."""
     number: int
-    """Counts the bot's versions from 1."""
+    """Number of the version, from 1 for each bot."""
     name: str = Field(unique=True)
     """The public name, ``owner/bot@number``."""
     token_hash: str = Field(unique=True)
@@ -57,9 +57,9 @@ class BotVersion(SQLModel, table=True):
     created_at: datetime
     """When it was registered."""
     revoked_at: datetime | None = None
-    """When its token was revoked; NULL: the token is good."""
+    """When its token was revoked; NULL: the token is valid."""
     language: str | None = None
-    """What it is written in, as its author says; NULL: not told."""
+    """What it is written in, as its author says; NULL: unknown."""
     check_passed_at: datetime | None = None
     """When it passed the latest check; NULL: never checked, or the latest check failed."""
     check_report: dict[str, object] | None = Field(default=None, sa_type=JSON(none_as_null=True))
@@ -67,13 +67,13 @@ class BotVersion(SQLModel, table=True):
 
 
 class Token(SQLModel, table=True):
-    """What anyone but a bot shows to a referee."""
+    """A token with which anyone but a bot authenticates to a referee."""
 
     __tablename__: ClassVar[str] = "tokens"
 
     id: int = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
-    """What people call it; unique for good."""
+    """Its name for people; never reused."""
     scope: Scope = Field(sa_type=text_of(Scope))
     """What it allows."""
     token_hash: str = Field(unique=True)
@@ -81,7 +81,7 @@ class Token(SQLModel, table=True):
     created_at: datetime
     """When it was made."""
     revoked_at: datetime | None = None
-    """When it was revoked; NULL: it is good."""
+    """When it was revoked; NULL: it is valid."""
 
 
 class BotLogEntry(SQLModel, table=True):
@@ -92,13 +92,13 @@ class BotLogEntry(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     version_id: int = Field(foreign_key="bot_versions.id")
-    """Whom it is about."""
+    """The bot version it is about."""
     at: datetime
     """When it happened, by the referee's clock."""
     referee: str
     """Address of the referee that saw it."""
     kind: EntryKind = Field(sa_type=text_of(EntryKind))
-    """What it tells of."""
+    """What it is about."""
     code: str
     """Kind of the fault, code of the notice, or why a connection ended; may be empty."""
     text: str

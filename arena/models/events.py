@@ -1,4 +1,4 @@
-"""What happened to a tournament on the way."""
+"""Events of a tournament."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -23,6 +23,6 @@ class TournamentEvent(SQLModel, table=True):
     kind: str = Field(max_length=16)
     """What: one of ``arena.exports.parts.EVENTS``."""
     details: dict[str, object] = Field(sa_type=JSON)
-    """What else there is to know, as exports have it."""
+    """Further details, as in exports."""
     digest: str
     """Of the event as exports have it, which names the digest of the event before, or of the head."""

@@ -21,13 +21,13 @@ class Arrival(StrEnum):
 
 
 class League(SQLModel, table=True):
-    """Divisions whose seasons start by themselves; what it is to be like stands in ``spec``."""
+    """Divisions whose seasons start on schedule, as described by ``spec``."""
 
     __tablename__: ClassVar[str] = "leagues"
 
     id: int = Field(default=None, primary_key=True)
     name: str = Field(unique=True)
-    """Unique for good; the names of its tournaments begin with it."""
+    """Unique, never reused; the names of its tournaments begin with it."""
     spec: dict[str, object] = Field(sa_type=JSON)
     """What the organiser asked for last (``arena.leagues.spec.LeagueSpec``)."""
     created_at: datetime
@@ -39,7 +39,7 @@ class League(SQLModel, table=True):
     next_at: datetime | None = None
     """When the next season is due; NULL: there is none left."""
     problem: str | None = None
-    """What keeps a season that is due from starting; NULL: nothing does."""
+    """Why a season that is due has not started; NULL: none is held up."""
 
 
 class LeagueMember(SQLModel, table=True):
@@ -54,7 +54,7 @@ class LeagueMember(SQLModel, table=True):
     name: str
     """``owner/bot``: its newest version plays; ``owner/bot@number``: always this one."""
     owner_id: int = Field(foreign_key="owners.id")
-    """Whose it is."""
+    """The owner."""
     joined_at: datetime
     """When it joined, the last time if it had left."""
     left_at: datetime | None = None

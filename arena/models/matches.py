@@ -11,7 +11,7 @@ from arena.models.columns import text_of
 
 
 class MatchState(StrEnum):
-    """Where a match stands."""
+    """The state of a match."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -36,17 +36,17 @@ class Match(SQLModel, table=True):
     table_number: int
     """Counts the tables of the round from 1."""
     state: MatchState = Field(sa_type=text_of(MatchState))
-    """Where it stands."""
+    """Its state."""
     problem: str | None = None
-    """What last kept it from being played; NULL: nothing does."""
+    """Why it could not be played at the last attempt; NULL: nothing is in the way."""
     failures: int = 0
     """Failed attempts in a row; sets the wait before the next one, and which referee it goes to."""
     handed_out_at: datetime | None = None
     """When a message for it was last sent; NULL: none since a worker last had it."""
     not_before: datetime | None = None
-    """No worker gets it before; NULL: at once."""
+    """No worker may claim it before this time; NULL: at once."""
     lease_owner: str | None = None
-    """The attempt that has it; NULL: none."""
+    """The attempt that holds the lease; NULL: none."""
     lease_until: datetime | None = None
     """When the attempt loses it unless it is renewed; NULL: no attempt has it."""
     attempts: list[int] = Field(default_factory=list, sa_type=JSON)

@@ -76,7 +76,7 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     format: str
     """How it is paired: one of ``arena.formats.FORMATS``."""
     state: TournamentState = Field(sa_type=text_of(TournamentState), index=True)
-    """Where it stands."""
+    """Its state."""
     problem: str | None = None
     """Why it failed; NULL: it has not."""
     ruleset_id: int = Field(foreign_key="rulesets.id")

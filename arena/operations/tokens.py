@@ -64,7 +64,7 @@ def list_tokens(storage: Storage) -> list[TokenInfo]:
 
 
 def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> TokenInfo:
-    """Make a token worthless. UnknownError, or StateError if it is so already."""
+    """Revoke a token. Raise UnknownError, or StateError if it is revoked already."""
     actor.require(Role.OPERATOR, "revoke tokens")
     with storage.write() as tx:
         token = tx.exec(select(Token).where(Token.name == name)).first()

@@ -52,7 +52,7 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 def start(
     storage: Storage, actor: Actor, name: str, now: datetime, beacon_value: str | None = None
 ) -> TournamentStatus:
-    """Start a tournament, or go on with one that failed.
+    """Start a tournament, or continue one that failed.
 
     ``beacon_value`` is what the beacon said that the tournament was created with, after it was locked. Raises
     UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
@@ -105,7 +105,7 @@ def _check_beacon(tournament: Tournament, value: str | None) -> None:
 
 
 def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Halt a running tournament: no session starts any more, and those that are played are played to the end.
+    """Pause a running tournament: open sessions finish, and no others start.
 
     UnknownError, StateError.
     """
@@ -126,7 +126,7 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
 
 
 def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Go on with a paused tournament. UnknownError, StateError."""
+    """Continue a paused tournament. Raise UnknownError, StateError."""
     actor.require(Role.ORGANISER, "resume tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)

@@ -44,7 +44,7 @@ def run(
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
-    """Run a bot as a program that plays so many sessions at once; 0 leaves it to the referees.
+    """Run a bot as a program that plays this many sessions at once; 0 leaves it to the referees.
 
     ``ARENA_TOKEN`` and ``ARENA_REFEREE`` (addresses, with commas) say who it is and where it plays. With
     ``ARENA_TLS_CA`` (a file of trusted certificates, or ``system``) it uses TLS, and shows

@@ -86,7 +86,7 @@ class Stream:
             writer.cancel()
 
     def ask_for(self, sessions: int) -> None:
-        """Ask the referee for so many sessions at once, if that is not what it grants already."""
+        """Ask the referee for this many sessions at once, unless it grants that already."""
         if sessions != self._capacity:
             self._capacity = sessions
             self._send(bots_pb2.PlayRequest(capacity=bots_pb2.Capacity(max_sessions=sessions)))

@@ -24,7 +24,7 @@ class _Job:
         self.done.acquire()
         """Released when the work is done."""
         self.left = False
-        """Whether the event loop has gone on, and must be told."""
+        """Whether the event loop has moved on, and must be notified."""
 
 
 class Thinker:

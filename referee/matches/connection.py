@@ -23,7 +23,7 @@ READY_SECONDS = 1.0
 """For how long a stream must have been ready before it is the referee that did not hand out a turn: far
 longer than messages are held back, and half of the time that a turn has for it."""
 ROUND_TRIPS = 8
-"""Of so many last round trips the shortest is the stream's: what made the others longer was the bot."""
+"""How many of the last round trips count: the shortest is the stream's, as bots made the others longer."""
 FIRST_PINGS = 3
 """Pings in a row when a stream opens, so that its round trip is known."""
 

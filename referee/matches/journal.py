@@ -10,7 +10,7 @@ from referee.matches.events import Fault, Notice, SessionInfo
 
 
 class EntryKind(StrEnum):
-    """What an entry tells of."""
+    """What an entry is about."""
 
     CONNECTED = "connected"
     LEFT = "left"

@@ -76,7 +76,7 @@ class Match:
 
     @property
     def backlogged(self) -> bool:
-        """Whether so many results wait to be fetched that no further session begins."""
+        """Whether so many results are waiting to be fetched that no further session may begin."""
         return len(self.results) >= MAX_UNFETCHED
 
     def may_start(self, now: float, *, absent: bool) -> bool:

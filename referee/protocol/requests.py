@@ -145,7 +145,7 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
 
 
 def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
-    """Return the message that tells of a finished session."""
+    """Return the message that reports a finished session."""
     return worker_pb2.RunMatchResponse(
         session_finished=worker_pb2.SessionFinished(
             number=result.number,
@@ -158,7 +158,7 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
 
 
 def deals_response(deals: DealsFinished) -> worker_pb2.RunMatchResponse:
-    """Return the message that tells of finished deals of a session that is not."""
+    """Return the message that reports the finished deals of an open session."""
     return worker_pb2.RunMatchResponse(
         deals_finished=worker_pb2.DealsFinished(
             session=deals.number, records=deals.records, banks=_banks(deals.bank_ms)

@@ -27,7 +27,7 @@ from referee.worker.v1alpha1 import worker_pb2
 SERVICE = worker_pb2.DESCRIPTOR.services_by_name["WorkerService"]
 
 PROGRESS_SECONDS = 0.5
-"""How often a worker hears of a match in which no session finishes, and of deals of open sessions."""
+"""How often a worker is sent signs of life of a match, and the finished deals of open sessions."""
 
 RunContext: TypeAlias = "grpc.aio.ServicerContext[worker_pb2.RunMatchRequest, bytes]"
 
