@@ -34,6 +34,7 @@ __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
 
 _PASSES: tuple[Entry, ...] = tuple((seat, 0, 0, False) for seat in range(8))
 _NOBODY_LIABLE = Liability()
+_DECLINE = Options([], may_pass=True)
 _ALONE = tuple((seat,) for seat in range(8))
 # Looking up a member of an enum takes longer than most of what an action does.
 _EXCHANGE, _PLAY, _BEAT_OWN, _BOMBS, _OVER = Stage
@@ -245,7 +246,7 @@ class Deal:
             return self._act_with_care(seat, mask)
         trick, facts, to_beat = self._trick, self._facts, self._trick.to_beat
         if mask:
-            code = 0 if mask & ~self.hands[seat] else facts.code(mask)
+            code = facts.code(mask) if self.hands[seat] & mask == mask else 0
             # As ``Rules.beats``, and for most rules as ``_play``: these two calls would cost 5 % of all play.
             if not code or (
                 to_beat
@@ -412,7 +413,7 @@ class Deal:
             return Options([play for play in plays if self.rules.count(play & self.rules.full) == 1], False)
         if self.stage is _BOMBS:
             bombs = self._holdings.bombs(seat, self._trick.to_beat)
-            return allowed(self.rules, bombs, self.constraints(seat)) if bombs else Options([], True)
+            return allowed(self.rules, bombs, self.constraints(seat)) if bombs else _DECLINE
         return allowed(self.rules, self._holdings.plays(seat), self.constraints(seat))
 
     def _act_with_care(self, seat: int, mask: int) -> int:
@@ -550,9 +551,9 @@ class Deal:
             culprit=culprit,
             unplayed=end == "dragon",
             final=self._final,
-            ignorer=self._liability.payer(self.rules, self.actions)
+            ignorer=self._liability.payer(self.rules, self.log)
             if self._facts.guards and end == "out"
             else None,
-            unbeaten=unbeaten(self.rules, self.actions, self._trick_ends) if bonuses else (),
+            unbeaten=unbeaten(self.rules, self.log, self._trick_ends) if bonuses else (),
         )
         self.points = score(self.rules, finish)

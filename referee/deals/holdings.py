@@ -19,7 +19,7 @@ class Holdings:
 
     # fmt: off
     __slots__ = (
-        "_facts", "_first_bomb", "_full", "_gone", "_group_full", "_lists", "_rules", "_short", "hands",
+        "_facts", "_first_bomb", "_full", "_gone", "_group_full", "_lists", "_rules", "_short_lists", "hands",
     )
     # fmt: on
 
@@ -31,15 +31,16 @@ class Holdings:
         self._lists: list[list[int] | None] = [None] * len(self.hands)
         # By seat: what has left the hand since its plays were listed or filtered.
         self._gone = [0] * len(self.hands)
-        # The seats, as bits, whose lists lack the plays of more than three cards.
-        self._short = 0
+        # By seat: the plays of up to three cards, where only these were needed since cards came in.
+        self._short_lists: list[list[int] | None] = self._lists[:]
 
     def copy(self) -> "Holdings":
         """Return holdings that change on their own."""
         other = Holdings.__new__(Holdings)
-        other._rules, other._facts, other._short = self._rules, self._facts, self._short
+        other._rules, other._facts = self._rules, self._facts
         other._full, other._group_full, other._first_bomb = self._full, self._group_full, self._first_bomb
         other.hands, other._lists, other._gone = self.hands[:], self._lists[:], self._gone[:]
+        other._short_lists = self._short_lists[:]
         return other
 
     def play(self, seat: int, mask: int) -> int:
@@ -57,19 +58,33 @@ class Holdings:
         """Give cards to ``seat``."""
         hand = self.hands[seat]
         self.hands[seat] = hand | mask if self._facts.one_pack else self._rules.add(hand, mask)
-        self._lists[seat] = None
+        self._lists[seat] = self._short_lists[seat] = None
 
     def plays(self, seat: int) -> list[int]:
         """Return the codes of all plays in the hand, ascending; the list must not be changed."""
-        return self._listed(seat, 0)
+        plays, gone = self._lists[seat], self._gone[seat]
+        if plays is None:
+            plays = self._rules.list_plays(self.hands[seat])
+            self._short_lists[seat] = None
+        elif gone:
+            listed, plays = plays, []
+            for play in listed:  # on lists this short, quicker than a comprehension
+                if not play & gone:
+                    plays.append(play)
+        else:
+            return plays
+        self._lists[seat], self._gone[seat] = plays, 0
+        return plays
 
     def beating(self, seat: int, to_beat: int) -> list[int]:
         """Return the codes of the plays that beat the play ``to_beat``, ascending, in a list of its own."""
         plays = self._lists[seat]
-        if plays is None or self._short:
-            plays = self._listed(seat, to_beat)
+        if plays is None:
+            plays = self._listed_to_beat(seat, to_beat)
         # As ``Rules.following``, which would be a call at every decision.
         low = bisect(plays, to_beat | self._full)
+        if low == len(plays):
+            return []
         found = plays[low : bisect(plays, to_beat | self._group_full, low)]
         if plays[-1] >= self._first_bomb > to_beat:
             found += plays[bisect_left(plays, self._first_bomb, low) :]
@@ -96,28 +111,12 @@ class Holdings:
             return stronger & self.hands[seat] != 0
         return bool(self.beating(seat, to_beat))
 
-    def _listed(self, seat: int, to_beat: int) -> list[int]:
-        """Return the plays of the hand, at least all that may beat the play ``to_beat`` (0: all)."""
-        plays, gone = self._lists[seat], self._gone[seat]
-        if self._facts.lists_short:
-            short = 0 < (to_beat & self._rules.full).bit_count() <= _SHORT
-            if plays is None or (self._short >> seat & 1 and not short):
-                return self._list(seat, short)
+    def _listed_to_beat(self, seat: int, to_beat: int) -> list[int]:
+        """Return plays of a hand that is not listed: all, or the short ones where no others may beat."""
+        if not self._facts.lists_short or (to_beat & self._full).bit_count() > _SHORT:
+            return self.plays(seat)
+        plays = self._short_lists[seat]
         if plays is None:
-            plays = self._rules.list_plays(self.hands[seat])
-        elif gone:
-            listed, plays = plays, []
-            for play in listed:  # on lists this short, quicker than a comprehension
-                if not play & gone:
-                    plays.append(play)
-        else:
-            return plays
-        self._lists[seat], self._gone[seat] = plays, 0
-        return plays
-
-    def _list(self, seat: int, short: bool) -> list[int]:
-        """List the plays of the hand anew, where only the ``short`` ones are of use now, these alone."""
-        listing = self._rules.list_short if short else self._rules.list_plays
-        self._short = self._short & ~(1 << seat) | short << seat
-        self._lists[seat], self._gone[seat] = plays, _ = listing(self.hands[seat]), 0
+            self._short_lists[seat] = plays = self._rules.list_short(self.hands[seat])
+            self._gone[seat] = 0
         return plays

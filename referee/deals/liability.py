@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from referee.deals.action import Action
+from referee.deals.action import Entry
 from referee.rules.plays import Rules
 
 
@@ -25,11 +25,11 @@ class Liability:
         """Note that ``seat`` ignored it in the action of this index, with ``following`` next."""
         self._seat, self._following, self._action = seat, following, action
 
-    def payer(self, rules: Rules, actions: Sequence[Action]) -> int | None:
-        """Return who pays, the deal having been played out by the last of ``actions``; None for nobody.
+    def payer(self, rules: Rules, log: Sequence[Entry]) -> int | None:
+        """Return who pays, the deal having been played out by the last action of ``log``; None for nobody.
 
         The next seat must have gone out with a single, no other action coming between.
         """
-        last = actions[-1]
-        at_once = self._action == len(actions) - 2 and last.seat == self._following
-        return self._seat if at_once and rules.count(last.cards) == 1 else None
+        seat, cards, _, _ = log[-1]
+        at_once = self._action == len(log) - 2 and seat == self._following
+        return self._seat if at_once and rules.count(cards) == 1 else None

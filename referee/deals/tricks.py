@@ -1,9 +1,9 @@
-"""Reading a deal's actions: what nobody beat."""
+"""Reading a deal's log: what nobody beat."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from referee.deals.action import Action
+from referee.deals.action import Entry
 from referee.rules.plays import Rules
 
 
@@ -16,13 +16,16 @@ class Unbeaten(NamedTuple):
     """Whether it ended the deal."""
 
 
-def unbeaten(rules: Rules, actions: Sequence[Action], trick_ends: Sequence[int]) -> tuple[Unbeaten, ...]:
+def unbeaten(rules: Rules, log: Sequence[Entry], trick_ends: Sequence[int]) -> tuple[Unbeaten, ...]:
     """Return the last play of every trick.
 
     ``trick_ends`` counts the actions until each finished trick's end; the trick after them ended the deal.
     """
     found = []
-    for end in (*trick_ends, len(actions)):
-        last = next(action for action in reversed(actions[:end]) if action.cards)
-        found.append(Unbeaten(last.seat, rules.code(last.cards), end == len(actions)))
+    for end in (*trick_ends, len(log)):
+        last = end - 1
+        while not log[last][1]:
+            last -= 1
+        seat, cards, _, _ = log[last]
+        found.append(Unbeaten(seat, rules.code(cards), end == len(log)))
     return tuple(found)

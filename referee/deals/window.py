@@ -32,7 +32,8 @@ class Window:
 
     def answer(self, seat: int, code: int) -> bool:
         """Note the bomb of ``seat``, or 0 where it declines; return whether all have answered."""
-        self.waiting = tuple([other for other in self.waiting if other != seat])
+        place = self.waiting.index(seat)
+        self.waiting = self.waiting[:place] + self.waiting[place + 1 :]
         if code:
             self._bombs[seat] = code
         return not self.waiting
