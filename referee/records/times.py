@@ -1,6 +1,7 @@
 """How long the decisions of a deal took, as it stands in the deal's record (docs/formats.md)."""
 
 import json
+from collections.abc import Mapping
 
 from referee.deals.action import Stage
 from referee.memo import Memo
@@ -44,12 +45,12 @@ class Times:
         return fields
 
 
-_UNDECIDED = -1.0
-_TEXTS: Memo[int, str] = Memo(lambda ms: "-" if ms < 0 else str(ms))
+_TEXTS: Memo[int, str] = Memo(str)
 
 
-def _line(seconds: dict[int, float], actions: int) -> str:
+def _line(seconds: Mapping[int, float], actions: int) -> str:
     """Return the milliseconds of each action, - where there are none; this is made for every deal."""
-    line = dict.fromkeys(range(actions), _UNDECIDED) | seconds
-    line.pop(actions, None)  # with a forfeit, the last decision led to no action
-    return " ".join([_TEXTS[int(one * 1000 + 0.5)] for one in line.values()])
+    texts = ["-"] * (actions + 1)  # with a forfeit, the last decision led to no action
+    for action, one in seconds.items():
+        texts[action] = _TEXTS[int(one * 1000 + 0.5)]
+    return " ".join(texts[:actions])
