@@ -36,12 +36,12 @@ COMMANDS = (
     Later(
         "worker",
         "arena.cli.worker:worker",
-        "Run a worker: it has matches played and keeps what comes of them.",
+        "Run a worker: it has matches played and stores the results.",
     ),
     Later(
         "beat",
         "arena.cli.beat:beat",
-        "Run the beat: it looks at every tournament now and then. One is enough.",
+        "Run the beat: it advances tournaments and starts seasons. One is enough.",
     ),
     Later("config", "arena.cli.config:config", "Show the settings; secrets are hidden."),
     Later(

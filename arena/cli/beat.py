@@ -1,4 +1,4 @@
-"""``arena beat``: the process that looks at every tournament now and then."""
+"""``arena beat``: the process that advances tournaments and starts seasons."""
 
 from contextlib import ExitStack
 
