@@ -231,17 +231,17 @@ def make_worker_app(
     return app
 
 
-def run_worker(settings: Settings, run: Run | None = None) -> None:
-    """Run a worker in this process until it is told to stop; ``run`` stands in for the referees.
+def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
+    """Run a worker in this process until it is told to stop; ``run`` and ``hold`` stand in for the referees.
 
     Raises BrokerError if the broker refuses it, and what ``open_storage`` does.
     """
     with open_storage(settings) as storage:
         referees = Referees(settings)
         connected = everyone if run else connected_bots(settings)
-        hold = never_held if run else referees.hold
+        seams = (run, connected, hold) if run else (referees.run, connected, referees.hold)
         with broker_errors():
-            app = make_worker_app(settings, storage, run or referees.run, connected, hold)
+            app = make_worker_app(settings, storage, *seams)
             if settings.broker_folder is not None:
                 clear_drafts(settings.broker_folder, time.time())
         log_in(app)

@@ -16,9 +16,15 @@ from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 
 
+held: set[str] = set()
+"""Matches that were told to begin no further session."""
+
+
 def play_slowly(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """A referee that takes its time."""
+    """Stand in for a referee that takes its time, with one session after the other."""
     for session in spec.sessions:
+        if spec.match_id in held:
+            return
         for _ in range(5):
             time.sleep(0.1)
             yield Progress(0, len(spec.sessions), ())
@@ -32,4 +38,4 @@ if __name__ == "__main__":
     if kind == "beat":
         run_beat(settings)
     else:
-        run_worker(settings, play_slowly if kind == "slow-worker" else play_at_once)
+        run_worker(settings, play_slowly if kind == "slow-worker" else play_at_once, held.add)

@@ -88,7 +88,7 @@ def test_tournament_when_its_worker_is_killed_and_messages_vanish_then_it_goes_o
     assert results(world.storage) == calm_results(make_world)
 
 
-def test_worker_when_told_to_stop_then_it_gives_its_matches_back_at_once(
+def test_worker_when_told_to_stop_then_it_gives_its_matches_back_after_their_open_sessions(
     settings: Settings, world: World, supervisor: Supervisor
 ) -> None:
     cup = world.tournament(8)
