@@ -123,6 +123,8 @@ class _Attempt:
         self._renewed = clock()
         self._held = False
         """Whether the referee has been told to begin no further session."""
+        self._away = False
+        """Whether the database was away when it was last used, which has been logged."""
 
     def play(self, run: Run) -> bool:
         """Return whether the match was played to its end; otherwise it was given back."""
@@ -180,16 +182,19 @@ class _Attempt:
             try:
                 store(now)
             except StorageError as error:
-                if not self._has_lease():
-                    raise
-                log.warning("%s: tried again: %s", self._claimed.spec.match_id, error)
+                self._bear(error)
                 self._wait(RETRY_SECONDS)
             else:
-                self._renewed = now
+                self._renewed, self._away = now, False
                 return
 
-    def _has_lease(self) -> bool:
-        return abs(self._clock() - self._renewed) < self._claimed.lease
+    def _bear(self, error: StorageError) -> None:
+        """Log once that the database is away; raise ``error`` when the lease has run out."""
+        if abs(self._clock() - self._renewed) >= self._claimed.lease:
+            raise error
+        if not self._away:
+            log.warning("%s: tried again while the lease holds: %s", self._claimed.spec.match_id, error)
+        self._away = True
 
     def _show_life(self) -> None:
         """Take a pause if there is one, store finished deals, and keep the lease.
@@ -200,10 +205,9 @@ class _Attempt:
             if not self._held and (self._stopping() or self._is_paused()):
                 self._tell_referee()
             self._renew()
+            self._away = False
         except StorageError as error:
-            if not self._has_lease():
-                raise
-            log.warning("%s: tried again: %s", self._claimed.spec.match_id, error)
+            self._bear(error)
 
     def _renew(self) -> None:
         now = self._clock()

@@ -15,15 +15,15 @@ from arena.tasks import run_worker
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import play_at_once, session_result
 
-
 held: set[str] = set()
 """Matches that were told to begin no further session."""
 
 
 def play_slowly(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
     """Stand in for a referee that takes its time, with one session after the other."""
-    for session in spec.sessions:
+    for place, session in enumerate(spec.sessions):
         if spec.match_id in held:
+            yield Progress(0, 0, (), sessions_left=tuple(left.number for left in spec.sessions[place:]))
             return
         for _ in range(5):
             time.sleep(0.1)

@@ -68,9 +68,10 @@ def test_task_when_the_database_is_away_then_it_tells_so_in_one_line(
     assert "secret" not in line
 
 
-def test_match_when_the_database_goes_while_it_is_played_then_one_line_names_it(
+def test_match_when_the_database_goes_for_long_while_it_is_played_then_one_line_each_tells_of_trial_and_end(
     settings: Settings, world: World, told: Lines
 ) -> None:
+    settings = settings.model_copy(update={"lease_seconds": 1})
     world.clock.now = utc_now()
     world.advance(world.tournament(4).id)
     file = settings.data / "arena.db"
@@ -87,7 +88,11 @@ def test_match_when_the_database_goes_while_it_is_played_then_one_line_names_it(
 
     tasks = Tasks(settings, world.storage, run, send_nothing, everyone)
     tasks.run_match(world.messages.pop())
-    assert told() == [("WARNING", "cup/1/1: StorageError: database: unable to open database file")]
+    away = "database: unable to open database file"
+    assert told() == [
+        ("WARNING", f"cup/1/1: tried again while the lease holds: {away}"),
+        ("WARNING", f"cup/1/1: StorageError: {away}"),
+    ]
 
 
 def test_task_when_the_broker_is_away_then_it_tells_so_and_the_match_is_handed_out_later(

@@ -100,6 +100,8 @@ def test_worker_when_told_to_stop_then_it_gives_its_matches_back_after_their_ope
         opened = tx.exec(select(Match).where(col(Match.started_at).is_not(None))).all()
     assert len(opened) == 2
     assert {(match.state, match.lease_owner, match.problem) for match in opened} == {("waiting", None, None)}
+    assert [match.sessions_done for match in opened] == [1, 1]
+    assert [match.attempts for match in opened] == [[1, 0, 0]] * 2
 
 
 def test_cancel_when_matches_are_running_then_the_worker_lets_go(
