@@ -74,6 +74,9 @@ class Rounds:
             self._lines.same("round", number, self._report.rounds)
         elif any(number == part.round for part in self._parts):
             raise self._lines.wrong(f"round: {number} stands twice")
+        planned = self._head.tournament.rounds
+        if planned is not None and number > planned:
+            raise self._lines.wrong(f"round: is {number}, but there are {planned}")
 
     def _check_pairing(self, part: RoundPart) -> None:
         lines, head = self._lines, self._head

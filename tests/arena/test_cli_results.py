@@ -158,15 +158,15 @@ def test_export_writes_the_parts_and_every_deal_as_a_line(
     lines = arena("export", "cup").out.splitlines()
     parts = [json.loads(line) for line in lines]
     assert [one.get("part", "deal") for one in parts] == (
-        ["tournament", "round", "match", *["deal"] * 6, "round_end", "end"]
+        ["head", "tournament", "event", "event", "round", "match", *["deal"] * 6, "round_end", "end"]
     )
-    rules = compile_ruleset(load_ruleset(parts[3]["ruleset"]))
+    rules = compile_ruleset(load_ruleset(parts[6]["ruleset"]))
     assert len(rules.pack) == 52
     file = tmp_path / "cup.jsonl"
-    assert arena("export", "cup", "--output", file).out == f"11 lines written to {file}\n"
+    assert arena("export", "cup", "--output", file).out == f"14 lines written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines
     assert arena("export", "cup", "--deals", "--output", file).out == f"6 deals written to {file}\n"
-    assert file.read_text(encoding="utf-8").splitlines() == lines[3:9]
+    assert file.read_text(encoding="utf-8").splitlines() == lines[6:12]
     assert list(file.parent.glob("*.part")) == []
 
 
