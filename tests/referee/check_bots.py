@@ -134,7 +134,13 @@ class LeadsAnything(Heedless):
 
 
 class NoGuard(Heedless):
+    """Plays its weakest single, which the guard forbids."""
+
     unseen = "next_has_one"
+
+    def codes(self, seat: Seat, turn: bots_pb2.Turn) -> list[int]:
+        full = seat.rules.full
+        return sorted(super().codes(seat, turn), key=lambda code: ((code & full).bit_count(), code))
 
 
 class NoBan(Heedless):

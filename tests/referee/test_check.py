@@ -165,7 +165,7 @@ async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops()
         command=[sys.executable, "-c", "raise RuntimeError('no model \\x1b[31m')"], timeout=20
     )
     (result,) = report.results
-    assert result.output[-1] == "RuntimeError: no model  [31m"
+    assert result.output[-1] == "RuntimeError: no model \\x1b[31m"
     assert report.stopped == "the bot did not open a stream as it should; see HELLO-01"
 
 
