@@ -145,9 +145,7 @@ class Deal:
         to_beat = self._trick.to_beat
         if not to_beat:
             return self._holdings.plays(seat)[:]
-        found = self._holdings.beating(seat, to_beat)
-        found.append(0)
-        return found
+        return self._holdings.following(seat, to_beat)
 
     def can_pass(self, seat: int) -> bool:
         """Return whether ``seat`` may pass now (decline, in a bomb window)."""
@@ -244,9 +242,10 @@ class Deal:
         """
         if seat != self.turn or not self._plain:
             return self._act_with_care(seat, mask)
-        trick, facts, to_beat = self._trick, self._facts, self._trick.to_beat
+        trick, facts = self._trick, self._facts
+        to_beat = trick.to_beat
         if mask:
-            code = facts.code(mask) if self.hands[seat] & mask == mask else 0
+            code = 0 if mask & ~self.hands[seat] else facts.code(mask)
             # As ``Rules.beats``, and for most rules as ``_play``: these two calls would cost 5 % of all play.
             if not code or (
                 to_beat
@@ -386,8 +385,11 @@ class Deal:
     def _ask(self, seat: int, stage: Stage = _PLAY) -> None:
         """Give the turn to ``seat`` (``NOBODY`` in a bomb window, and when the deal is over)."""
         self.stage, self.turn = stage, seat
-        self._plain = (stage is _PLAY or stage is _BEAT_OWN) and not (
-            self.must_include or (self._facts.careful and (self._is_banned(seat) or self._is_guarded(seat)))
+        self._plain = (
+            (stage is _PLAY or stage is _BEAT_OWN)
+            and not self.must_include
+            and (self.hands[seat] != self._facts.banned or not self._is_banned(seat))
+            and not (self._facts.guards and self._is_guarded(seat))
         )
 
     def _is_banned(self, seat: int) -> bool:

@@ -15,10 +15,11 @@ class RuleFacts:
     """Facts of a ruleset that bear on actions."""
 
     code: Callable[[int], int]
-    """``Rules.code``; this and the next three are here as a look-up less for each action."""
+    """``Rules.code``; this and the next four are here as a look-up less for each action."""
     full: int
     group_full: int
     first_bomb: int
+    bombs: bool
     stronger: dict[int, int]
     """The cards that beat a single, as a mask, by its code; empty where other plays may beat it too."""
     one_pack: bool
@@ -62,6 +63,7 @@ def rule_facts(rules: Rules) -> RuleFacts:
         full=rules.full,
         group_full=rules.group_full,
         first_bomb=rules.first_bomb,
+        bombs=bool(ruleset.bombs),
         stronger={} if ruleset.bombs else _stronger(rules),
         one_pack=ruleset.decks == 1,
         careful=bans or guards,

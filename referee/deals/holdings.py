@@ -17,15 +17,10 @@ _SHORT = 3
 class Holdings:
     """The hands of a deal and their plays."""
 
-    # fmt: off
-    __slots__ = (
-        "_facts", "_first_bomb", "_full", "_gone", "_group_full", "_lists", "_rules", "_short_lists", "hands",
-    )
-    # fmt: on
+    __slots__ = ("_facts", "_gone", "_lists", "_rules", "_short_lists", "hands")
 
     def __init__(self, rules: Rules, facts: RuleFacts, hands: Sequence[int]) -> None:
         self._rules, self._facts = rules, facts
-        self._full, self._group_full, self._first_bomb = rules.full, rules.group_full, rules.first_bomb
         self.hands = list(hands)
         """Masks by seat, changed by the methods alone."""
         self._lists: list[list[int] | None] = [None] * len(self.hands)
@@ -38,7 +33,6 @@ class Holdings:
         """Return holdings that change on their own."""
         other = Holdings.__new__(Holdings)
         other._rules, other._facts = self._rules, self._facts
-        other._full, other._group_full, other._first_bomb = self._full, self._group_full, self._first_bomb
         other.hands, other._lists, other._gone = self.hands[:], self._lists[:], self._gone[:]
         other._short_lists = self._short_lists[:]
         return other
@@ -76,31 +70,37 @@ class Holdings:
         self._lists[seat], self._gone[seat] = plays, 0
         return plays
 
-    def beating(self, seat: int, to_beat: int) -> list[int]:
-        """Return the codes of the plays that beat the play ``to_beat``, ascending, in a list of its own."""
+    def following(self, seat: int, to_beat: int) -> list[int]:
+        """Return the codes of the plays that beat the play ``to_beat``, ascending, and last a 0 for a pass.
+
+        The list is the caller's own.
+        """
         plays = self._lists[seat]
         if plays is None:
             plays = self._listed_to_beat(seat, to_beat)
         # As ``Rules.following``, which would be a call at every decision.
-        low = bisect(plays, to_beat | self._full)
+        facts = self._facts
+        low = bisect(plays, to_beat | facts.full)
         if low == len(plays):
-            return []
-        found = plays[low : bisect(plays, to_beat | self._group_full, low)]
-        if plays[-1] >= self._first_bomb > to_beat:
-            found += plays[bisect_left(plays, self._first_bomb, low) :]
+            return [0]
+        found = plays[low : bisect(plays, to_beat | facts.group_full, low)]
+        if facts.bombs and plays[-1] >= facts.first_bomb > to_beat:
+            found += plays[bisect_left(plays, facts.first_bomb, low) :]
         gone = self._gone[seat]
         if not gone or not found:
+            found.append(0)
             return found
         held = []
         for play in found:  # mostly few: so the whole list is not filtered for this
             if not play & gone:
                 held.append(play)  # noqa: PERF401
+        held.append(0)
         return held
 
     def bombs(self, seat: int, to_beat: int) -> list[int]:
         """Return the codes of the bombs that beat the play ``to_beat``, ascending."""
         plays = self._lists[seat]
-        if plays is not None and plays[-1] < self._first_bomb:
+        if plays is not None and plays[-1] < self._facts.first_bomb:
             return []  # mostly, and then the hand's list need not be filtered
         return self._rules.bombs_on(self.plays(seat), to_beat)
 
@@ -109,11 +109,11 @@ class Holdings:
         stronger = self._facts.stronger.get(to_beat)
         if stronger is not None:  # so most passes need no list
             return stronger & self.hands[seat] != 0
-        return bool(self.beating(seat, to_beat))
+        return len(self.following(seat, to_beat)) > 1
 
     def _listed_to_beat(self, seat: int, to_beat: int) -> list[int]:
         """Return plays of a hand that is not listed: all, or the short ones where no others may beat."""
-        if not self._facts.lists_short or (to_beat & self._full).bit_count() > _SHORT:
+        if not self._facts.lists_short or (to_beat & self._facts.full).bit_count() > _SHORT:
             return self.plays(seat)
         plays = self._short_lists[seat]
         if plays is None:
