@@ -1,6 +1,7 @@
 """A continuous tournament of real processes: bots come and go, the worker is killed, a command ends it."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,21 +61,26 @@ class Queue:
     def connect(self, name: str) -> None:
         variables = {"ARENA_TOKEN": self._tokens[name], "ARENA_REFEREE": self.arena.settings.listen}
         command = [sys.executable, str(SAMPLE_BOTS / BOTS[name])]
-        self._bots.start(name.replace("/", "-"), command, variables)
-
-    def disconnect(self, name: str) -> None:
-        self._bots.stop(name.replace("/", "-"))
+        # Told to stop with SIGTERM, it would finish its sessions first.
+        self._bots.start(name.replace("/", "-"), command, variables, signal.SIGKILL)
 
     def leave_in_mid_batch(self) -> str:
-        """Disconnect a bot whose match then waits for it, while another table of its batch plays on."""
-        while True:
-            self.arena.wait("queue", lambda _: self._in_mid_batch() is not None)
+        """Kill a bot whose match then waits for it, while another table of its batch plays on."""
+        left: list[str] = []
+
+        def leave() -> bool:
             name = self._in_mid_batch()
-            if name is not None:
-                self.disconnect(name)
-                if self._in_mid_batch() == name:
-                    return name
-                self.connect(name)  # its match was finished meanwhile
+            if name is None:
+                return False
+            self._bots.stop(name.replace("/", "-"))
+            if self._in_mid_batch() == name:
+                left.append(name)
+                return True
+            self.connect(name)  # its match was finished meanwhile
+            return False
+
+        self.arena.wait("queue", lambda _: leave())
+        return left[0]
 
     def _in_mid_batch(self) -> str | None:
         """Somebody at the first of several tables of a batch that are played now."""

@@ -77,17 +77,23 @@ class GoodBot:
                     if response.HasField("welcome"):
                         self.attempts = 0
                     for request in self.respond(response):
-                        await call.write(request)
+                        if not self.leaving.is_set():
+                            await self.write(call, request)
             finally:
                 leave.cancel()
 
     async def open(self, call: Any, token: str) -> None:
         await call.write(self.hello())
 
+    async def write(self, call: Any, request: bots_pb2.PlayRequest) -> None:
+        with contextlib.suppress(asyncio.InvalidStateError):  # the stream has ended; reading it says how
+            await call.write(request)
+
     async def leave(self, call: Any) -> None:
         await self.leaving.wait()
-        await call.write(bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()))
-        await call.done_writing()
+        await self.write(call, bots_pb2.PlayRequest(goodbye=bots_pb2.Goodbye()))
+        with contextlib.suppress(asyncio.InvalidStateError):
+            await call.done_writing()
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
         """What it sends for a message."""
