@@ -144,8 +144,8 @@ async def check_all(checks: Iterable[tuple[str, str, str, Awaitable[Report]]]) -
         wanted = "warned" if (name, code) in WARNINGS else "failed"
         if result.outcome == wanted and reason in result.reason:
             return ""
-        shown = "\n".join(result.output)
-        return f"{name}: {code} should have {wanted} with {reason!r}, but {result.outcome}: {result.reason}\n{shown}"
+        found = "\n".join([f"{result.outcome}: {result.reason}", *result.output])
+        return f"{name}: {code} should have {wanted} with {reason!r}, but {found}"
 
     return [wrong for wrong in await asyncio.gather(*[one(*each) for each in checks]) if wrong]
 
