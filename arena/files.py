@@ -13,7 +13,7 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only its user may enter, and those above it that are missing. OSError.
+    """Make a folder that only its user may enter, and those above it that are missing.
 
     One that is there already is left as it is: it may be shared on purpose (``arena doctor`` says so).
     """
@@ -26,9 +26,9 @@ def make_private(folder: Path) -> None:
 
 
 def keep_private(file: Path) -> None:
-    """Make a file that only its user may read, or take from others what they may do with it.
+    """Make a file that only its user may read, or take the permissions of others away from it.
 
-    Where that cannot be done, nothing is: whoever opens the file is told why.
+    If that fails, nothing is done: opening the file will report why.
     """
     with suppress(OSError):
         # One that is there is never opened: to close it would end the locks that SQLite has on it here.
@@ -39,5 +39,5 @@ def keep_private(file: Path) -> None:
 
 
 def open_to_others(path: Path) -> bool:
-    """Return whether others than its user may do anything with a file or folder. OSError."""
+    """Return whether anybody but its user may do anything with a file or folder."""
     return bool(path.stat().st_mode & OTHERS)

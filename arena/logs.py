@@ -32,7 +32,7 @@ _about: ContextVar[dict[str, str] | None] = ContextVar("about", default=None)
 
 @contextmanager
 def about(**ids: str) -> Iterator[None]:
-    """What is logged within is about these ids."""
+    """Add these ids to everything that is logged within the block."""
     token = _about.set((_about.get() or {}) | ids)
     try:
         yield
@@ -63,7 +63,7 @@ class JsonFormatter(logging.Formatter):
         self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the record as one line of JSON."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -99,7 +99,7 @@ def set_up(settings: Settings, process: str) -> None:
 
 
 def in_one_line(record: logging.LogRecord) -> bool:
-    """A filter that lets all through, in one line: a warning has what was raised instead of its traceback."""
+    """Put a record on one line, with the exception instead of a traceback up to warnings; filter none out."""
     message = record.getMessage()
     if record.exc_info and record.levelno <= logging.WARNING:
         message = f"{message} ({record.exc_info[1]!r})"
@@ -133,12 +133,12 @@ class LoggingJournal:
         self._journal.add(entry)
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
-        """As the journal does."""
+        """Read as the journal does."""
         return self._journal.read(token, query)
 
 
 def ids_of(session_id: str) -> dict[str, str]:
-    """The ids of a session, its match and its tournament; none if there is no session."""
+    """Return the ids of a session, its match and its tournament; empty if there is no session."""
     match, slash, _ = session_id.rpartition("/")
     if not slash:
         return {}

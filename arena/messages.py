@@ -36,7 +36,7 @@ def _leave_logging(**_: object) -> None:
 
 
 def wake(settings: Settings, tournament_id: int) -> None:
-    """Ask a worker to let a tournament go on; without it the next beat does. BrokerError."""
+    """Ask a worker to advance a tournament at once instead of at the next beat; raise BrokerError."""
     with broker_errors(), make_app(settings) as app:
         app.send_task(ADVANCE, [tournament_id])
 

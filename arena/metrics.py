@@ -90,7 +90,7 @@ class DatabaseCollector(Collector):
         self._found: list[Metric] = []
 
     def collect(self) -> Iterable[Metric]:
-        """The arena's metrics, as they were a few seconds ago at most; only that it is away, if it is."""
+        """Return the arena's metrics, a few seconds old at most; if it is down, only that."""
         with self._lock:
             if self._clock() - self._asked_at >= CACHE_SECONDS:
                 self._found = self._ask()

@@ -256,7 +256,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What is given in a call comes before the environment, and that before the file."""
+        """Put what a call gives before the environment, and that before the file."""
         data = init_settings().get("data") or env_settings().get("data") or DEFAULT_DATA
         file = _config_file(_absolute("data", Path(str(data))))
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read_config(file))
@@ -288,7 +288,7 @@ class Settings(BaseSettings):
             raise SettingsError("data", f"cannot write in {self.data}: {error.strerror}") from None
 
     def worker_secret(self) -> str:
-        """The token that workers show to referees; the first that asks draws the one in the data folder."""
+        """Return the token that workers show to referees; draw one into the data folder if there is none."""
         if self.worker_token is not None:
             return self.worker_token.get_secret_value()
         file = self.prepare().data / "worker-token"
@@ -304,7 +304,10 @@ class Settings(BaseSettings):
             raise SettingsError("data", f"{file} holds no worker token; delete it for a new one") from None
 
     def server_tls(self) -> ServerTls | None:
-        """What a referee shows and asks for; None: no TLS. SettingsError for a file that is wrong."""
+        """Return the certificates that a referee presents and asks for; None means no TLS.
+
+        Raises SettingsError for a file that is wrong.
+        """
         if self.tls_certificate is None or self.tls_key is None:
             return None
         certificate, key = _read_pair(
@@ -314,9 +317,9 @@ class Settings(BaseSettings):
         return ServerTls(certificate, key, authorities)
 
     def client_tls(self) -> ClientTls | None:
-        """How workers and commands of this host reach a referee; None: without TLS.
+        """Return how workers and commands on this host reach a referee; None means without TLS.
 
-        SettingsError for a file that is wrong, and where the referee asks for a certificate and none is set.
+        Raises SettingsError for a wrong file, or if the referee asks for a certificate and none is set.
         """
         if self.tls_ca is None and self.tls_certificate is None and self.tls_client_certificate is None:
             return None
@@ -354,7 +357,7 @@ class Settings(BaseSettings):
         return {PREFIX + name.upper(): text for name, text in self._texts().items()}
 
     def shown(self) -> dict[str, str]:
-        """Every setting as text for people, without its secrets."""
+        """Return every setting as text for people, without secrets."""
         texts = self._texts()
         for name in ("database_url", "broker_url"):
             texts[name] = without_secrets(texts[name])
@@ -383,19 +386,22 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def local_addresses(listen: str, count: int) -> list[str]:
-    """The addresses that ``count`` referees listen on: ``listen``, and the ports that follow."""
+    """Return the addresses that ``count`` referees listen on: ``listen``, and the ports that follow."""
     host, _, port = listen.rpartition(":")
     return [f"{host}:{int(port) + place}" for place in range(count)]
 
 
 def _default_referees(listen: str, count: object) -> str:
-    """The addresses of the local referees, as far as what they follow from is right; else it is refused."""
+    """Return the addresses of the local referees; ``listen`` alone where a wrong value is refused later."""
     right = str(count).isdecimal() and len(str(count)) < 3 and listen.rpartition(":")[2].isdecimal()
     return ",".join(local_addresses(listen, int(str(count)))) if right else listen
 
 
 def _absolute(name: str, path: Path) -> Path:
-    """The path with a home folder filled in, from the root; SettingsError."""
+    """Return the path as absolute, with the home folder filled in.
+
+    Raises SettingsError if it cannot be a path.
+    """
     try:
         found = os.path.abspath(path.expanduser())
     except RuntimeError:
@@ -408,7 +414,7 @@ def _absolute(name: str, path: Path) -> Path:
 def _read_pair(
     certificate_name: str, certificate: Path, key_name: str, key: Path, protocol: ssl._SSLMethod
 ) -> tuple[bytes, bytes]:
-    """A certificate and its key, read and found to belong together."""
+    """Read a certificate and its key, and check that they belong together."""
     pem = _read_pem(certificate_name, certificate, b"CERTIFICATE"), _read_pem(key_name, key, b"PRIVATE KEY")
     try:
         ssl.SSLContext(protocol).load_cert_chain(certificate, key, password=lambda: b"")
@@ -455,7 +461,10 @@ def _read_config(file: Path) -> dict[str, object]:
 
 
 def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
-    """The settings; ``overrides`` come before the environment. SettingsError names what is wrong."""
+    """Load the settings; ``overrides`` take precedence over the environment.
+
+    Raises SettingsError, which names the setting that is wrong.
+    """
     try:
         return Settings(**(overrides or {}))  # type: ignore[arg-type]
     except ValidationError as error:

@@ -74,13 +74,13 @@ class Storage:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that only reads, and sees the database as it was when it began to."""
+        """Open a read-only transaction that sees the database as it was when the transaction began."""
         with _in_one_line(), Transaction(self._reader) as tx:
             yield tx
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """A transaction that is committed at the end of the block, or undone if the block raises."""
+        """Open a transaction that is committed at the end of the block, and rolled back if it raises."""
         new = Transaction(self._writer, expire_on_commit=False)
         with _in_one_line(), self._turn, new as tx, tx.begin():
             yield tx

@@ -151,7 +151,7 @@ class Referees:
             self._places.pop(spec.match_id, None)
 
     def hold(self, match_id: str) -> None:
-        """Have a match that is played begin no further session. RefereeUnavailable."""
+        """Have a running match begin no further session; raise RefereeUnavailable."""
         address = self._places.get(match_id)
         if address is not None:
             hold_match(address, self._settings.worker_secret(), match_id, tls=self._tls)

@@ -33,7 +33,7 @@ class DatabaseAuthenticator:
         self._worker_token = worker_token.encode()
 
     def bot(self, token: str) -> BotIdentity | None:
-        """Return the bot version of ``token``; None if it is unknown or revoked. StorageError."""
+        """Return the bot version of ``token``; None if the token is unknown or revoked."""
         good = select(BotVersion.id, BotVersion.name).where(
             BotVersion.token_hash == hash_token(token), col(BotVersion.revoked_at).is_(None)
         )
@@ -42,7 +42,7 @@ class DatabaseAuthenticator:
         return BotIdentity(*found) if found else None
 
     def scope(self, token: str) -> Scope | None:
-        """Return what ``token`` allows; None for a bot's, and if it is unknown or revoked. StorageError.
+        """Return what ``token`` allows; None for a bot's token, and if it is unknown or revoked.
 
         The settings' worker token needs no database.
         """
@@ -56,7 +56,7 @@ class DatabaseAuthenticator:
         return Scope(found) if found else None
 
     def revoked(self, version_ids: Collection[int]) -> set[int]:
-        """Return which of these bot versions have no good token any more. StorageError."""
+        """Return which of these bot versions no longer have a valid token."""
         good = select(BotVersion.id).where(
             col(BotVersion.id).in_(version_ids), col(BotVersion.revoked_at).is_(None)
         )

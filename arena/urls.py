@@ -9,7 +9,7 @@ OPEN = ("host", "port", "user", "dbname", "sslmode", "ssl_cert_reqs", "connect_t
 
 
 def without_secrets(url: str) -> str:
-    """A URL, or several with ``;`` between them, without its passwords: before the host and in the query.
+    """Return a URL, or several separated by ``;``, without the passwords in its authority and query.
 
     It takes any text: what is no URL stays as it is.
     """

@@ -49,7 +49,7 @@ Place = Callable[[Path], AbstractContextManager[Settings]]
 
 
 def play_at_once(_route: int, match: MatchSpec) -> Generator[SessionResult]:
-    """A referee that takes no time."""
+    """Stand in for a referee that takes no time."""
     for session in match.sessions:
         yield session_result(session.number)
 

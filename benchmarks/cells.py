@@ -62,7 +62,7 @@ def micro() -> dict[str, float]:
 
 
 def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
-    """Whether cards are held, are a combination, and beat the table: microseconds for one."""
+    """Return the microseconds for one check that cards are held, are a combination, and beat the table."""
     code, beats, legal = rules.code, rules.beats, 0
     start = time.perf_counter()
     for hand, mask in cases:

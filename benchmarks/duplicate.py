@@ -111,7 +111,7 @@ def _options() -> argparse.Namespace:
 
 
 def _sample_bot(name: str) -> Choose:
-    """A sample bot's ``choose``; the random one, which remembers its session, is written anew."""
+    """Return a sample bot's ``choose``; the random one, which has state in each session, is written anew."""
     if name == "random":
         rng = Random(0)
         return lambda turn: rng.choice([*turn.legal, *([None] if turn.can_pass else [])])
@@ -127,7 +127,7 @@ def _sample_bot(name: str) -> Choose:
 def _difference(
     rules: Rules, bots: dict[str, Choose], options: argparse.Namespace, number: int, same: bool
 ) -> float:
-    """What the first of the pair made more of a deal than the second, at another table."""
+    """Return how much more the first of the pair made of a deal than the second did at another table."""
     rng, tables = Random(f"{number}"), options.tables
     seats = [[rng.choice(options.field) for _ in range(rules.ruleset.players)] for _ in range(tables)]
     one, other = rng.sample(range(tables), 2)
@@ -145,7 +145,7 @@ def _difference(
 
 
 def _points(rules: Rules, bots: Sequence[Choose], table: int | None, number: int) -> tuple[int, ...]:
-    """A deal played to its end; ``table`` is None where all tables have the same cards."""
+    """Play a deal to its end and return the points; ``table`` is None if all tables have the same cards."""
     seed = session_seed(bytes(32), 1, None if table is None else table + 1, number)
     step = 1 if rules.ruleset.direction == "clockwise" else -1
     deal = Deal(rules, deal_seed(seed, 1), 1, 0, step)
@@ -162,7 +162,7 @@ def deals_needed(values: Sequence[float], difference: float) -> float:
 
 
 def told(samples: Samples, first: str, second: str, options: argparse.Namespace) -> Iterator[str]:
-    """The figures in words."""
+    """Yield the figures in words."""
     difference = abs(fmean(samples.duplicate))
     yield (
         f"{first} and {second} among {', '.join(options.field)}; {options.ruleset}, "
@@ -178,7 +178,7 @@ def told(samples: Samples, first: str, second: str, options: argparse.Namespace)
 
 
 def drawn(samples: Samples, first: str, second: str, options: argparse.Namespace) -> str:
-    """The plot: how well the difference is known after so many deals."""
+    """Plot how well the difference is known after so many deals."""
     difference = abs(fmean(samples.duplicate))
     last = max(deals_needed(values, difference) for values in samples)
     steps = math.ceil(10 * math.log10(max(last, 1e3) / 10)) + 3

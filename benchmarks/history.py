@@ -100,7 +100,7 @@ Place = Callable[[Path], AbstractContextManager[Callable[[], str]]]
 
 
 def session_result(number: int) -> SessionResult:
-    """What a referee says of a session."""
+    """Return what a referee reports of a session."""
     return SessionResult(number, (-48, 0, -32, -72), None, (RECORD,) * DEALS, (0, 0, 0, 0))
 
 
@@ -205,7 +205,7 @@ def put(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, obje
 
 
 def tidy(url: str) -> None:
-    """What a database does by itself while it grows, and not when it was filled at once."""
+    """Do what a database does by itself while it grows, but not when it is filled at once."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":

@@ -82,24 +82,24 @@ async def hold(address: str, data: bytes, connections: int, seconds: float) -> N
 
 
 def calls(path: str, body: bytes | None = None, streams: int = STREAMS, **more: str) -> bytes:
-    """What opens so many calls on one connection."""
+    """Return the bytes that open so many calls on one connection."""
     numbers = range(1, 2 * streams, 2)
     opened = [headers(n, path, **more) + (b"" if body is None else message(n, body)) for n in numbers]
     return PREFACE + settings() + frame(hostile.WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4)) + b"".join(opened)
 
 
 async def pings(address: str) -> None:
-    """20,000 PING frames, of whose answers none is read."""
+    """Send 20,000 PING frames, and read none of the answers."""
     await hold(address, PREFACE + settings() + frame(hostile.PING, 0, 0, bytes(8)) * 20_000, 1, 0.5)
 
 
 async def watches(address: str) -> None:
-    """9,000 streams that watch the health."""
+    """Open 9,000 streams that watch the health."""
     await hold(address, calls("Watch", b""), 10, 2)
 
 
 async def unasked(address: str) -> None:
-    """18,000 calls whose request never comes."""
+    """Open 18,000 calls whose request never comes."""
     await hold(address, calls("GetStatus"), 20, 2)
 
 
@@ -109,7 +109,7 @@ async def silent(address: str) -> None:
 
 
 async def reconnects(address: str) -> None:
-    """One token that connects again and again, on many connections at once."""
+    """Connect with one token again and again, on many connections at once."""
     await hold(address, calls("Play", hostile.hello(), 50, authorization="Bearer 99"), 4, 0.1)
 
 
@@ -130,7 +130,7 @@ async def garbage(address: str) -> None:
 
 
 async def packed(address: str) -> None:
-    """A table of four bots that answer all turns with cards that are no numbers."""
+    """Play a table of four bots that answer all turns with numbers that are no cards."""
     bots = [asyncio.create_task(_packed_bot(address, number)) for number in BOTS]
     await asyncio.to_thread(_run_packed, address)
     for bot in bots:
@@ -196,7 +196,7 @@ class Run(NamedTuple):
 
 
 def spec(name: str, bots: Sequence[int], sessions: int) -> MatchSpec:
-    """A match of four bots that have a second for each decision."""
+    """Return a match of four bots that have a second for each decision."""
     return MatchSpec(
         match_id=name,
         tournament="bench",

@@ -35,7 +35,7 @@ def resident(pid: int) -> int:
 
 
 def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
-    """A match whose bots have all the time in the world."""
+    """Return a match whose bots have all the time in the world."""
     return MatchSpec(
         match_id=name,
         tournament="bench",

@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def play(entrants: int, size: int, rounds: int) -> tuple[float, Cost, Cost]:
-    """A Swiss tournament; for its last round seconds, cost, and cost of tables cut in order."""
+    """Run a Swiss tournament; return its last round's seconds and cost, and that of tables cut in order."""
     rng = random.Random(entrants * size)
     strength = [rng.gauss(0, 1) for _ in range(entrants)]
     score = [0.0] * entrants

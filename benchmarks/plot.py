@@ -41,7 +41,7 @@ class Axis(NamedTuple):
 
 
 def plot(title: str, x: str, y: str, lines: Sequence[Line]) -> str:
-    """The plot as a document; every line is named beside its end or in the legend."""
+    """Return the plot as an SVG document, with every line named beside its end or in the legend."""
     xs, ys = ([point[part] for line in lines for point in line.points] for part in (0, 1))
     across = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT)
     up = Axis(min(ys), max(ys), HEIGHT - BOTTOM, TOP)

@@ -82,7 +82,7 @@ class Run(NamedTuple):
 
 
 async def _referee(hold: bool) -> None:
-    """The referee's process: prints its port, then its CPU seconds for each line that it reads."""
+    """Run the referee: print its port, then its CPU seconds for each line that it reads."""
     if not hold:
         import referee.matches.outbox
 
@@ -163,7 +163,7 @@ async def _bot(number: str, address: str, think: float) -> None:
 
 @contextmanager
 def process(*arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
-    """A Python process with pipes, ended on leaving."""
+    """Start a Python process with pipes, and end it on leaving."""
     command = [sys.executable, "-m", *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -175,7 +175,7 @@ def process(*arguments: str, environment: Mapping[str, str] | None = None) -> It
 
 
 def read_line(child: subprocess.Popen[str]) -> str:
-    """A line that the child prints."""
+    """Return the next line that the child prints."""
     assert child.stdout is not None
     return child.stdout.readline().strip()
 
@@ -312,7 +312,7 @@ def thinking(counts: Sequence[int], seconds: float, repeats: int) -> None:
 
 
 def _first() -> str:
-    """Whether a referee has precedence here."""
+    """Say whether a referee may take precedence over the bots here."""
     if not take_precedence():
         return "the referee may not go before bots"
     os.setpriority(os.PRIO_PROCESS, 0, 0)

@@ -32,7 +32,7 @@ def _span(rules: Rules, code: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=100_000)
 def _beating(rules: Rules, code: int, unseen: int) -> int:
-    """How many plays of as many cards (1 to 3) among the unseen beat the play."""
+    """Count the plays of the same number of cards (1 to 3) among the unseen that beat the play."""
     size = rules.count(code & rules.full)
     least, end = _span(rules, code)
     if size == 1:
@@ -75,7 +75,7 @@ class Counting:
         return plays[-1] if plays and self._rules.count(plays[-1] & self._rules.full) == 5 else 0
 
     def unable(self, code: int, cards: int, unseen: int) -> float:
-        """The chance that so many cards out of those unseen hold nothing that beats the play.
+        """Return the chance that so many cards out of those unseen hold nothing that beats the play.
 
         Singles are counted exactly, pairs and triples as if each were there or not by itself; the best five
         cards of a hand are taken from a sample of hands of a full pack.
@@ -149,7 +149,7 @@ class Seen:
         return note
 
     def holds(self, code: int, *, noted: bool = True) -> float:
-        """The chance that nobody beats the play, in the light of the passes noted, or without."""
+        """Return the chance that nobody beats the play, in the light of the passes noted, or without."""
         chance = 1.0
         for seat, cards in enumerate(self.counts):
             if seat != self.seat:
@@ -170,7 +170,7 @@ class Seen:
 
 
 def after_passes(code: int, unable: float, passes: Sequence[tuple[int, float, float]]) -> float:
-    """The chance that a seat cannot beat a play, once it has passed on others of the same group.
+    """Return the chance that a seat cannot beat a play, once it has passed on others of the same group.
 
     ``unable`` is the chance as if it had not passed. Of each pass: the code that it passed on, the chance
     that it cannot beat that as if it had not passed, and the chance that it had to pass.
@@ -196,19 +196,19 @@ class Inference:
     """Learns from finished deals how long gaps are and who passes when, and reads gaps by it."""
 
     def __init__(self, *, reads: bool = True) -> None:
-        """``reads``: whether the time is looked at; else a pass is as likely forced as it was before."""
+        """Create a reader; unless ``reads``, the time changes nothing in how likely a pass was forced."""
         self._reads = reads
         self._passes: dict[tuple[str, int, int], list[float]] = defaultdict(lambda: [1.0, 1.0])
         self._gaps: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
         self._sums: Counter[tuple[int, int]] = Counter()
 
     def prior(self, bot: str, rules: Rules, note: Pass) -> float:
-        """The chance that a pass was forced, from what this bot did in such places before."""
+        """Return the chance that a pass was forced, from what this bot did in such places before."""
         chosen, forced = self._passes[self._place(bot, rules, note)]
         return forced / (chosen + forced)
 
     def read(self, seconds: float, plays: int, priors: Sequence[float]) -> list[float]:
-        """The chances that passes were forced, given the time they took together with so many plays."""
+        """Return the chances that passes were forced, given the time they and so many plays took."""
         if not self._reads:
             return list(priors)
         actions = plays + len(priors)
@@ -218,11 +218,11 @@ class Inference:
         return posterior(priors, likelihood)
 
     def learn_pass(self, bot: str, rules: Rules, note: Pass, forced: bool) -> None:
-        """A pass, now that it is known whether it was forced."""
+        """Learn from a pass of which it is now known whether it was forced."""
         self._passes[self._place(bot, rules, note)][forced] += 1
 
     def learn_gap(self, seconds: float, actions: int, decisions: int) -> None:
-        """A gap, now that it is known how many of the others' actions in it were decisions with a choice."""
+        """Learn from a gap, now that it is known how many of the others' actions in it had a choice."""
         self._gaps[actions, decisions][gap_class(seconds)] += 1
         self._sums[actions, decisions] += 1
 
@@ -237,12 +237,12 @@ class Inference:
 
 
 def gap_class(seconds: float) -> int:
-    """A gap's class, on a scale of doublings from a tenth of a millisecond."""
+    """Return a gap's class, on a logarithmic scale that begins at a tenth of a millisecond."""
     return min(CLASSES - 1, max(0, int(STEPS * math.log2(max(seconds, 1e-4) / 1e-4))))
 
 
 def posterior(priors: Sequence[float], likelihood: Sequence[float]) -> list[float]:
-    """The chance of each pass that it was forced; ``likelihood`` is that of the gap by the number chosen."""
+    """Return each pass's chance of being forced; ``likelihood`` is that of the gap by the number chosen."""
     found = []
     for at, prior in enumerate(priors):
         others = [1.0]
@@ -260,7 +260,7 @@ def posterior(priors: Sequence[float], likelihood: Sequence[float]) -> list[floa
 def forced_actions(
     rules: Rules, hands: Sequence[int], dealer: int, step: int, masks: Sequence[int]
 ) -> list[bool]:
-    """For each action of a deal (cards as masks, 0 for a pass) whether the seat had no choice."""
+    """Return for each action of a deal (cards as masks, 0 for a pass) whether the seat had no choice."""
     deal = Deal(rules, b"", 1, dealer, step, dealt=Dealt(tuple(hands), (), tuple(hands)))
     found = []
     for mask in masks:
@@ -273,7 +273,7 @@ def forced_actions(
 
 
 def choose(seen: Seen, hand: int, legal: Sequence[int], can_pass: bool) -> int:
-    """The mask to play, 0 for a pass."""
+    """Return the mask to play, 0 for a pass."""
     rules = seen.rules
     if not legal:
         return 0
@@ -309,7 +309,7 @@ def _lead_value(seen: Seen, code: int) -> float:
 
 
 def run_chance(seen: Seen, code: int, rest: Sequence[int]) -> float:
-    """The chance that nobody beats the play, nor any of the rest but the last, led one after the other."""
+    """Return the chance that nobody beats the play, or any of the rest but the last, led one by one."""
     if not rest:
         return 1.0
     holding = sorted(seen.holds(play) for play in rest)
@@ -328,7 +328,7 @@ def partition(codes: Sequence[int], hand: int, full: int) -> list[int]:
 
 
 def patient(seen: Sight, hand: int, legal: Sequence[int], can_pass: bool) -> int:
-    """An opponent that often passes by choice: it tears nothing apart, and keeps its aces and twos."""
+    """Choose as an opponent that often passes by choice: breaks nothing up, and keeps its aces and twos."""
     rules = seen.rules
     if not legal:
         return 0

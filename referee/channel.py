@@ -32,7 +32,7 @@ class ClientTls:
     """The key of ``certificate``."""
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """The same for gRPC."""
+        """Return the same as gRPC's client credentials."""
         return grpc.ssl_channel_credentials(self.authorities, self.key, self.certificate)
 
 
@@ -48,21 +48,21 @@ class ServerTls:
     """Certificates of the authorities that clients' certificates must come from; None: clients need none."""
 
     def credentials(self) -> grpc.ServerCredentials:
-        """The same for gRPC."""
+        """Return the same as gRPC's server credentials."""
         return grpc.ssl_server_credentials(
             [(self.key, self.certificate)], self.client_authorities, self.client_authorities is not None
         )
 
 
 def sync_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.Channel:
-    """A channel for blocking calls."""
+    """Open a channel for blocking calls."""
     if tls is None:
         return grpc.insecure_channel(address, options=options)
     return grpc.secure_channel(address, tls.credentials(), options=options)
 
 
 def async_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.aio.Channel:
-    """A channel for calls in an event loop."""
+    """Open a channel for calls in an event loop."""
     if tls is None:
         return grpc.aio.insecure_channel(address, options=options)
     return grpc.aio.secure_channel(address, tls.credentials(), options=options)

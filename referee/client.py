@@ -55,7 +55,7 @@ def referee_status(
     tls: ClientTls | None = None,
     timeout: float = 2.0,
 ) -> RefereeStatus:
-    """How busy the referee at ``address`` is, and how these bot versions stand there.
+    """Ask the referee at ``address`` how busy it is, and how these bot versions stand there.
 
     Raises RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
     """

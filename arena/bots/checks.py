@@ -23,7 +23,7 @@ def checked_version(storage: Storage, bot: str) -> str:
 def store_check(
     storage: Storage, actor: Actor, name: str, report: Mapping[str, object], passed: bool, now: datetime
 ) -> None:
-    """Store what the latest check of a version found, in the place of an earlier one. UnknownError."""
+    """Store what the latest check of a version found in place of the previous one; raise UnknownError."""
     actor.require_owner(name.partition("/")[0], f"store a check of {name}")
     with storage.write() as tx:
         version = find_versions(tx, [name])[0]

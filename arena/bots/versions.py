@@ -153,9 +153,10 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
 
 
 def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
-    """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is good.
+    """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is valid.
 
-    SpecError for what is no such name, UnknownError, StateError where all tokens are revoked.
+    Raises SpecError for a malformed name, UnknownError for an unknown one, StateError if all its tokens are
+    revoked.
     """
     found: list[BotVersion] = []
     for at in range(0, len(names), AT_ONCE):

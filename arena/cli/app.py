@@ -148,7 +148,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _with_help(error: typer.TyperException) -> str:
-    """What was wrong with the usage, and where the right one is told; nothing where help has been shown."""
+    """Return what was wrong with the usage, and which help to read unless that was just shown."""
     context, message = getattr(error, "ctx", None), error.format_message()
     return f"{message} (see {context.command_path} --help)" if context and message else message
 

@@ -38,7 +38,7 @@ def print_entry(entry: LogEntry, as_json: bool) -> None:
 
 
 def lines_of(entry: LogEntry, width: int) -> Iterator[str]:
-    """An entry in lines of at most ``width`` characters, as far as its words let it."""
+    """Yield an entry in lines of at most ``width`` characters; only a longer word exceeds that."""
     when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     what = f"{entry.kind} {entry.code}".strip()
     yield from _wrapped(f"{when}  {entry.bot}  {what}  {entry.session_id or entry.referee}", width)

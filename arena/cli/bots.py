@@ -227,7 +227,7 @@ def run(
 
 
 def load_bot(program: str) -> Bot:
-    """The bot in a Python file or module: its function ``choose``, else its one class that has a ``choose``.
+    """Load the bot from a Python file or module: its function ``choose``, else its one class that has one.
 
     Raises SpecError where there is no such thing, or if it cannot be imported.
     """

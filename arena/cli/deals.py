@@ -28,7 +28,7 @@ class Action:
 
 
 def parse_action(text: str) -> Action:
-    """``2:3D 3C``, ``1:-``, ``0!4D 4H 4S 4C 5D`` or ``1:- +7H``."""
+    """Read an action as records write it: ``2:3D 3C``, ``1:-``, ``0!4D 4H 4S 4C 5D`` or ``1:- +7H``."""
     mark = ":" if ":" in text else "!"
     seat, _, rest = text.partition(mark)
     cards, _, drawn = rest.partition(" +")
@@ -37,7 +37,7 @@ def parse_action(text: str) -> Action:
 
 
 def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
-    """The actions of a record, trick by trick.
+    """Return the actions of a record, trick by trick.
 
     A trick is over when everyone else who holds cards has passed since its last play (or, where a pass
     locks, since its beginning); where the own play may be beaten, when its player has passed then too.
@@ -67,7 +67,7 @@ def tricks(record: Mapping[str, Any]) -> list[list[Action]]:
 
 
 def laps(trick: Sequence[Action], order: Sequence[int]) -> list[dict[int, str]]:
-    """A trick as rows of a table: seat to what it did, a new row whenever play comes round."""
+    """Lay a trick out as rows, each from seat to what it did, with a new row whenever play comes round."""
     rows: list[dict[int, str]] = [{}]
     last = -1
     for action in trick:

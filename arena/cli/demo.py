@@ -86,7 +86,10 @@ def demo(ctx: typer.Context) -> None:
 
 
 def find_sample_bots() -> Path:
-    """The folder of the sample bots in Python, beside this package. StateError."""
+    """Return the folder of the Python sample bots beside this package.
+
+    Raises StateError if there is none.
+    """
     folder = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
     missing = [file for file in BOTS.values() if not (folder / file).is_file()]
     if missing:
@@ -96,9 +99,9 @@ def find_sample_bots() -> Path:
 
 @contextmanager
 def demo_folder(folder: Path) -> Iterator[Path]:
-    """A fresh folder in the place of an earlier demo's, kept for itself until the end of the block.
+    """Make a fresh folder in place of an earlier demo's, and lock it until the end of the block.
 
-    SettingsError if the folder is something else, cannot be written, or a demo is running in it.
+    Raises SettingsError if the folder is something else, cannot be written, or a demo is running in it.
     """
     mark = folder / MARK
     if folder.is_symlink() or (folder.exists() and not mark.is_file() and any(folder.iterdir())):
@@ -126,7 +129,7 @@ def _empty(folder: Path) -> None:
 
 
 def demo_settings(folder: Path) -> Settings:
-    """Everything in the demo's folder, on a free port, whatever else is set."""
+    """Return settings with everything in the demo's folder and a free port, whatever else is set."""
     listen = free_address()
     return load_settings(
         {

@@ -31,7 +31,10 @@ class LocalReferee(NamedTuple):
 
 
 def local_referees(settings: Settings) -> list[LocalReferee]:
-    """The referees of ``arena up``: on the port of ``listen``, and on those that follow. SettingsError."""
+    """Return the referees of ``arena up``: on the port of ``listen``, and on those that follow.
+
+    Raises SettingsError if the ports run out, or ``referees`` does not fit them.
+    """
     _, port = _address(settings.listen)
     count = settings.local_referees
     if port + count - 1 > LAST_PORT:
@@ -45,7 +48,7 @@ def local_referees(settings: Settings) -> list[LocalReferee]:
 
 
 def _known_as(settings: Settings, listen: str, place: int) -> str:
-    """The address in ``referees`` of the local referee in this place."""
+    """Return the address by which ``referees`` knows this local referee."""
     if listen in settings.referees:
         return listen
     if len(settings.referees) != settings.local_referees:
@@ -78,10 +81,10 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
 
 
 def metrics_addresses(settings: Settings) -> dict[str, str]:
-    """Where each process of ``arena up`` shows its metrics; nowhere if that is not set.
+    """Return where each process of ``arena up`` serves its metrics; empty if that is not set.
 
     The referees come first, on ``metrics_listen`` and the ports that follow, then the worker, then the beat.
-    SettingsError.
+    Raises SettingsError if the ports run out.
     """
     if not settings.metrics_listen:
         return {}
@@ -93,7 +96,7 @@ def metrics_addresses(settings: Settings) -> dict[str, str]:
 
 
 def _metrics_of(name: str, metrics: Mapping[str, str]) -> dict[str, str]:
-    """The variable that tells a process where it shows its metrics."""
+    """Return the environment variable that tells a process where to serve its metrics."""
     return {f"{PREFIX}METRICS_LISTEN": metrics.get(name, "")}
 
 
@@ -115,12 +118,12 @@ def only_arena(folder: Path) -> Iterator[None]:
 
 
 def arena_command(*arguments: str) -> Sequence[str]:
-    """The command line of ``arena`` with these arguments, for a child process."""
+    """Return the command line of ``arena`` with these arguments, for a child process."""
     return [sys.executable, "-m", "arena", *arguments]
 
 
 def free_address() -> str:
-    """An address of this machine on which nobody listens now."""
+    """Return an address of this machine on which nobody listens now."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return f"127.0.0.1:{server.getsockname()[1]}"
 

@@ -67,11 +67,11 @@ def _plain(value: object) -> object:
 
 
 def moment(time: datetime | None) -> str:
-    """A time for people, in their own zone."""
+    """Format a time for people, in the local time zone."""
     return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
 
 
 def number(value: float) -> str:
-    """A number with two places at most, and none that say nothing: 3, 2.5, -1234567.25."""
+    """Format a number with at most two decimals and no trailing zeros: 3, 2.5, -1234567.25."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text

@@ -60,9 +60,9 @@ def referee(
 
 
 def place_of(settings: Settings, address: str | None) -> int:
-    """Which of the settings' referees the one at ``address`` is; by default the one that listens there.
+    """Return which of the configured referees is at ``address``, or by default at ``listen``.
 
-    A lone referee is that one, whatever it listens on. SettingsError.
+    A lone referee is that one, whatever it listens on. Raises SettingsError if it is none of them.
     """
     known = settings.referees
     if address is None and len(known) == 1:

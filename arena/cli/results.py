@@ -71,7 +71,7 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
 
 
 def crosstable_object(crossed: Crosstable) -> dict[str, object]:
-    """The crosstable for scripts: rows and columns in the order of the names."""
+    """Return the crosstable for scripts, with rows and columns in the order of the names."""
     places = range(len(crossed.names))
     before, deals = (
         [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
@@ -176,7 +176,7 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
 
 
 def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
-    """For each bot with faults: how many, of which kinds, and in which sessions."""
+    """Yield for each bot with faults how many there were, of which kinds, and in which sessions."""
     for name in view.names:
         sessions, kinds = [], Counter[str]()
         for one in view.sessions:
@@ -267,7 +267,7 @@ def export(
 
 
 def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that appears whole or not at all; gives their number. StorageError."""
+    """Write lines to a file that appears whole or not at all; return their number."""
     count = 0
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

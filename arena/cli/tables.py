@@ -43,7 +43,7 @@ class FittedTable:
         yield made
 
     def fits(self, width: int) -> bool:
-        """Whether it is no wider than this with a line for each row."""
+        """Return whether the table fits this width with one line for each row."""
         natural = self._natural()
         return sum(natural) + GAP * (len(natural) - 1) <= width
 
@@ -74,7 +74,7 @@ class FittedTable:
         )
 
     def sentences(self, width: int) -> Iterator[str]:
-        """Each row as what it is about, and in further lines what its other columns say."""
+        """Yield each row as its subject, followed by indented lines with the other columns."""
         for row in self._rows:
             first = 1 if self._heads[0] or len(row) == 1 else 2
             name = [f"{self._heads[0]} {row[0]}" if self._right[0] and row[0] else row[0], *row[1:first]]
@@ -85,7 +85,7 @@ class FittedTable:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTable:
-    """A table; columns whose name begins with ``>`` are set to the right, None is shown as nothing.
+    """Return a table; columns whose name begins with ``>`` are right-aligned, and None is shown as empty.
 
     A first column without a name, the rank say, is told together with the second.
     """
@@ -95,7 +95,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTab
 def in_pages(
     fixed: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[object]], width: int
 ) -> Iterator[FittedTable]:
-    """A wide table as several: the ``fixed`` columns in each, and as many of the others as fit beside them.
+    """Split a wide table into several: each with the ``fixed`` columns and as many others as fit beside them.
 
     Of the fixed ones, those with names take half the width at most.
     """
@@ -117,13 +117,13 @@ def in_pages(
 
 
 def _longest_word(text: str) -> int:
-    """How narrow a column for this text may be."""
+    """Return how narrow a column for this text may be."""
     longest = max(map(cell_len, text.split()), default=0)
     return longest if longest <= LONG else max(LONG, -(-longest // TALL))
 
 
 def _listed(parts: Sequence[str], width: int) -> Iterator[str]:
-    """The parts with commas between them, in indented lines that break between two parts if they can."""
+    """Yield the parts, separated by commas, in indented lines that break between parts where possible."""
     lines: list[str] = []
     for part in parts:
         if lines and len(f"{INDENT}{lines[-1]}, {part},") <= width:

@@ -194,7 +194,7 @@ def standings(
 
 
 def standing_object(line: StandingLine) -> dict[str, object]:
-    """A line of the standings for scripts."""
+    """Return a line of the standings for scripts."""
     standing = asdict(line.standing)
     del standing["entrant"]
     rest = {"raw": line.raw, "deals": line.deals, "plus_minus": line.plus_minus}

@@ -111,7 +111,7 @@ def _verdict(file: Path, report: Report) -> Verdict:
 
 @contextmanager
 def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int], None]]:
-    """A bar with rate and time left on a terminal; nothing anywhere else."""
+    """Show a bar with rate and time left if the output is a terminal, else nothing."""
     if not out.is_terminal:
         yield lambda _bytes, _deals: None
         return

@@ -68,7 +68,7 @@ def sessions_in_all(status: TournamentStatus) -> int:
 
 
 def pace_text(status: TournamentStatus, pace: Pace) -> str:
-    """What is done, how fast, and how long the rest will take."""
+    """Describe what is done, how fast it goes, and how long the rest will take."""
     done, total = status.sessions_done, sessions_in_all(status)
     rounds = f"round {status.round} of {status.rounds or '?'}"
     text = f"{rounds}, {done} of {total} sessions"
@@ -80,7 +80,7 @@ def pace_text(status: TournamentStatus, pace: Pace) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span for people: 42 s, 3 min 20 s, 2 h 05 min."""
+    """Format a time span for people: 42 s, 3 min 20 s, 2 h 05 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -96,7 +96,7 @@ class Notes:
         self._told: Sequence[str] = ()
 
     def new(self, status: TournamentStatus, notes: Sequence[str]) -> list[str]:
-        """What was not there before; where nothing is left and the tournament runs, that it goes on."""
+        """Return the notes that were not there before; once none is left, that the tournament goes on."""
         fresh = [note for note in notes if note not in self._told]
         goes_on = self._told and not notes and status.state == TournamentState.RUNNING
         self._told = notes

@@ -40,7 +40,7 @@ class Lines:
     """Hands out the lines of an export in the order in which the format has them."""
 
     def __init__(self, texts: Iterable[bytes], seen: Callable[[int], None] = lambda _: None) -> None:
-        """``seen`` is told the number of bytes read so far, after each line."""
+        """Read ``texts`` line by line; ``seen`` is called after each with the number of bytes read so far."""
         self._lines = self._read(texts, seen)
         self._next = next(self._lines, None)
         self._digests = hashlib.sha256()
@@ -64,13 +64,13 @@ class Lines:
         return self._take(None).given
 
     def end(self) -> None:
-        """Nothing may follow. Difference."""
+        """Raise Difference if anything follows."""
         if self._next is not None:
             self.number = self._next.number
             raise self.wrong("something follows the end of the export")
 
     def close(self, part: Part) -> None:
-        """The part that was taken last is right but for its own digest, which is checked now. Difference."""
+        """Raise Difference if the digest of the part taken last is wrong; all else was checked before."""
         try:
             check_digest(part, self._given)
         except PartError as error:
@@ -83,17 +83,17 @@ class Lines:
         return self._digests.hexdigest()
 
     def same(self, name: str, given: object, expected: object) -> None:
-        """The field of the line that was taken last must be this. Difference."""
+        """Raise Difference unless this field of the line taken last has the expected value and type."""
         if given != expected or type(given) is not type(expected):
             raise self.wrong(f"{name}: is {_shown(given)}, should be {_shown(expected)}")
 
     def near(self, name: str, given: float, expected: float) -> None:
-        """The score or rating in the line that was taken last must be this. Difference."""
+        """Raise Difference unless this score or rating of the line taken last is as expected."""
         if not is_close(given, expected):
             raise self.wrong(f"{name}: is {given!r}, should be {expected!r}")
 
     def near_all(self, name: str, given: Sequence[float], expected: Sequence[float]) -> None:
-        """The scores or ratings in the line that was taken last must be these. Difference."""
+        """Raise Difference unless these scores or ratings of the line taken last are as expected."""
         self.same(f"{name}: how many", len(given), len(expected))
         for place, (one, right) in enumerate(zip(given, expected, strict=True)):
             self.near(f"{name}.{place}", one, right)

@@ -26,7 +26,7 @@ def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
 
 
 def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> list[Change]:
-    """Make the league what ``spec`` says, from its next season on; return what that changed. TakenError."""
+    """Make the league what ``spec`` says, from its next season on; return what that changed."""
     actor.require(Role.ORGANISER, "change leagues")
     try:
         with storage.write() as tx:

@@ -131,7 +131,7 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
 
 
 def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
-    """Return a league with its latest season, or with another one. UnknownError."""
+    """Return a league with its latest season, or with season ``number``; raise UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         season = _season(tx, league, number)
@@ -151,7 +151,7 @@ def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
 
 
 def history(storage: Storage, name: str) -> list[SeasonShown]:
-    """Return all seasons of a league, the latest first. UnknownError."""
+    """Return all seasons of a league, the latest first; raise UnknownError if there is no such league."""
     with storage.read() as tx:
         league = find_league(tx, name)
         seasons = select(Season).where(Season.league_id == league.id).order_by(col(Season.number).desc())

@@ -49,7 +49,7 @@ class MatchView:
 
 
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
-    """Return a match by tournament, round and table. UnknownError."""
+    """Return a match by tournament, round and table; raise UnknownError if there is none."""
     with storage.read() as tx:
         row = find_tournament(tx, tournament)
         match = tx.exec(

@@ -79,7 +79,7 @@ def _block(size: int) -> tuple[tuple[int, ...], ...]:
 
 
 def zigzag(size: int) -> list[int]:
-    """0, 1, -1, 2, -2, … as numbers below ``size``: its turns follow each other evenly (Williams 1949)."""
+    """Return 0, 1, -1, 2, -2, … modulo ``size``; its rotations follow each other evenly (Williams 1949)."""
     return [((place + 1) // 2 if place % 2 else -place // 2) % size for place in range(size)]
 
 

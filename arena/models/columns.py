@@ -18,7 +18,7 @@ SQLModel.metadata.naming_convention = NAMING
 
 
 def utc_now() -> datetime:
-    """The clock that everything outside tests uses."""
+    """Return the time in UTC; everything outside tests uses this clock."""
     return datetime.now(UTC)
 
 

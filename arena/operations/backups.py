@@ -68,7 +68,7 @@ def _database(settings: Settings, instead: str) -> Path:
 
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
-    """A file beside this one, its user's alone, that is gone at the end unless it was put in its place."""
+    """Make a private file beside this one, and remove it at the end unless it was moved into place."""
     draft = file.with_name(f".{file.name}.{os.getpid()}.part")
     draft.unlink(missing_ok=True)
     try:

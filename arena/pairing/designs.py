@@ -91,7 +91,7 @@ def even_rounds(points: int, size: int) -> int:
 
 
 def fewest_rounds(points: int, size: int) -> int:
-    """No schedule that is searched for so many points has fewer rounds."""
+    """Return a lower bound of the rounds that any schedule searched for so many points has."""
     return min([*equal_rounds(points, size), even_rounds(points, size)])
 
 

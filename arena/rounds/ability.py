@@ -1,4 +1,4 @@
-"""Whether the bots of a tournament can play its ruleset, as far as those that are connected say."""
+"""Whether the bots of a tournament can play its ruleset, as far as the connected ones have said."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,14 +13,15 @@ from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
 AskAbout = Callable[[Mapping[str, object]], Ask]
-"""Gives what asks the referees how bots stand to a ruleset."""
+"""Returns the function that asks the referees what bots lack for a ruleset."""
 
 
 def require_able(storage: Storage, name: str, ask_about: AskAbout, bot: str = "") -> None:
-    """Raise SpecError if a bot of a tournament that is connected says it cannot play the ruleset.
+    """Raise SpecError if a connected bot of a tournament has said that it cannot play the ruleset.
 
-    With ``bot``, only that one is asked about, which need not have entered. A bot that is not connected, or
-    whose referee does not answer, is not refused: it is told when its match waits for it. UnknownError.
+    With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
+    whose referee does not answer, is not refused: it gets a notice once its match waits for it.
+    Raises UnknownError if there is no such tournament or bot.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
@@ -36,7 +37,7 @@ def require_able(storage: Storage, name: str, ask_about: AskAbout, bot: str = ""
 
 
 def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[int, tuple[str, ...]]:
-    """Return what the versions lack that cannot play, by what each referee says of them in their order."""
+    """Return what each version that cannot play lacks; each referee answers for all versions, in order."""
     return {
         version_id: bot.lacks
         for answer in answers

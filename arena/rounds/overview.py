@@ -42,7 +42,7 @@ class PairingsShown:
 def pairings(
     storage: Storage, name: str, round: int | None = None, *, explained: bool = False
 ) -> PairingsShown:
-    """Return the pairings of one round or of all, with their reasons if ``explained``. UnknownError."""
+    """Return the pairings of one round or of all, with their reasons if ``explained``; raise UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)

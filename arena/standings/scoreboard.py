@@ -50,7 +50,7 @@ class Crosstable:
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:
-    """Return the standings after all matches that are done, best first. UnknownError."""
+    """Return the standings after all finished matches, best first; raise UnknownError."""
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
@@ -114,10 +114,10 @@ def _scored(tx: Transaction, tournament: Tournament) -> dict[int, _Scored]:
 
 
 def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 0) -> Crosstable:
-    """Return who finished before whom how often, in the deals of all matches that are done.
+    """Return how often each bot finished before each other one, in the deals of all finished matches.
 
-    Of the standings' lines, ``limit`` after the first ``offset``; what is held in memory grows with the
-    square of ``limit`` alone. UnknownError.
+    Covers ``limit`` lines of the standings after the first ``offset``; memory use grows with the square of
+    ``limit`` alone. Raises UnknownError if there is no such tournament.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)

@@ -72,7 +72,7 @@ class TournamentStatus:
 
 
 def status(storage: Storage, name: str) -> TournamentStatus:
-    """Return how a tournament stands. UnknownError."""
+    """Return the status of a tournament; raise UnknownError if there is none of this name."""
     with storage.read() as tx:
         return status_of(tx, find_tournament(tx, name))
 

@@ -92,7 +92,7 @@ def costs(scale: float, repeats: int) -> None:
 
 
 def _load() -> str:
-    """How busy the machine is: others' work blurs the times."""
+    """Return how busy the machine is, as other work blurs the times."""
     return f", load average {os.getloadavg()[0]:.1f}"
 
 

@@ -14,7 +14,7 @@ from referee.bot.client import BotClient
 
 
 async def _opponents(bot: int, address: str, setting: Setting) -> None:
-    """The process of one opponent at every table."""
+    """Run one opponent at every table."""
     async with asyncio.TaskGroup() as group:
         for table in range(setting.tables):
             opponent = Opponent(setting.opponents[bot], setting.think, setting.hasty)
@@ -26,7 +26,7 @@ async def _opponents(bot: int, address: str, setting: Setting) -> None:
 
 
 async def _spy(address: str, setting: Setting) -> None:
-    """The spy's process; prints what it believed for a line that it reads."""
+    """Run the spy; print what it believed once it reads a line."""
     spy = Spy(address, setting)
     loop, wanted = asyncio.get_running_loop(), asyncio.Event()
 

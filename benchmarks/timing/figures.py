@@ -21,7 +21,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of independent values."""
+    """Return the mean of independent values, with half of its 95 % interval."""
     return Estimate(fmean(values), 1.96 * stdev(values) / math.sqrt(len(values)))
 
 
@@ -49,7 +49,7 @@ class Leak(NamedTuple):
 
 
 def leak(guesses: Sequence[Guess]) -> Leak:
-    """The figures of these guesses; the interval takes deals as independent, not passes."""
+    """Return the figures of these guesses; the interval takes deals as independent, not passes."""
     deals: dict[int, list[Guess]] = {}
     for guess in guesses:
         deals.setdefault(guess.session, []).append(guess)
@@ -70,6 +70,6 @@ def leak(guesses: Sequence[Guess]) -> Leak:
 
 
 def worth(reading: Played, blind: Played, first: int) -> Estimate:
-    """What looking at the time brings, in points a deal, after the ``first`` deals; both played the same."""
+    """Return what using the time adds, in points a deal, after the ``first`` deals, over the same deals."""
     both = [number for number in reading.points if number > first and number in blind.points]
     return estimate([reading.points[number] - blind.points[number] for number in both])

@@ -31,7 +31,7 @@ class Opponent:
         self._thinking: set[asyncio.Task[None]] = set()
 
     def seconds(self, turn: Turn) -> float:
-        """How long it thinks about a turn."""
+        """Return how long to think about a turn."""
         if self._hasty and len(turn.legal_codes) + turn.can_pass == 1:
             return 0.0
         return self._random.uniform(*self._think)

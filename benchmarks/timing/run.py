@@ -106,7 +106,7 @@ def _match(setting: Setting, table: int, numbers: Sequence[int]) -> MatchSpec:
 
 
 def truth_of(rules: Rules, record: str) -> list[bool]:
-    """For each action of a lean deal record, whether the seat had no choice."""
+    """Return for each action of a lean deal record whether the seat had no choice."""
     lean = json.loads(record)
     hands = [rules.parse(hand) for hand in lean["hands"]]
     masks = [parse_action(rules, text).cards for text in lean["actions"]]

@@ -61,11 +61,11 @@ class Played:
 
 
 def token(table: int, bot: int) -> str:
-    """The token, which is the number too, of a table's bot."""
+    """Return the token of a table's bot, which is also its number."""
     return str(1 + table * PLAYERS + bot)
 
 
 def program(name: str) -> str:
-    """What the bots of all tables that run the same program have in common, from a bot's name."""
+    """Return what a bot's name shares with those at other tables that run the same program."""
     number = int(name.removeprefix("bench/bot").partition("@")[0])
     return str((number - 1) % PLAYERS)

@@ -38,7 +38,7 @@ class Watcher:
                 self._news.set()
 
     async def times(self, session_id: str, actions: int) -> list[float]:
-        """When each of so many actions was shown; waits for those that are on their way."""
+        """Return when each of so many actions was shown; wait for those on their way."""
         while len(self._times.get(session_id, ())) < actions:
             self._news.clear()
             await self._news.wait()
@@ -71,7 +71,7 @@ class Spy:
         """Session, action, and the chances that it was forced: without the time, with it."""
 
     def stream(self) -> Callable[[Any, float, Send], Awaitable[None]]:
-        """What takes in the events of one of its streams."""
+        """Return the function that takes the events of one of its streams."""
         sessions: dict[int, SpySession] = {}
         watcher = Watcher()
         watching: list[asyncio.Task[None]] = []

@@ -52,7 +52,7 @@ async def talk(
 
 
 def answer(message: Any, view: SessionView, mask: int) -> bots_pb2.PlayRequest:
-    """The message that answers a turn."""
+    """Return the message that answers a turn."""
     move = bots_pb2.Move(session=message.session, sequence=message.sequence, passes=not mask)
     move.cards.extend(view.numbers(mask))
     return bots_pb2.PlayRequest(moves=[move])

@@ -28,10 +28,10 @@ class Authenticator(Protocol):
     """Knows tokens. Its methods may block; the referee calls them in a thread."""
 
     def bot(self, token: str) -> BotIdentity | None:
-        """The bot version that ``token`` belongs to; None if it is unknown or revoked."""
+        """Return the bot version that ``token`` belongs to; None if the token is unknown or revoked."""
 
     def scope(self, token: str) -> Scope | None:
-        """What ``token`` allows; None for a bot's, and if it is unknown or revoked."""
+        """Return what ``token`` allows; None for a bot's token, and if it is unknown or revoked."""
 
     def revoked(self, version_ids: Collection[int]) -> set[int]:
-        """Which of these bot versions have no good token any more."""
+        """Return which of these bot versions no longer have a valid token."""

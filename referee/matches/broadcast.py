@@ -21,7 +21,7 @@ class Broadcast:
     """A match as spectators see it. The cost of an update does not depend on how many there are."""
 
     def __init__(self, sights: Callable[[], Sequence[Sight]], encode: Encoder) -> None:
-        """``sights`` returns what a newcomer must be shown first."""
+        """Create a broadcast; ``sights`` returns what a newcomer must be shown first."""
         self.encode = encode
         self.over = False
         self.spectators = 0

@@ -82,7 +82,7 @@ class Connection:
         wants: Wants | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
-        """``lacks`` says in words what a ruleset asks of the bot that it cannot do."""
+        """Create a connection; ``lacks`` says in words what a ruleset asks of the bot that it cannot do."""
         self.identity = identity
         self.max_sessions = max_sessions
         self.wants = wants

@@ -106,7 +106,7 @@ class NoJournal:
 
 
 def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry:
-    """What an author is told of a fault or a notice in a session."""
+    """Return the log entry that tells an author of a fault or a notice in a session."""
     if isinstance(event, Notice):
         details: dict[str, object] = {"sequence": event.sequence}
         return Entry(version, EntryKind.NOTICE, event.code.value, event.text, info.session_id, details)

@@ -29,7 +29,7 @@ class TableLink:
         journal: Journal,
         finished: Callable[[], None],
     ) -> None:
-        """``versions`` are the bots by seat; ``finished`` is called when the session is over."""
+        """Create a link; ``versions`` are the bots by seat, ``finished`` is called at the session's end."""
         self._info = info
         self._match = match
         self._versions = versions

@@ -50,7 +50,7 @@ class Lobby:
     """All that one referee holds. Nothing here blocks, waits or reads a clock."""
 
     def __init__(self, journal: Journal, encode: Encoder) -> None:
-        """``encode`` makes bytes of what spectators see."""
+        """Create an empty lobby; ``encode`` turns what spectators see into bytes."""
         self.journal = journal
         self.connections = Connections()
         self._matches = Matches()

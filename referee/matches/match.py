@@ -150,7 +150,7 @@ class Presence:
 
 
 def check_match(spec: MatchSpec, players: int) -> str:
-    """Why the match cannot be run with a ruleset for ``players``; empty if it can."""
+    """Return why the match cannot be run with a ruleset for ``players``; empty if it can."""
     if len(spec.bots) != players:
         return f"bots: the ruleset is for {players} players, the match has {len(spec.bots)} bots"
     if len({bot.version_id for bot in spec.bots}) != players:

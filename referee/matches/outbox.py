@@ -51,7 +51,7 @@ class Outbox:
         return max(0.0, self._sent_at + HOLD_SECONDS - now)
 
     def take(self, now: float) -> list[Event]:
-        """The batch that is to be sent now, oldest first; empty when nothing waits."""
+        """Take the batch that is to be sent now, oldest event first; empty if nothing waits."""
         batch, self._events = self._events, []
         if batch:
             self._sent_at = now

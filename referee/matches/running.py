@@ -27,7 +27,7 @@ class Match:
         freed: Callable[[], None],
         encode: Encoder,
     ) -> None:
-        """``wake`` is called when there is news for the worker, ``freed`` when it has made room for more."""
+        """Create a match; ``wake`` is called on news for the worker, ``freed`` when it has taken some."""
         self.spec = spec
         self.rules = rules
         self.ruleset = ruleset

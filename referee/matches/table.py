@@ -46,7 +46,7 @@ class Table:
     # fmt: on
 
     def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents, attempt: int = 1) -> None:
-        """``attempt`` counts the attempts at the session from 1."""
+        """Create a table; ``attempt`` counts the attempts at the session from 1."""
         self.info = info
         control = TimeControl.of(info.limits)
         self.seats = tuple([Seat(self, index, control) for index in range(len(info.seats))])

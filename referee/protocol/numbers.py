@@ -45,16 +45,16 @@ class CardNumbers:
         """Gives the cards of a packed field as a mask, as ``mask`` does: all numbers take one byte."""
 
     def numbers(self, mask: int) -> Numbers:
-        """The cards of ``mask`` as numbers, in canonical order. The list is shared: not to be changed."""
+        """Return the cards of ``mask`` as numbers, in canonical order. Shared: never change the list."""
         return self._lists[mask]
 
     def packed(self, mask: int) -> bytes:
-        """The cards of ``mask`` as a packed field has them: all numbers take one byte."""
+        """Return the cards of ``mask`` as a packed field has them: every number takes one byte."""
         packed = self._packed
         return b"".join([packed[part] for chunk in self._chunks if (part := mask & chunk)])
 
     def number(self, index: int) -> "Card.ValueType":
-        """The number of the card with this index."""
+        """Return the number of the card with this index."""
         return cast("Card.ValueType", self._numbers[index])
 
     def _list(self, mask: int) -> Numbers:
@@ -66,7 +66,10 @@ class CardNumbers:
         return numbers
 
     def mask(self, numbers: Iterable[int]) -> int:
-        """The cards as a mask. Raises CardError for a number that is no card here, or too many copies."""
+        """Return the cards as a mask.
+
+        Raises CardError for a number that is no card of the pack, or stands more often than the pack has it.
+        """
         mask = 0
         for number in numbers:
             bit = self._first_bit.get(number)

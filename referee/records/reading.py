@@ -132,7 +132,7 @@ def _rules(source: object) -> Rules:
 
 
 def _check_resolved(ruleset: Mapping[str, object]) -> None:
-    """A record must not mean something else where other presets are installed."""
+    """Raise RecordError if the ruleset depends on presets that may differ where it is read."""
     if "extends" in ruleset:
         raise RecordError(None, "ruleset.extends: a record holds a resolved ruleset, which extends nothing")
     for name in FIELD_NAMES:

@@ -80,13 +80,13 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def _strings(texts: Iterable[str]) -> str:
-    """A JSON array of strings that need no escaping; one alone must not be empty."""
+    """Return a JSON array of strings that need no escaping; a lone string must not be empty."""
     joined = '","'.join(texts)
     return f'["{joined}"]' if joined else "[]"
 
 
 def _numbers(numbers: Iterable[int]) -> str:
-    """A JSON array of whole numbers."""
+    """Return a JSON array of whole numbers."""
     return f"[{','.join(map(str, numbers))}]"
 
 
@@ -140,5 +140,5 @@ def parse_action(rules: Rules, text: str) -> ActionText:
 
 @lru_cache(maxsize=32)
 def _texts(rules: Rules) -> Memo[Entry, str]:
-    """The texts of the actions of a ruleset."""
+    """Return the cache of the action texts of a ruleset."""
     return Memo(lambda entry: action_text(rules, entry))

@@ -8,7 +8,7 @@ from referee.ruleset import load_ruleset
 
 
 def rules_of(source: object) -> Rules:
-    """Return the compiled rules of a preset's name or a ruleset object; RulesetError."""
+    """Return the compiled rules of a preset's name or a ruleset object; raise RulesetError if it is wrong."""
     return _compiled(json.dumps(source, sort_keys=True))
 
 

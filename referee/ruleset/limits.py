@@ -61,7 +61,7 @@ def _bonuses(ruleset: Ruleset) -> int:
 
 
 def _a_card(ruleset: Ruleset) -> int:
-    """What a card costs at most; some ways to settle count cards, or deals, and not their points."""
+    """Return the most that a card can cost, at least 1: some settlements count cards or deals, not points."""
     return max(1, *map(abs, ruleset.card_points))
 
 

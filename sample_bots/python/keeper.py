@@ -14,7 +14,7 @@ def choose(turn: Turn) -> Play | None:
 
 
 def is_kept(turn: Turn, play: Play) -> bool:
-    """Whether the play would give away a card of the highest rank, or a strong combination."""
+    """Return whether the play would give away a card of the highest rank, or a strong combination."""
     top = turn.ruleset.ranks[-1]
     return play.kind in STRONG or any(card[:-1] == top for card in play.cards)
 

@@ -54,7 +54,7 @@ def downgrade() -> None:
 
 
 def _added() -> dict[str, list[sa.Column[object]]]:
-    """The new columns of older tables; a row from before gets what a new one has by default."""
+    """Return the new columns of older tables, with defaults for the rows that are there."""
     return {
         "bot_versions": [
             sa.Column("language", sa.String(), nullable=True),
