@@ -15,7 +15,10 @@ SERVER_OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.keepalive_time_ms", 10_000),
     ("grpc.keepalive_timeout_ms", 5_000),
-    ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    # A client that pings too often is not cut off by gRPC's core: while the client takes no answer its
+    # connection stays open, and each further ping costs the more, the more there were before. Without that
+    # limit a ping costs next to nothing, and nothing more is read once 10,000 answers wait.
+    ("grpc.http2.max_ping_strikes", 0),
 )
 """How a server that bots connect to is set up, a referee's or the check's."""
 

@@ -48,7 +48,15 @@ log = logging.getLogger("referee")
 
 STREAMS = 256
 """Calls at once on one connection; gRPC's core turns away what goes beyond, at little cost."""
-_OPTIONS = (*SERVER_OPTIONS, ("grpc.max_concurrent_streams", STREAMS))
+PENDING = 50_000
+"""Calls that may wait for the event loop to take them. Beyond 1,000, where gRPC's core draws the line by
+itself, it turns away any client's calls by lot: a worker's match, and not just what belongs to a flood."""
+_OPTIONS = (
+    *SERVER_OPTIONS,
+    ("grpc.max_concurrent_streams", STREAMS),
+    ("grpc.server.max_pending_requests", PENDING),
+    ("grpc.server.max_pending_requests_hard_limit", PENDING),
+)
 
 
 async def serve(

@@ -1,6 +1,8 @@
 """What clients may have under way at once, before they have shown or said anything."""
 
 import asyncio
+import socket
+from contextlib import ExitStack
 
 import grpc
 import pytest
@@ -8,7 +10,8 @@ import pytest
 from referee.protocol.reasons import Reason, read_failure
 from referee.service import calls, reception
 from referee.v1 import bots_pb2, bots_pb2_grpc
-from tests.referee.hostile import status_of
+from tests.referee import hostile
+from tests.referee.hostile import PREFACE, frame, headers, message, settings, status_of
 from tests.referee.support import DEADLINE, WORKER_TOKEN, bearer, referee
 
 
@@ -79,3 +82,34 @@ async def test_bot_when_a_silent_stream_of_it_is_old_then_another_takes_its_plac
         assert [task.result() for task in done] == [Reason.HELLO_LATE]
         assert await silent(address, 1, hello=True) == "welcome"
         assert [await task for task in attempts] == [Reason.HELLO_LATE] * 2
+
+
+async def test_pings_when_there_are_far_too_many_then_their_connection_goes_on() -> None:
+    async with referee() as address, hostile.socket(address) as connection, asyncio.timeout(DEADLINE):
+        await connection.send(PREFACE + settings() + frame(hostile.PING, 0, 0, bytes(8)) * 1000)
+        await connection.send(headers(1, "Check") + message(1, b"", end=True))
+        async for kind, flags, _ in connection.frames():
+            if kind == hostile.HEADERS and flags & hostile.END_STREAM:
+                break
+
+
+def open_unasked(connection: socket.socket, address: str, calls: int) -> None:
+    """Open calls that send no request, and wait until gRPC's thread has read them."""
+    host, port = address.rsplit(":", 1)
+    connection.connect((host, int(port)))
+    opened = b"".join(headers(number, "GetStatus") for number in range(1, 2 * calls, 2))
+    connection.sendall(PREFACE + settings() + opened + frame(hostile.PING, 0, 0, b"all read"))
+    received = b""
+    while b"all read" not in received:
+        received += connection.recv(1 << 16)
+
+
+async def test_call_when_thousands_wait_to_be_taken_then_it_is_not_turned_away() -> None:
+    async with referee() as address:
+        with ExitStack() as stack:
+            for _ in range(14):
+                connection = stack.enter_context(socket.socket())
+                open_unasked(
+                    connection, address, 250
+                )  # in the event loop's thread, which takes none meanwhile
+            assert await status_of(address, "Check", [b""]) is grpc.StatusCode.OK
