@@ -9,8 +9,6 @@ back, what had arrived before it was sent has been read.
 import asyncio
 import logging
 import secrets
-import shutil
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +16,7 @@ import grpc
 from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.lobby import Lobby
+from referee.service.folder import SocketFolder
 from referee.service.stream import clock
 
 METHOD = "Echo"
@@ -40,8 +39,7 @@ class Loopback:
     def __init__(self, lobby: Lobby) -> None:
         self._lobby = lobby
         self._service = f"referee.Loopback{secrets.token_hex(16)}"  # a name that nobody else can call
-        self._folder: str | None = None
-        """Of the socket, which nobody else may open."""
+        self._folder: SocketFolder | None = None
         self._soon = asyncio.Event()
         """Set when a message is to be sent at once."""
         self._waiting: list[Callable[[], None]] = []
@@ -54,12 +52,8 @@ class Loopback:
         echo = grpc.stream_stream_rpc_method_handler(_echo)
         handler = grpc.method_handlers_generic_handler(self._service, {METHOD: echo})
         server.add_generic_rpc_handlers((handler,))
-        self._folder = tempfile.mkdtemp(prefix="referee-")
-        server.add_insecure_port(self._address)
-
-    @property
-    def _address(self) -> str:
-        return f"unix:{self._folder}/loopback"
+        self._folder = SocketFolder()
+        server.add_insecure_port(self._folder.address)
 
     def start(self) -> None:
         """Begin, once the server runs."""
@@ -74,7 +68,7 @@ class Loopback:
             self._running.cancel()
             await asyncio.wait([self._running])
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     def after(self, call: Callable[[], None]) -> None:
         """Call back when what has arrived by now has been read."""
@@ -84,7 +78,8 @@ class Loopback:
     async def _keep_on(self) -> None:
         while not self._stopping:
             try:
-                async with grpc.aio.insecure_channel(self._address) as channel:
+                address = self._folder.address if self._folder is not None else ""
+                async with grpc.aio.insecure_channel(address) as channel:
                     stub: Any = channel.stream_stream(f"/{self._service}/{METHOD}", bytes, bytes)
                     await self._talk(stub())
             except Exception as error:  # whatever it is: without it, a busy server is not noticed

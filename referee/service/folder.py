@@ -1,0 +1,53 @@
+"""A folder for a socket that nobody else may open, which is gone once its process is."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+PREFIX = "referee-"
+NEW_SECONDS = 60.0
+"""How long a folder is left alone in any case: its process may be about to lock it."""
+
+
+class SocketFolder:
+    """A private folder that is locked while its process lives, however that ends."""
+
+    def __init__(self) -> None:
+        """Make the folder, and remove those that killed processes have left behind."""
+        remove_abandoned()
+        self._path = tempfile.mkdtemp(prefix=PREFIX)
+        self._lock = os.open(self._path, os.O_RDONLY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def address(self) -> str:
+        """What gRPC calls the socket in it."""
+        return f"unix:{self._path}/socket"
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self._path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def remove_abandoned() -> None:
+    """Remove the folders of processes that have ended without doing so."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # it is somebody else's, in use, or gone meanwhile
+            _remove_if_abandoned(path)
+
+
+def _remove_if_abandoned(path: Path) -> None:
+    if time.time() - path.stat().st_mtime < NEW_SECONDS:
+        return
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if {entry.name for entry in path.iterdir()} <= {"socket"}:
+            shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(lock)
