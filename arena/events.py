@@ -17,8 +17,7 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
     """
     if tournament.commitment is None:
         return
-    mine = col(Tournament.id) == tournament.id
-    changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
+    keep_row(tx, tournament.id)
     of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
     last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
     event = TournamentEvent(
@@ -32,6 +31,15 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
     event.digest = str(event_part(event, last.digest if last else tournament.commitment)["digest"])
     tx.add(event)
     tx.flush()
+
+
+def keep_row(tx: Transaction, tournament_id: int) -> None:
+    """Keep a tournament's row until the transaction ends.
+
+    Whoever changes a match too does so first: two with different orders could wait for each other.
+    """
+    mine = col(Tournament.id) == tournament_id
+    changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
 
 
 def events_of(tx: Transaction, tournament: Tournament) -> list[dict[str, object]]:

@@ -201,7 +201,16 @@ class TournamentPart(Part):
 
 
 EventKind = Literal[
-    "started", "entered", "withdrew", "paused", "resumed", "refused", "stopped", "finished", "cancelled"
+    "started",
+    "entered",
+    "withdrew",
+    "paused",
+    "resumed",
+    "void",
+    "refused",
+    "stopped",
+    "finished",
+    "cancelled",
 ]
 """What can happen to a tournament after it was locked."""
 
@@ -220,7 +229,7 @@ class EventPart(Part):
     at: str
     """When."""
     details: dict[str, Any]
-    """What else there is to know: who entered or withdrew, why a match was refused …"""
+    """What else there is to know: who entered or withdrew, which attempts came to nothing …"""
     previous: str
     """The digest of the event before; of the first, that of the head."""
 

@@ -7,12 +7,14 @@ finished, with new cards. Whatever is written here belongs to a transaction that
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import delete, insert
 from sqlmodel import col, func, select
 
-from arena.models import Match, OpenDeal
+from arena.events import note
+from arena.models import Match, OpenDeal, Round, Tournament
 from arena.storage import Transaction, changed
 from referee.matches.match import DealsFinished, Finished
 from referee.matches.resuming import finished_deals
@@ -41,6 +43,19 @@ def begin_attempts(match: Match, sessions: int, missing: Collection[int]) -> Non
 def undo_attempts(match: Match, unbegun: Collection[int]) -> None:
     """Give back the attempts at sessions of which nobody was shown a card."""
     match.attempts = [count - (number in unbegun) for number, count in enumerate(match.attempts, start=1)]
+
+
+def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datetime) -> None:
+    """Note that attempts came to nothing, if any did: for each session that is ``void`` its attempt.
+
+    The next attempt at each of them is one more. Keeps the tournament's row, and so comes before the match's.
+    """
+    if not void:
+        return
+    round = tx.get_one(Round, match.round_id)
+    attempts = {str(number): attempt for number, attempt in sorted(void.items())}
+    tournament = tx.get_one(Tournament, match.tournament_id)
+    note(tx, tournament, "void", now, round=round.number, table=match.table_number, attempts=attempts)
 
 
 def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
-from arena.events import note
+from arena.events import keep_row, note
 from arena.matches.attempts import (
     Kept,
     begin_attempts,
@@ -26,6 +26,7 @@ from arena.matches.attempts import (
     forget_deals,
     keep_deals,
     kept_deals,
+    note_void,
     undo_attempts,
 )
 from arena.matches.seating import seatings
@@ -93,6 +94,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         *due(now, lease),
         col(Match.tournament_id).in_(running),
     )
+    found = select(Match.lease_owner, Match.tournament_id).where(*free)
     values = {
         "state": MatchState.RUNNING,
         "lease_owner": owner,
@@ -101,13 +103,22 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         "not_before": None,
     }
     with storage.write() as tx:
-        if not changed(tx, update(Match).where(*free).values(values)):
+        last = tx.exec(found).first()
+        if last is None:
+            return None
+        crashed, tournament_id = last
+        if crashed is not None:  # what is noted of it below needs the tournament, which comes before a match
+            keep_row(tx, tournament_id)
+        same = col(Match.lease_owner).is_not_distinct_from(crashed)
+        if not changed(tx, update(Match).where(*free, same).values(values)):
             return None
         match = tx.get_one(Match, match_id)
         match.started_at = match.started_at or now
-        tournament = tx.get_one(Tournament, match.tournament_id)
-        stored = set(tx.exec(select(Session.number).where(Session.match_id == match.id)))
+        tournament = tx.get_one(Tournament, tournament_id)
+        stored = _stored(tx, match_id)
         missing = {number for number in range(1, tournament.sessions + 1) if number not in stored}
+        if crashed is not None:
+            note_void(tx, match, {number: match.attempts[number - 1] for number in missing}, now)
         begin_attempts(match, tournament.sessions, missing)
         spec = _match_spec(tx, match, tournament, missing)
         kept = kept_deals(tx, match_id)
@@ -236,6 +247,10 @@ def _session_row(
     }
 
 
+def _stored(tx: Transaction, match_id: int) -> set[int]:
+    return set(tx.exec(select(Session.number).where(Session.match_id == match_id)))
+
+
 def is_stored(storage: Storage, claimed: Claim, number: int) -> bool:
     """Return whether a session is stored."""
     stored = select(Session.id).where(Session.match_id == claimed.match_id, Session.number == number)
@@ -275,8 +290,12 @@ def hand_back(
     if problem:
         log.warning("%s: %s", claimed.spec.match_id, problem)
     with suppress(LeaseLost), storage.write() as tx:
-        _update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
+        ended = {*_stored(tx, claimed.match_id), *unbegun}
+        void = {one.number: one.attempt for one in claimed.spec.sessions if one.number not in ended}
         match = tx.get_one(Match, claimed.match_id)
+        note_void(tx, match, void, now)
+        _update_claimed(tx, claimed, state=MatchState.WAITING, lease_owner=None, lease_until=None)
+        tx.refresh(match)
         undo_attempts(match, unbegun)
         if problem:
             wait = RETRY_SECONDS[min(match.failures, len(RETRY_SECONDS) - 1)]

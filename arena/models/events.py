@@ -21,7 +21,7 @@ class TournamentEvent(SQLModel, table=True):
     at: datetime
     """When."""
     kind: str = Field(max_length=16)
-    """What: one of ``arena.exports.parts.EVENTS``."""
+    """What: one of ``arena.exports.parts.EventKind``."""
     details: dict[str, object] = Field(sa_type=JSON)
     """Further details, as in exports."""
     digest: str

@@ -28,7 +28,7 @@ def check_export(
         lines = Lines(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
         course = check_events(lines, head)
-        rounds = Rounds(lines, report, head)
+        rounds = Rounds(lines, report, head, course.void)
         while lines.next_is(RoundPart):
             rounds.check_next()
         _check_end(lines, head, course, rounds)
@@ -41,6 +41,8 @@ def check_export(
 def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None:
     part = lines.take_part(EndPart)
     rounds.check_number(course.stopped)
+    for round, table in course.void:
+        raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
     expected = [
         standing_object(line, head.names[line.entrant])
         for line in standings(list(head.names), rounds.outcomes, rounds.byes, head.format.criteria)

@@ -1,7 +1,7 @@
 """What happened to a tournament on the way: the chain of its events, and what follows from them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from arena.exports.lines import Lines
 from arena.exports.parts import EventPart
@@ -29,6 +29,8 @@ class Course:
     state: str = "created"
     stopped: int | None = None
     """The rounds after which it was to end; None: it was not stopped."""
+    void: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
+    """By round and table, for each session of which attempts came to nothing, how many."""
 
 
 def check_events(lines: Lines, head: Head) -> Course:
@@ -49,6 +51,8 @@ def check_events(lines: Lines, head: Head) -> Course:
             gone[_whole(lines, event, "entrant")] = _whole(lines, event, "last_round")
         elif event.event == "stopped":
             course.stopped = _whole(lines, event, "rounds")
+        elif event.event == "void":
+            _note_void(lines, head, course, event)
         lines.close(event)
         previous = event.digest
     _check_entrants(lines, head, late, gone)
@@ -70,10 +74,26 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
                 "details.beacon_value", event.details.get("beacon_value"), head.tournament.beacon_value
             )
         course.state = to[course.state]
-    elif course.state not in OPEN:
-        raise lines.wrong(f"event: {event.event} after the end")
+    elif course.state not in OPEN or (event.event == "void" and course.state == "created"):
+        raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
         raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
+
+
+def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
+    """Count attempts that came to nothing: of each session the first, then the second, and so on."""
+    place = (_whole(lines, event, "round"), _whole(lines, event, "table"))
+    attempts = event.details.get("attempts")
+    if not isinstance(attempts, dict) or not attempts:
+        raise lines.wrong("details.attempts: names no session")
+    numbers = {str(number): number for number in range(1, head.part.sessions + 1)}
+    void = course.void.setdefault(place, {})
+    for name, attempt in attempts.items():
+        if name not in numbers:
+            raise lines.wrong(f"details.attempts: {name!r} is none of the {len(numbers)} sessions of a match")
+        session = numbers[name]
+        lines.same(f"details.attempts.{name}", attempt, void.get(session, 0) + 1)
+        void[session] = attempt
 
 
 def _check_entrants(lines: Lines, head: Head, late: list[tuple[str, int]], gone: Mapping[int, int]) -> None:

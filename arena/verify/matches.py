@@ -25,8 +25,13 @@ class Played:
     """For each session the attempts that dealt its deals."""
 
 
-def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, table: int) -> Played:
-    """Take the lines of a match, and check them; deals and matches are counted in the report. Difference."""
+def check_match(
+    lines: Lines, report: Report, head: Head, round: RoundPart, table: int, void: Mapping[int, int]
+) -> Played:
+    """Take the lines of a match, and check them; deals and matches are counted in the report. Difference.
+
+    ``void`` says of which sessions attempts came to nothing, and how many: the next one played it to its end.
+    """
     part = lines.take_part(MatchPart)
     lines.same("round", part.round, round.round)
     lines.same("table", part.table, table)
@@ -44,6 +49,7 @@ def check_match(lines: Lines, report: Report, head: Head, round: RoundPart, tabl
     for place, session in enumerate(part.sessions):
         _check_session_line(lines, f"sessions.{place}", session, bots)
         lines.same(f"sessions.{place}.seating", session.seating, seated[session.session - 1])
+        lines.same(f"sessions.{place}.attempts", session.attempts, void.get(session.session, 0) + 1)
     for name in ("points", "faults"):
         sums = [0] * len(bots)
         for session in part.sessions:

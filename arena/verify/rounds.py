@@ -18,8 +18,15 @@ from arena.verify.report import Link, Rated, Report, Where
 class Rounds:
     """Checks one round after the other, and keeps what the standings and the next ratings follow from."""
 
-    def __init__(self, lines: Lines, report: Report, head: Head) -> None:
+    def __init__(
+        self, lines: Lines, report: Report, head: Head, void: dict[tuple[int, int], dict[int, int]]
+    ) -> None:
+        """``void`` counts, by round and table, the attempts at sessions that came to nothing.
+
+        Each match takes its own out; what is left is of matches that are not there.
+        """
         self._lines = lines
+        self._void = void
         self._report = report
         self._head = head
         self._ratings: dict[str, float] = {}
@@ -47,7 +54,12 @@ class Rounds:
         before = self._pool(part)
         lines.close(part)
         tables = range(1, len(part.tables) + 1)
-        points = self._scores([check_match(lines, report, self._head, part, table) for table in tables])
+        points = self._scores(
+            [
+                check_match(lines, report, self._head, part, table, self._void.pop((part.round, table), {}))
+                for table in tables
+            ]
+        )
         self.outcomes += [
             MatchOutcome(part.round, table, dict(zip(entrants, scored, strict=True)))
             for table, (entrants, scored) in enumerate(zip(part.tables, points, strict=True), start=1)

@@ -1,10 +1,17 @@
-"""Every value in a JSON document, and the document with one of them changed."""
+"""Every value in a JSON document, and the document with one of them changed; digests made anew."""
 
 import copy
 import json
 from collections.abc import Iterator
 from random import Random
 from typing import Any
+
+from sqlmodel import col, select
+
+from arena.events import event_part
+from arena.exports.parts import digest
+from arena.models import Tournament, TournamentEvent
+from arena.storage import Transaction
 
 Path = tuple[str | int, ...]
 
@@ -62,3 +69,13 @@ def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> li
     """The lines of an export with one value changed in one of them, counted from 0."""
     changed = json.dumps(tampered(json.loads(lines[number]), path, rng))
     return [*lines[:number], changed, *lines[number + 1 :]]
+
+
+def chain_anew(tx: Transaction) -> None:
+    """Make the digests of head and events anew, as whoever knows the format would."""
+    tournament = tx.get_one(Tournament, 1)
+    head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
+    tournament.commitment = before = digest(head)
+    tournament.head = {**head, "digest": before}
+    for event in tx.exec(select(TournamentEvent).order_by(col(TournamentEvent.number))):
+        event.digest = before = str(event_part(event, before)["digest"])

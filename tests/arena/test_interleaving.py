@@ -1,6 +1,6 @@
 """Transactions of others in the midst of one, on a server, where nobody waits for a single writer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 
@@ -9,10 +9,11 @@ from sqlmodel import select
 
 from arena.leagues import applying
 from arena.leagues.seasons import start_season
-from arena.matches.leases import claim
-from arena.models import League, Match, MatchState, Rating, Season
+from arena.matches.leases import claim, hand_back
+from arena.models import League, Match, MatchState, Rating, Season, TournamentEvent
 from arena.ratings.rebuild import mend, rebuild
 from arena.storage import Storage, migrate
+from arena.tournaments import lifecycle
 from tests.arena import servers
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
@@ -61,6 +62,44 @@ def test_match_when_it_is_claimed_while_it_is_handed_out_then_no_message_is_note
         match = tx.get_one(Match, 1)
         assert (match.state, match.handed_out_at) == (MatchState.RUNNING, None)
     assert world.messages == []
+
+
+def check_cancelled_while_void(world: World, postgres: Postgres, act: Callable[[], object]) -> None:
+    """Check that a void attempt is noted, or the tournament cancelled, and neither waits for the other."""
+    with ThreadPoolExecutor() as others:
+        cancelled: list[Future[object]] = []
+
+        def cancel() -> None:
+            cancelled.append(others.submit(lifecycle.cancel, world.storage, ROOT, "cup", world.clock()))
+            wait_for(lambda: cancelled[0].done() or is_locked_out(postgres))
+
+        with once_at("UPDATE tournaments SET commitment", cancel):
+            act()
+        cancelled[0].result()
+    with world.storage.read() as tx:
+        assert [event.kind for event in tx.exec(select(TournamentEvent))] == ["started", "cancelled"]
+
+
+def test_claim_after_a_crash_when_cancelled_meanwhile_then_there_is_none(
+    world: World, postgres: Postgres
+) -> None:
+    world.advance(world.tournament(4).id)
+    assert claim(world.storage, 1, world.clock(), LEASE)
+    world.clock.move(LEASE.total_seconds() + 1)
+
+    def take() -> None:
+        assert claim(world.storage, 1, world.clock(), LEASE) is None
+
+    check_cancelled_while_void(world, postgres, take)
+
+
+def test_hand_back_when_cancelled_meanwhile_then_nothing_is_noted(world: World, postgres: Postgres) -> None:
+    world.advance(world.tournament(4).id)
+    taken = claim(world.storage, 1, world.clock(), LEASE)
+    assert taken
+    check_cancelled_while_void(
+        world, postgres, lambda: hand_back(world.storage, taken, world.clock(), "gone")
+    )
 
 
 def is_locked_out(postgres: Postgres) -> bool:

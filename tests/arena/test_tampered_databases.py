@@ -14,8 +14,6 @@ import pytest
 from sqlmodel import col, select
 
 from arena.bots.versions import find_versions
-from arena.events import event_part
-from arena.exports.parts import digest
 from arena.models import (
     Entrant,
     Match,
@@ -33,6 +31,7 @@ from arena.verify import check_links
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
+from tests.arena.tampering import chain_anew
 from tests.arena.world import SEED, World
 
 Tamper = Callable[[Transaction], None]
@@ -128,16 +127,6 @@ def drop_a_round(tx: Transaction) -> None:
     event = tx.exec(select(TournamentEvent).where(TournamentEvent.kind == "finished")).one()
     event.details = {"rounds": 1}
     chain_anew(tx)
-
-
-def chain_anew(tx: Transaction) -> None:
-    """Make the digests of head and events anew, as whoever knows the format would."""
-    tournament = tx.get_one(Tournament, 1)
-    head = {name: value for name, value in (tournament.head or {}).items() if name != "digest"}
-    tournament.commitment = before = digest(head)
-    tournament.head = {**head, "digest": before}
-    for event in tx.exec(select(TournamentEvent).order_by(col(TournamentEvent.number))):
-        event.digest = before = str(event_part(event, before)["digest"])
 
 
 def change_head(**changed: object) -> Tamper:
