@@ -1,7 +1,6 @@
 """``arena tournament enter``, ``withdraw``, ``stop``, ``pairings``: who plays, who meets whom, and why."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -25,7 +24,7 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a tournament that may have begun, if its format allows that."""
     with storage_of(ctx) as storage:
-        require_able(storage, name, partial(asker, settings_of(ctx)), bot)
+        require_able(storage, name, asker(settings_of(ctx)), bot)
         first = entry.enter(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})

@@ -1,7 +1,6 @@
 """``arena tournament …``: creating, starting, following and ending tournaments."""
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from arena.errors import StateError
 from arena.formats import FORMATS
 from arena.messages import wake
 from arena.models import utc_now
-from arena.rounds.ability import require_able
+from arena.rounds.ability import describe_unable, require_able
 from arena.rounds.waiting import asker
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
@@ -59,10 +58,14 @@ def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
 
 @app.command("show")
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Show a tournament's terms, its commitment, and where its seed comes from."""
+    """Show a tournament's terms, its commitment, where its seed comes from, and bots that cannot play it."""
     with storage_of(ctx) as storage:
         status = overview.status(storage, name)
-    _tell(status, as_json)
+        unable = [] if status.ended else describe_unable(storage, name, asker(settings_of(ctx)))
+    if as_json:
+        print_json({**asdict(status), "unable": unable})
+    else:
+        _tell(status, False, *unable)
 
 
 @app.command()
@@ -87,7 +90,7 @@ def start(
     """Start a tournament, or continue one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        require_able(storage, name, partial(asker, settings))
+        require_able(storage, name, asker(settings))
         status = lifecycle.start(storage, actor_at_terminal(), name, utc_now(), beacon)
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")

@@ -36,7 +36,7 @@ def ask_referees(
 ) -> list[Answer]:
     """Return what each referee says within ``timeout`` seconds of itself and of these bot versions.
 
-    With ``ruleset`` it also says what that asks of them that they cannot do.
+    With ``ruleset`` it also says what the ruleset asks for that they cannot do.
     """
 
     def ask(address: str) -> Answer:
@@ -48,3 +48,14 @@ def ask_referees(
 
     with ThreadPoolExecutor(len(addresses)) as pool:
         return list(pool.map(ask, addresses))
+
+
+def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[int, tuple[str, ...]]:
+    """Return what each version that cannot play lacks; each referee answers for all versions, in order."""
+    return {
+        version_id: bot.lacks
+        for answer in answers
+        if answer.status is not None
+        for version_id, bot in zip(version_ids, answer.status.bots, strict=True)
+        if bot.lacks
+    }

@@ -1,26 +1,35 @@
 """Whether the bots of a tournament can play its ruleset, as far as the connected ones have said."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError
-from arena.matches.referees import Answer
+from arena.matches.referees import find_unable
 from arena.models import BotVersion, Entrant, StoredRuleset
 from arena.rounds.waiting import Ask
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
-AskAbout = Callable[[Mapping[str, object]], Ask]
-"""Returns the function that asks the referees what bots lack for a ruleset."""
 
-
-def require_able(storage: Storage, name: str, ask_about: AskAbout, bot: str = "") -> None:
+def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
     """Raise SpecError if a connected bot of a tournament has said that it cannot play the ruleset.
 
     With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
     whose referee does not answer, is not refused: it gets a notice once its match waits for it.
+    Raises UnknownError if there is no such tournament or bot.
+    """
+    unable = describe_unable(storage, name, ask, bot)
+    if unable:
+        others = len(unable) - 1
+        more = f" (and {others} {'others' if others > 1 else 'other'} cannot either)" if others else ""
+        raise SpecError("entrants", f"{unable[0]}{more}")
+
+
+def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> list[str]:
+    """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play its ruleset.
+
     Raises UnknownError if there is no such tournament or bot.
     """
     with storage.read() as tx:
@@ -28,23 +37,12 @@ def require_able(storage: Storage, name: str, ask_about: AskAbout, bot: str = ""
         ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
         versions = find_versions(tx, [bot]) if bot else _entrants(tx, tournament.id)
         names = {version.id: version.name for version in versions}
-        called, content = ruleset.label, ruleset.content
-    unable = find_unable(list(names), ask_about(content)(list(names)))
-    for version_id, lacks in unable.items():
-        others = f" (nor can {len(unable) - 1} others)" if len(unable) > 1 else ""
-        asked = "; ".join(lacks)
-        raise SpecError("entrants", f"{names[version_id]} cannot play {called}{others}: it asks for {asked}")
-
-
-def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[int, tuple[str, ...]]:
-    """Return what each version that cannot play lacks; each referee answers for all versions, in order."""
-    return {
-        version_id: bot.lacks
-        for answer in answers
-        if answer.status is not None
-        for version_id, bot in zip(version_ids, answer.status.bots, strict=True)
-        if bot.lacks
-    }
+        label, content = ruleset.label, ruleset.content
+    unable = find_unable(list(names), ask(list(names), content))
+    return [
+        f"{names[version_id]} cannot play {label}: it asks for {'; '.join(lacks)}"
+        for version_id, lacks in unable.items()
+    ]
 
 
 def _entrants(tx: Transaction, tournament_id: int) -> Sequence[BotVersion]:

@@ -1,7 +1,7 @@
-"""What a tournament waits for that does not go on, in plain words.
+"""What a stalled tournament is waiting for, in plain words.
 
 The rows tell which matches a worker has and what went wrong with them; the referees tell who is connected,
-and whether they take matches.
+which bots cannot play the ruleset, and whether they take matches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from itertools import groupby
 from sqlmodel import col, or_, select
 
 from arena.formats import FORMATS
-from arena.matches.referees import Answer, ask_referees
+from arena.matches.referees import Answer, ask_referees, find_unable
 from arena.models import (
     BotVersion,
     Entrant,
@@ -21,6 +21,7 @@ from arena.models import (
     Round,
     RoundState,
     Seat,
+    StoredRuleset,
     Tournament,
     TournamentState,
 )
@@ -47,25 +48,25 @@ PAUSED = "paused; go on with: arena tournament resume {}"
 TO_START = "; is `arena up` or `arena referee` running?"
 
 
-Ask = Callable[[Sequence[int]], Sequence[Answer]]
-"""Asks all referees how they and these bot versions stand."""
+Ask = Callable[[Sequence[int], Mapping[str, object]], Sequence[Answer]]
+"""Asks all referees for their state, for that of these bot versions, and what these lack for a ruleset."""
 
 
-def nobody_asked(version_ids: Sequence[int]) -> Sequence[Answer]:
+def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
     """Return no answers, where no referee can be asked."""
     return ()
 
 
-def asker(settings: Settings, ruleset: Mapping[str, object] | None = None) -> Ask:
-    """Return what asks the settings' referees, where the workers' token is known; perhaps about a ruleset.
+def asker(settings: Settings) -> Ask:
+    """Return the function that asks the configured referees; it asks nobody if the worker token is not known.
 
-    Raise SettingsError for a wrong TLS file.
+    Raises SettingsError for a wrong TLS file.
     """
     if settings.worker_token is None and not (settings.data / "worker-token").is_file():
         return nobody_asked
     tls, token = settings.client_tls(), settings.worker_secret()
 
-    def ask(version_ids: Sequence[int]) -> Sequence[Answer]:
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
         return ask_referees(
             settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
         )
@@ -126,11 +127,12 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
     with storage.read() as tx:
         matches = _doubtful(tx, status, now)
         lone = _lone_bots(tx, status) if FORMATS[status.format].in_batches else None
+        ruleset = tx.get_one(StoredRuleset, tx.get_one(Tournament, status.id).ruleset_id).content
     if not matches and lone is None:
         return Obstacles()
     bots = {bot.version_id: bot for match in matches for bot in match.bots}
     bots |= {bot.version_id: bot for bot in lone.bots} if lone else {}
-    return _described(matches, lone, list(bots), ask(list(bots)))
+    return _described(matches, lone, list(bots), ask(list(bots), ruleset))
 
 
 def _described(
@@ -147,7 +149,8 @@ def _described(
         for version_id, place in zip(version_ids, answer.bots, strict=True)
         if place.connected
     }
-    lines = [line for match in matches if (line := _about(match, here if usable else None))]
+    unable = find_unable(version_ids, answers)
+    lines = [line for match in matches if (line := _about(match, here if usable else None, unable))]
     too_few = _too_few(lone, here) if lone is not None and usable else ""
     return Obstacles((*lines, *([too_few] if too_few else [])), not too_few, tried)
 
@@ -226,12 +229,21 @@ def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
     return _Lone(tournament.table_size, bots)
 
 
-def _about(match: _Match, here: set[int] | None) -> str:
-    """Return what a match waits for, if known; ``here`` is who is connected (None: nobody could say)."""
+def _about(match: _Match, here: set[int] | None, unable: Mapping[int, Sequence[str]]) -> str:
+    """Return what a match waits for, if known.
+
+    ``here`` is who is connected (None: nobody could say), ``unable`` what those lack that cannot play.
+    """
     where = f"round {match.round} table {match.table}"
     if match.taken and here is not None:
         absent = [bot for bot in match.bots if bot.version_id not in here]
-        return f"{where} waits for {_connected_not(absent)}" if absent else ""
+        missing = [_connected_not(absent)] if absent else []
+        missing += [
+            f"{bot.name}, which cannot play the ruleset (it asks for {'; '.join(unable[bot.version_id])})"
+            for bot in match.bots
+            if bot.version_id in here and bot.version_id in unable
+        ]
+        return f"{where} waits for {', and for '.join(missing)}" if missing else ""
     return f"{where}: {match.problem}; it is tried again" if match.problem is not None else ""
 
 

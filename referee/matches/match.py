@@ -125,7 +125,7 @@ class Progress:
     """Turns asked so far."""
     sessions_open: int
     waiting_for: tuple[str, ...]
-    """Bots that are not connected while the match waits for them."""
+    """Bots that hold sessions back: not connected, taking none here, or unable to play the ruleset."""
     sessions_voided: int = 0
     """Sessions stopped because the referee could not hand out a turn, or failed."""
     sessions_left: tuple[int, ...] = ()

@@ -31,12 +31,12 @@ def _lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> Iterator[st
         if known and kind not in known:
             yield f"turns of the kind {bots_pb2.TurnKind.Name(kind)}"
     if capabilities.HasField("max_seats") and ruleset.players > capabilities.max_seats:
-        yield f"{ruleset.players} seats, of at most {capabilities.max_seats}"
+        yield f"{ruleset.players} seats, and the bot supports at most {capabilities.max_seats}"
     if capabilities.HasField("max_packs") and ruleset.decks > capabilities.max_packs:
-        yield f"{ruleset.decks} packs, of at most {capabilities.max_packs}"
+        yield f"{ruleset.decks} packs, and the bot supports at most {capabilities.max_packs}"
     highest = highest_card(ruleset.ranks)
     if 0 < capabilities.max_card < highest:
-        yield f"cards up to {_name(highest)}, of at most {_name(capabilities.max_card)}"
+        yield f"cards up to {_name(highest)}, and the bot supports them up to {_name(capabilities.max_card)}"
 
 
 def _name(card: "cards_pb2.Card.ValueType") -> str:

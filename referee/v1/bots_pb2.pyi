@@ -238,8 +238,8 @@ class _NoticeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NoticeCode
     NOTICE_CODE_UNEXPECTED: _NoticeCode.ValueType  # 3
     """NOTICE_CODE_UNEXPECTED: a message that has no meaning at this point of the stream; it was ignored."""
     NOTICE_CODE_NOT_SEATED: _NoticeCode.ValueType  # 4
-    """NOTICE_CODE_NOT_SEATED: the bot's capabilities do not reach for a match, or the bot has no room for it; the text
-    says what is lacking.
+    """NOTICE_CODE_NOT_SEATED: a match waits for the bot, because its capabilities do not suffice or it takes no sessions at
+    this referee; the text says which.
     """
     NOTICE_CODE_REPEATED_MOVE: _NoticeCode.ValueType  # 5
     """NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
@@ -258,8 +258,8 @@ NOTICE_CODE_UNKNOWN_SESSION: NoticeCode.ValueType  # 2
 NOTICE_CODE_UNEXPECTED: NoticeCode.ValueType  # 3
 """NOTICE_CODE_UNEXPECTED: a message that has no meaning at this point of the stream; it was ignored."""
 NOTICE_CODE_NOT_SEATED: NoticeCode.ValueType  # 4
-"""NOTICE_CODE_NOT_SEATED: the bot's capabilities do not reach for a match, or the bot has no room for it; the text
-says what is lacking.
+"""NOTICE_CODE_NOT_SEATED: a match waits for the bot, because its capabilities do not suffice or it takes no sessions at
+this referee; the text says which.
 """
 NOTICE_CODE_REPEATED_MOVE: NoticeCode.ValueType  # 5
 """NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
@@ -451,8 +451,9 @@ Global___Hello: _TypeAlias = Hello  # noqa: Y015
 
 @_typing.final
 class Capabilities(_message.Message):
-    """Capabilities says what a bot can play. It is given no session that asks for more: a tournament that would need it
-    does not start with that bot, and its author is told why. A field that is absent or empty is no bound.
+    """Capabilities says what a bot can play. It is given no session that asks for more. While the bot is connected, an
+    organiser cannot start a tournament that would need more with it; a match that does waits for it as for an absent bot,
+    and a notice tells it why. A field that is absent or empty sets no bound.
     """
 
     DESCRIPTOR: _descriptor.Descriptor

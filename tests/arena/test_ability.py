@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import SpecError
 from arena.matches.referees import Answer
-from arena.rounds.ability import AskAbout, require_able
+from arena.rounds.ability import require_able
 from arena.rounds.waiting import Ask, nobody_asked
 from arena.settings import Settings
 from arena.tournaments import creation
@@ -19,30 +19,26 @@ from tests.arena.fakes import ROOT
 from tests.arena.world import World
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
-SEATS = "4 seats, of at most 3"
+SEATS = "4 seats, and the bot supports at most 3"
 
 
-def says(lacking: Mapping[int, tuple[str, ...]]) -> AskAbout:
-    """Two referees of which the second knows what these versions lack; a third one is away."""
+def says(lacking: Mapping[int, tuple[str, ...]]) -> Ask:
+    """Make two referees of which the second knows what these versions lack; a third one is away."""
 
-    def about(ruleset: Mapping[str, object]) -> Ask:
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> list[Answer]:
         assert ruleset["name"] == "chinese"
+        away = tuple(Presence(False, 0, 0) for _ in version_ids)
+        here = tuple(Presence(True, 4, 0, lacking.get(one, ())) for one in version_ids)
+        stands = [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots)) for bots in (away, here)]
+        return [*stands, Answer(":3", None, "away")]
 
-        def ask(version_ids: Sequence[int]) -> list[Answer]:
-            away = tuple(Presence(False, 0, 0) for _ in version_ids)
-            here = tuple(Presence(True, 4, 0, lacking.get(one, ())) for one in version_ids)
-            stands = [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots)) for bots in (away, here)]
-            return [*stands, Answer(":3", None, "away")]
-
-        return ask
-
-    return about
+    return ask
 
 
 def test_tournament_when_all_can_play_or_nobody_can_be_asked_then_it_may_start(world: World) -> None:
     creation.create(world.storage, ROOT, world.spec(world.register(4)), world.clock())
     require_able(world.storage, "cup", says({}))
-    require_able(world.storage, "cup", lambda ruleset: nobody_asked)
+    require_able(world.storage, "cup", nobody_asked)
 
 
 def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(world: World) -> None:
@@ -50,8 +46,10 @@ def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(wo
     creation.create(world.storage, ROOT, world.spec(names), world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play chinese@1: it asks for {SEATS}$"):
         require_able(world.storage, "cup", says({2: (SEATS,)}))
-    with pytest.raises(SpecError, match=r"\(nor can 1 others\)"):
-        require_able(world.storage, "cup", says({2: (SEATS,), 4: (SEATS, "2 packs, of at most 1")}))
+    with pytest.raises(SpecError, match=r"\(and 1 other cannot either\)$"):
+        require_able(
+            world.storage, "cup", says({2: (SEATS,), 4: (SEATS, "turns of the kind TURN_KIND_BOMB")})
+        )
 
 
 def test_entry_when_another_cannot_play_then_only_the_newcomer_counts(world: World) -> None:
@@ -77,7 +75,12 @@ async def test_commands_when_a_connected_bot_cannot_play_then_they_refuse_it(
         monkeypatch.setenv("ARENA_WORKER_TOKEN", WORKER_TOKEN)
         async with WireBot(address, 2, capabilities=three_seats):
             refused = await asyncio.to_thread(arena, "tournament", "start", "cup")
+            shown = await asyncio.to_thread(arena, "tournament", "show", "cup")
+            as_json = await asyncio.to_thread(arena, "tournament", "show", "cup", "--json")
         assert_one_line(refused, 1, "entrants", names[1], SEATS)
+        line = f"{names[1]} cannot play chinese@1: it asks for {SEATS}"
+        assert shown.out.splitlines()[-1] == line
+        assert as_json.json["unable"] == [line]
         assert world.status().state == "created"
         started = await asyncio.to_thread(arena, "tournament", "start", "cup")
         assert started.status == 0, started

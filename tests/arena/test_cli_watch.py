@@ -4,10 +4,11 @@ import asyncio
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import count, pairwise
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from rich.console import Console
@@ -227,11 +228,20 @@ def take(world: World) -> Claim:
     return taken
 
 
-def says(connected: Callable[[int], bool] = lambda _: True, *, draining: bool = False) -> Ask:
-    """A referee that says this of itself and of the bot versions."""
+def says(
+    connected: Callable[[int], bool] = lambda _: True,
+    *,
+    draining: bool = False,
+    lacking: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
+) -> Ask:
+    """Make a referee that says this of itself and of the bot versions."""
 
-    def ask(version_ids: Sequence[int]) -> list[Answer]:
-        places = tuple(Presence(connected(one), 8 if connected(one) else 0, 0) for one in version_ids)
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> list[Answer]:
+        assert ruleset["name"] == "chinese"
+        places = tuple(
+            Presence(connected(one), 8 if connected(one) else 0, 0, lacking.get(one, ()))
+            for one in version_ids
+        )
         return [Answer("a.example:8710", RefereeStatus(draining, 0, 0, 0, 0, places))]
 
     return ask
@@ -312,6 +322,21 @@ def test_follow_when_other_bots_go_then_the_change_is_told_and_those_revoked_are
     assert told[:2] == [
         f"round 1 table 1 waits for owner-0/bot-0@1 and {revoked}, which are not connected",
         f"round 1 table 1 waits for owner-0/bot-0@1, {revoked} and owner-2/bot-2@1, which are not connected",
+    ]
+
+
+def test_follow_when_a_connected_bot_cannot_play_then_what_it_lacks_is_told(world: World) -> None:
+    world.advance(world.tournament(4).id)
+    take(world)
+    seats = "4 seats, and the bot supports at most 3"
+    here = {1, 2, 3, 4}
+    steps = [nothing, nothing, lambda: here.remove(1), nothing]
+    told = watch(world, log(), steps, says(lambda one: one in here, lacking={2: (seats,)}))
+    absent = "owner-0/bot-0@1, which is not connected"
+    unable = f"owner-1/bot-1@1, which cannot play the ruleset (it asks for {seats})"
+    assert told[:2] == [
+        f"round 1 table 1 waits for {unable}",
+        f"round 1 table 1 waits for {absent}, and for {unable}",
     ]
 
 
@@ -433,9 +458,8 @@ def test_follow_of_a_continuous_tournament_when_bots_are_missing_then_they_are_n
 
 def test_follow_of_a_continuous_tournament_when_no_referee_answers_then_that_is_told(world: World) -> None:
     world.tournament(4, format="continuous")
-    told = watch(
-        world, log(), [nothing, nothing], lambda _: [Answer("a:1", None, "referee a:1: unavailable: x")]
-    )
+    away = [Answer("a:1", None, "referee a:1: unavailable: x")]
+    told = watch(world, log(), [nothing, nothing], lambda _ids, _ruleset: away)
     assert told[0].startswith("no referee takes matches: a:1 cannot be reached from here; ")
 
 

@@ -27,14 +27,18 @@ UNABLE = {
     "bombs": ("gamesky", {"turn_kinds": PLAYS}, ["turns of the kind TURN_KIND_BOMB"]),
     "an exchange": (EXCHANGING, {"turn_kinds": PLAYS}, ["turns of the kind TURN_KIND_EXCHANGE"]),
     "no plays": ("chinese", {"turn_kinds": [99]}, ["turns of the kind TURN_KIND_PLAY"]),
-    "seats": ("chinese", {"max_seats": 3}, ["4 seats, of at most 3"]),
-    "no seats": ("chinese", {"max_seats": 0}, ["4 seats, of at most 0"]),
-    "packs": ("only-a-game-8", {"max_packs": 1}, ["2 packs, of at most 1"]),
-    "cards": ("lectio", {"max_card": cards_pb2.CARD_2S}, ["cards up to CARD_15S, of at most CARD_2S"]),
+    "seats": ("chinese", {"max_seats": 3}, ["4 seats, and the bot supports at most 3"]),
+    "no seats": ("chinese", {"max_seats": 0}, ["4 seats, and the bot supports at most 0"]),
+    "packs": ("only-a-game-8", {"max_packs": 1}, ["2 packs, and the bot supports at most 1"]),
+    "cards": (
+        "lectio",
+        {"max_card": cards_pb2.CARD_2S},
+        ["cards up to CARD_15S, and the bot supports them up to CARD_2S"],
+    ),
     "several": (
         "only-a-game-8",
         {"max_seats": 4, "max_packs": 1},
-        ["8 seats, of at most 4", "2 packs, of at most 1"],
+        ["8 seats, and the bot supports at most 4", "2 packs, and the bot supports at most 1"],
     ),
 }
 

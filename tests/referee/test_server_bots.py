@@ -275,6 +275,6 @@ async def test_status_when_a_ruleset_is_named_then_it_says_what_connected_bots_l
     async with referee() as address, WireBot(address, 1, capabilities=capabilities), WireBot(address, 2):
         ruleset = load_ruleset("chinese").to_object()
         status = await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [1, 2, 3], ruleset=ruleset)
-        assert [bot.lacks for bot in status.bots] == [("4 seats, of at most 3",), (), ()]
+        assert [bot.lacks for bot in status.bots] == [("4 seats, and the bot supports at most 3",), (), ()]
         with pytest.raises(MatchRefused, match=r"^ruleset\.colour: "):
             await asyncio.to_thread(referee_status, address, WORKER_TOKEN, [1], ruleset={"colour": 1})

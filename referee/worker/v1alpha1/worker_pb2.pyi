@@ -294,7 +294,9 @@ class MatchProgress(_message.Message):
     """
     @_builtins.property
     def waiting_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """waiting_for names the bots that the match waits for: not connected, without room, or unable to play the ruleset."""
+        """waiting_for names the bots for which sessions of the match are held back at the moment: they are not connected, take
+        no sessions at this referee, or cannot play the ruleset.
+        """
 
     @_builtins.property
     def sessions_left(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
