@@ -276,16 +276,20 @@ class Deal:
 
     def act_for_forced(self) -> None:
         """Act for each seat in turn that is ``forced``, until one has a choice or the deal is over."""
-        while self.turn != NOBODY and not self._may_choose(self.turn):
-            self.act(self.turn, self.default(self.turn))
-
-    def _may_choose(self, seat: int) -> bool:
-        """Return whether the seat in turn is not ``forced``, listing its plays only if that is needed."""
-        if not self._plain:
-            return not self.forced(seat)
-        if self._trick.to_beat:
-            return self._holdings.can_beat(seat, self._trick.to_beat)
-        return len(self._holdings.plays(seat)) > 1
+        while (seat := self.turn) != NOBODY:
+            to_beat = self._trick.to_beat
+            if not self._plain:
+                if not self.forced(seat):
+                    return
+                self.act(seat, self.default(seat))
+            elif to_beat:
+                if self._holdings.can_beat(seat, to_beat):
+                    return
+                self.act(seat, 0)
+            elif self._holdings.has_several(seat):
+                return
+            else:
+                self.act(seat, self.default(seat))
 
     def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
         """Carry out an action as ``log`` and records have it: in a bomb window all other seats decline."""

@@ -70,6 +70,13 @@ class Holdings:
         self._lists[seat], self._gone[seat] = plays, 0
         return plays
 
+    def has_several(self, seat: int) -> bool:
+        """Return whether the hand has more than one play."""
+        hand = self.hands[seat]
+        if self._facts.one_pack and hand.bit_count() > 1:  # each card is a play, so none need to be listed
+            return True
+        return len(self.plays(seat)) > 1
+
     def following(self, seat: int, to_beat: int) -> list[int]:
         """Return the codes of the plays that beat the play ``to_beat``, ascending, and last a 0 for a pass.
 
