@@ -12,7 +12,7 @@ Where = tuple[str, int, int, str]
 UNPROVEN = (
     "that the commitment was published in time: compare it with what anyone noted, or bots were sent",
     "that actions and faults are those of the bots: what a bot recorded of its sessions tells",
-    "that a bot which forfeited a session before anybody decided anything was absent, and who else was",
+    "that bots which are said to have been absent were, and how long bots thought",
     "that bots which are different owners by name are different people",
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",

@@ -1,6 +1,6 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from referee.deals.deal import NOBODY, Deal, Stage
 from referee.deals.session import Session
@@ -40,7 +40,7 @@ class Table:
     # fmt: off
     __slots__ = (
         "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
-        "_send", "_shown", "_times", "_told", "bank_ms", "end", "events", "expected", "info", "over",
+        "_send", "_shown", "_times", "_told", "_why", "bank_ms", "end", "events", "expected", "info", "over",
         "records", "seats", "session", "watched",
     )
     # fmt: on
@@ -69,6 +69,7 @@ class Table:
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._times = Times()
+        self._why: Mapping[str, object] = {}
         self._encodings = Encodings()
         self._shown = 0
         self._acts_for_forced = not info.limits.ask_forced
@@ -210,10 +211,11 @@ class Table:
             turn.bank_ms = round(clock.bank * 1000)
         return True
 
-    def forfeit(self, seat: int) -> None:
-        """End the session by ``seat``'s forfeit."""
+    def forfeit(self, seat: int, why: Mapping[str, object]) -> None:
+        """End the session by ``seat``'s forfeit; ``why`` are the fields of the record that say why."""
         if self._deal is None or self.over:
             return
+        self._why = why
         self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
@@ -362,7 +364,9 @@ class Table:
         self.session.close_deal()
         session = self.session
         self.records.append(
-            deal_json(deal, faults=self._deal_faults, times=self._times, attempt=session.attempt)
+            deal_json(
+                deal, faults=self._deal_faults, times=self._times, attempt=session.attempt, why=self._why
+            )
         )
         if self._has_bank:
             self.bank_ms = tuple([int(seat.clock.bank * 1000) for seat in self.seats])
