@@ -1,23 +1,59 @@
 """What happens to a tournament once it is locked: a chain of events, each covering the one before."""
 
 from datetime import datetime
+from typing import Any, Final
 
 from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.exports.parts import EventKind, EventPart, make_part
-from arena.models import Tournament, TournamentEvent
+from arena.models import RefereeKey, Tournament, TournamentEvent
 from arena.storage import Transaction, changed
+
+KEY_ADDED: Final = "key_added"
+"""The event of a referee whose key is not in the head."""
 
 
 def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime, **details: object) -> None:
     """Add an event, in the transaction that makes it happen; nothing before the tournament is locked.
 
+    Keys of referees that are new to the tournament are noted before it.
+    """
+    if tournament.commitment is not None:
+        note_keys(tx, tournament, now)
+        _add(tx, tournament, kind, now, details)
+
+
+def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
+    """Add an event for each key of a referee that neither the head nor an event of a tournament has.
+
     Keeps the tournament's row until the transaction ends, so that no two events have one number.
     """
-    if tournament.commitment is None:
-        return
     keep_row(tx, tournament.id)
+    added = select(TournamentEvent.details).where(
+        TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == KEY_ADDED
+    )
+    head: Any = tournament.head or {}
+    noted = [*head.get("referees", ()), *tx.exec(added)]
+    for referee in known_keys(tx):
+        if referee["key"] not in [one["key"] for one in noted]:
+            _add(tx, tournament, KEY_ADDED, now, referee)
+
+
+def known_keys(tx: Transaction) -> list[dict[str, object]]:
+    """Return the referees that have been started, and the public keys they sign with, as heads have them."""
+    keys = tx.exec(select(RefereeKey).order_by(col(RefereeKey.referee)))
+    return [{"referee": one.referee, "key": one.key} for one in keys]
+
+
+def _add(
+    tx: Transaction,
+    tournament: Tournament,
+    kind: EventKind,
+    now: datetime,
+    details: dict[str, object],
+) -> None:
+    """Add an event to a tournament whose row is kept."""
     of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
     last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
     event = TournamentEvent(
@@ -28,7 +64,7 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
         details=details,
         digest="",
     )
-    event.digest = str(event_part(event, last.digest if last else tournament.commitment)["digest"])
+    event.digest = str(event_part(event, last.digest if last else tournament.commitment or "")["digest"])
     tx.add(event)
     tx.flush()
 

@@ -9,7 +9,9 @@ from arena import logs
 from arena.bots.journal import DatabaseJournal
 from arena.cli.context import settings_of
 from arena.errors import SettingsError
+from arena.keys import register_key, signing_key
 from arena.metrics import published
+from arena.models import utc_now
 from arena.settings import Settings
 from arena.storage import open_storage
 from arena.tokens import DatabaseAuthenticator
@@ -33,15 +35,18 @@ def referee(
     settings = settings_of(ctx, **({"listen": listen} if listen else {}))
     logs.set_up(settings, "referee")
     place = place_of(settings, address)
+    name = (settings.referee_ids or settings.referees)[place]
+    key = signing_key(settings, name)
     tls = settings.server_tls()
     if exposed := settings.exposed():
         logging.getLogger("arena").warning("%s; set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY", exposed)
     meter = Meter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,
-        DatabaseJournal(storage, (settings.referee_ids or settings.referees)[place]) as journal,
+        DatabaseJournal(storage, name) as journal,
         published(settings, "referee", *([meter] if meter else ())),
     ):
+        register_key(storage, name, key.public, utc_now())
         server.run(
             settings.listen,
             DatabaseAuthenticator(storage, settings.worker_secret()),
@@ -54,6 +59,7 @@ def referee(
                 open_to_spectators=settings.spectators == "anyone",
                 journal=logs.LoggingJournal(journal) if settings.log_level == "debug" else journal,
                 meter=meter,
+                key=key,
             ),
             on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),
         )

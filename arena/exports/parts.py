@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from arena.standings.ranking import Standing
 from arena.terms import Entry, Limits, Plan
 from referee.errors import Problem
+from referee.records.results import canonical
 from referee.validation import Refused, Wording, problems
 
 FORMAT = "bigtwo-export/2"
@@ -105,6 +106,17 @@ class PoolLine(Value):
     """The table of another tournament where it last changed; None: the bot is new in the pool."""
 
 
+class SignedLine(Value):
+    """The result of a session, as a referee signed it; all in hexadecimal digits."""
+
+    digest: str
+    """SHA-256 of the result."""
+    signature: str
+    """The referee's Ed25519 signature of the digest's 32 bytes."""
+    key: str
+    """The referee's public key; it stands in the head, or in an event."""
+
+
 class SessionLine(Value):
     """A finished session."""
 
@@ -124,6 +136,8 @@ class SessionLine(Value):
     """Deal records that follow."""
     digest: str
     """Of these records."""
+    signed: SignedLine | None
+    """The result; None: no referee has signed it."""
 
 
 class Change(Value):
@@ -144,6 +158,15 @@ class Part(Value):
     """The version of this format."""
     digest: str
     """SHA-256 of the part without this field, as ``digest`` makes it."""
+
+
+class HeadReferee(Value):
+    """A referee that had been started when the tournament was locked."""
+
+    referee: str
+    """Its name."""
+    key: str
+    """The public key with which it signs results of sessions: 32 bytes in hexadecimal digits."""
 
 
 class HeadPart(Plan, Entry, Complete, Part):
@@ -169,6 +192,8 @@ class HeadPart(Plan, Entry, Complete, Part):
     """What bots are held to."""
     entrants: tuple[HeadEntrant, ...]
     """In the order of seeding."""
+    referees: tuple[HeadReferee, ...]
+    """By name; those that came later are events."""
     seed_hash: str
     """SHA-256 of the seed, as hex."""
     locked_at: str | None
@@ -209,6 +234,7 @@ EventKind = Literal[
     "void",
     "refused",
     "stopped",
+    "key_added",
     "finished",
     "cancelled",
 ]
@@ -349,11 +375,6 @@ def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
         own = {name: value for name, value in record.items() if name not in SHARED}
         whole.update(canonical(own) + b"\n")
     return whole.hexdigest()
-
-
-def canonical(content: object) -> bytes:
-    """Return a JSON value in the one form that is digested."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
 
 
 def make_part(kind: type[Part], **content: object) -> dict[str, object]:

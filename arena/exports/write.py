@@ -211,6 +211,7 @@ def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[st
                 "digest": deals_digest(
                     json.loads(line) for line in zlib.decompress(session.records).splitlines()
                 ),
+                "signed": session.signed,
             }
             for session in sessions
         ],

@@ -193,8 +193,6 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: 
             increment_ms=tournament.increment_ms,
             credit_ms=tournament.credit_ms,
             ask_forced=tournament.ask_forced,
-            match_ms=tournament.match_seconds * 1000,
-            min_sessions=tournament.min_sessions,
         ),
         shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
     )
@@ -245,6 +243,7 @@ def _session_row(
         "deal_points": [deal["points"] for deal in deals],
         "deal_attempts": deal_attempts(deals),
         "records": zlib.compress("\n".join(records).encode()),
+        "signed": None if result.signed is None else result.signed._asdict(),
         "finished_at": now,
     }
 

@@ -10,6 +10,7 @@ from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session
 from arena.models.ratings import Rating, RatingChange
+from arena.models.referees import RefereeKey
 from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Owner",
     "Rating",
     "RatingChange",
+    "RefereeKey",
     "Round",
     "RoundState",
     "Season",

@@ -107,6 +107,8 @@ class Session(SQLModel, table=True):
     """For each deal the attempt that dealt it; NULL: the first dealt all."""
     records: bytes = Field(sa_type=LargeBinary)
     """The deal records without what all deals of the session share, one JSON line a deal, zlib."""
+    signed: dict[str, str] | None = Field(default=None, sa_type=JSON(none_as_null=True))
+    """The result's digest, the referee's signature of it and its public key; NULL: it was not signed."""
     finished_at: datetime
     """When it was stored."""
 

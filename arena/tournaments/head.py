@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
+from arena.events import known_keys
 from arena.exports.parts import HeadPart, make_part
 from arena.formats import PAIRING_VERSION
 from arena.models import Entrant, StoredRuleset, Tournament
@@ -50,6 +51,7 @@ def head_of(tx: Transaction, tournament: Tournament, now: datetime | None) -> di
             }
             for entrant in list_entrants(tx, tournament)
         ],
+        referees=known_keys(tx),
         seed_hash=tournament.seed_hash,
         locked_at=None if now is None else now.isoformat(),
     )

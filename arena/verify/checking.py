@@ -27,7 +27,7 @@ def check_export(
     try:
         lines = Lines(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)
-        course = check_events(lines, head)
+        course = check_events(lines, report, head)
         rounds = Rounds(lines, report, head, course.void)
         while lines.next_is(RoundPart):
             rounds.check_next()

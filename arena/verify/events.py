@@ -7,6 +7,8 @@ from arena.exports.lines import Lines
 from arena.exports.parts import EventPart
 from arena.formats import FORMATS
 from arena.verify.head import Head, check_time
+from arena.verify.report import Report
+from arena.verify.signatures import note_added_key
 
 AFTER: Mapping[str, Mapping[str, str]] = {
     "started": {"created": "running", "failed": "running"},
@@ -33,7 +35,7 @@ class Course:
     """By round and table, for each session of which attempts came to nothing, how many."""
 
 
-def check_events(lines: Lines, head: Head) -> Course:
+def check_events(lines: Lines, report: Report, head: Head) -> Course:
     """Take the events; each must be able to follow the one before, and the entrants be theirs. Difference."""
     course, previous, number = Course(), head.part.digest, 0
     late: list[tuple[str, int]] = []
@@ -49,6 +51,8 @@ def check_events(lines: Lines, head: Head) -> Course:
             late.append((str(event.details.get("bot")), _whole(lines, event, "first_round")))
         elif event.event == "withdrew":
             gone[_whole(lines, event, "entrant")] = _whole(lines, event, "last_round")
+        elif event.event == "key_added":
+            note_added_key(lines, report, event)
         elif event.event == "stopped":
             course.stopped = _whole(lines, event, "rounds")
         elif event.event == "void":

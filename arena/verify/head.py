@@ -10,6 +10,8 @@ from arena.exports.parts import EntrantLine, HeadEntrant, HeadPart, TournamentPa
 from arena.formats import FORMATS, PAIRING_VERSION, Format, Setup
 from arena.pairing.chance import lots
 from arena.verify.report import Report
+from arena.verify.signatures import note_head_keys
+from arena.verify.values import HEX_32
 from referee.deals.shuffle import luck, seed_hash
 from referee.errors import RulesetError
 from referee.ruleset import Ruleset, load_ruleset
@@ -17,7 +19,6 @@ from referee.ruleset.limits import most_deals
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,200}")
 BOT = re.compile(r"([a-z0-9][a-z0-9-]{0,38})/[a-z0-9][a-z0-9-]{0,38}@[1-9][0-9]*")
-HEX_32 = re.compile(r"[0-9a-f]{64}")
 ENDED = ("finished", "cancelled")
 
 
@@ -47,6 +48,7 @@ def check_head(lines: Lines, report: Report) -> Head:
     ruleset = _check_settled(lines, part)
     report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
     report.seed_hash, report.ruleset_hash, report.pairing = part.seed_hash, part.ruleset_hash, part.pairing
+    note_head_keys(lines, report, part)
     lines.close(part)
     tournament = lines.take_part(TournamentPart)
     report.state, report.entrants = tournament.state, len(tournament.entrants)

@@ -11,8 +11,9 @@ Where = tuple[str, int, int, str]
 
 UNPROVEN = (
     "that the commitment was published in time: compare it with what anyone noted, or bots were sent",
-    "that actions and faults are those of the bots: what a bot recorded of its sessions tells",
-    "that bots which are said to have been absent were, and how long bots thought",
+    "that actions and faults are those of the bots: the organiser has the referees' keys, and could sign\n"
+    "    other deals; a bot's own log (--with) tells",
+    "that a bot which forfeited a session before anybody decided anything was absent, and who else was",
     "that bots which are different owners by name are different people",
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",
@@ -48,6 +49,17 @@ class Rated:
 
 
 @dataclass(slots=True)
+class Key:
+    """A key with which referees sign."""
+
+    referee: str
+    added_at: str | None = None
+    """When; None: it stands in the head."""
+    sessions: int = 0
+    """Sessions that it has signed."""
+
+
+@dataclass(slots=True)
 class Report:
     """What came of checking an export."""
 
@@ -72,6 +84,8 @@ class Report:
     """The format."""
     seed_hash: str = ""
     ruleset_hash: str = ""
+    keys: dict[str, Key] = field(default_factory=dict)
+    """The referees' public keys, in hexadecimal digits."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in that order."""
 

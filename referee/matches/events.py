@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from referee.deals.deal import Deal, Stage
-from referee.matches.match import Limits
+from referee.matches.match import Limits, Signed
 from referee.rules.plays import Rules
 
 
@@ -65,8 +65,10 @@ class SessionInfo:
     deals: int
     """How many deals the session has at most."""
     commitment: str
-    """SHA-256 of the tournament's seed, hexadecimal."""
+    """Digest of the tournament's head, hexadecimal."""
     limits: Limits
+    attempt: int = 1
+    """Counts the attempts at the session from 1."""
 
 
 def log_length(deal: Deal) -> int:
@@ -102,6 +104,8 @@ class SessionStarted(NamedTuple):
     """-1 for spectators."""
     scores: tuple[int, ...]
     resumed: bool
+    deals_digest: str = ""
+    """Of the deals of the session that are finished."""
 
 
 class DealStarted(NamedTuple):
@@ -159,6 +163,10 @@ class SessionEnded(NamedTuple):
     reason: SessionEnd
     forfeited_by: int
     """Seat; -1 where nobody forfeited."""
+    faults: tuple[int, ...] = ()
+    """By seat; empty for a void session."""
+    signed: Signed | None = None
+    """The result; None for a void session."""
 
 
 class Fault(NamedTuple):

@@ -6,6 +6,7 @@ from referee.matches.alarms import Alarms
 from referee.matches.connections import Connections
 from referee.matches.events import Event, Fault, FaultKind, Notice, SessionEnded, SessionInfo, Sight
 from referee.matches.journal import Journal, event_entry
+from referee.matches.match import Signed
 from referee.matches.running import Match
 
 _NOTED = frozenset((Fault, Notice))
@@ -17,7 +18,11 @@ _SETTLING = frozenset((Fault, SessionEnded))
 class TableLink:
     """The ``TableEvents`` of one table at a referee."""
 
-    __slots__ = ("_alarms", "_connections", "_finished", "_info", "_journal", "_match", "_versions")
+    # fmt: off
+    __slots__ = (
+        "_alarms", "_connections", "_finished", "_info", "_journal", "_match", "_sign", "_versions",
+    )
+    # fmt: on
 
     def __init__(
         self,
@@ -27,6 +32,7 @@ class TableLink:
         connections: Connections,
         alarms: Alarms,
         journal: Journal,
+        sign: Callable[[str], Signed],
         finished: Callable[[], None],
     ) -> None:
         """Create a link; ``versions`` are the bots by seat, ``finished`` is called at the session's end."""
@@ -36,6 +42,7 @@ class TableLink:
         self._connections = connections
         self._alarms = alarms
         self._journal = journal
+        self._sign = sign
         self._finished = finished
 
     def send(self, seat: int, event: Event) -> None:
@@ -67,6 +74,9 @@ class TableLink:
 
     def show(self, sight: Sight) -> None:
         self._match.broadcast.show(sight)
+
+    def sign(self, digest: str) -> Signed:
+        return self._sign(digest)
 
     def finished(self) -> None:
         self._finished()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from referee.deals.succession import Legacy
 from referee.ruleset.limits import MAX_DEALS
@@ -47,6 +48,8 @@ class Finished:
     """By seat."""
     bank_ms: tuple[int, ...] = ()
     """What was left in the seats' banks; empty without banks."""
+    deals_digest: str = ""
+    """Of these deals, as all seats were shown them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,6 @@ class Limits:
     """The most that is credited to a decision for the network."""
     ask_forced: bool = False
     """Whether a bot is asked even where it has no choice."""
-    match_ms: int = 0
-    """How long the match may take; 0: as long as it takes."""
-    min_sessions: int = 1
-    """Sessions at once that a bot must take at the referee, or it counts as absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +87,21 @@ class MatchSpec:
     deals: int
     """Deals in a session at most; 0: as many as the ruleset says, and no more than ``MAX_DEALS``."""
     commitment: str
-    """SHA-256 of the tournament's seed, hexadecimal."""
+    """Digest of the tournament's head, hexadecimal."""
     limits: Limits = Limits()
     shared_deals: bool = False
     """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
+
+
+class Signed(NamedTuple):
+    """The digest of a session's result, signed by a referee; all in hexadecimal digits."""
+
+    digest: str
+    """32 bytes."""
+    signature: str
+    """64 bytes, of Ed25519."""
+    key: str
+    """The referee's public key, 32 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,8 @@ class SessionResult:
     """Lean records of the deals of this attempt, one JSON object a deal."""
     faults: tuple[int, ...]
     """Faults by seat, in all its deals."""
+    signed: Signed | None = None
+    """None: no referee has signed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +179,6 @@ def check_match(spec: MatchSpec, players: int) -> str:
         return f"deals: {spec.deals} is not between 0 and {MAX_DEALS}"
     if spec.limits.decision_ms < 1 or spec.limits.faults < 1 or spec.limits.join_ms < 0:
         return "limits: decision_ms and faults must be at least 1, join_ms at least 0"
-    if spec.limits.match_ms < 0 or spec.limits.min_sessions < 1:
-        return "limits: match_ms must be at least 0, min_sessions at least 1"
     if min(spec.limits.bank_ms, spec.limits.increment_ms, spec.limits.credit_ms) < 0:
         return "limits: bank_ms, increment_ms and credit_ms must be at least 0"
     return _check_sessions(spec, players)

@@ -8,6 +8,7 @@ from referee.matches.match import Finished
 from referee.records.reading import read_record
 from referee.records.record import full_record
 from referee.records.replay import replay
+from referee.records.results import shown_digest
 
 
 def finished_deals(
@@ -34,4 +35,5 @@ def finished_deals(
         seats=[str(seat) for seat in range(seats)],
     )
     scores = tuple(map(sum, zip(*(deal["points"] for deal in deals), strict=True)))
-    return Finished(legacy(replay(read_record(whole), None)), scores, tuple(faults), bank_ms)
+    last = legacy(replay(read_record(whole), None))
+    return Finished(last, scores, tuple(faults), bank_ms, shown_digest(deals))

@@ -1,6 +1,6 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from referee.deals.deal import NOBODY, Deal, Stage
 from referee.deals.session import Session
@@ -23,11 +23,12 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
-from referee.matches.match import Finished
+from referee.matches.match import Finished, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
-from referee.records.record import deal_json
+from referee.records.record import deal_json, deal_text
+from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown
 from referee.records.times import MEASURABLE, Times
 
 INFINITY = float("inf")
@@ -40,13 +41,12 @@ class Table:
     # fmt: off
     __slots__ = (
         "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
-        "_send", "_shown", "_times", "_told", "_why", "bank_ms", "end", "events", "expected", "info", "over",
-        "records", "seats", "session", "watched",
+        "_send", "_shown", "_times", "_told", "bank_ms", "deals_digest", "end", "events", "expected", "info",
+        "over", "records", "seats", "session", "signed", "watched",
     )
     # fmt: on
 
-    def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents, attempt: int = 1) -> None:
-        """Create a table; ``attempt`` counts the attempts at the session from 1."""
+    def __init__(self, info: SessionInfo, seed: bytes, events: TableEvents) -> None:
         self.info = info
         control = TimeControl.of(info.limits)
         self.seats = tuple([Seat(self, index, control) for index in range(len(info.seats))])
@@ -54,11 +54,15 @@ class Table:
         self.end: SessionEnd | None = None
         self.records: list[str] = []
         """Lean records of the deals of this attempt, one JSON object a deal."""
+        self.deals_digest = NO_DEALS
+        """Of all deals that are finished, those of earlier attempts among them."""
+        self.signed: Signed | None = None
+        """The session's result; None before its end, and if it is void."""
         self._told = 0
         """How many of the records the worker was told while the session was open."""
         self.bank_ms: tuple[int, ...] = ()
         """What was left in the seats' banks after the last deal; empty without banks."""
-        self.session = Session(info.rules, seed, info.deals, attempt)
+        self.session = Session(info.rules, seed, info.deals, info.attempt)
         self.expected = INFINITY
         """When ``expire`` is called next; whoever calls it sets this back."""
         self.watched = False
@@ -69,7 +73,6 @@ class Table:
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._times = Times()
-        self._why: Mapping[str, object] = {}
         self._encodings = Encodings()
         self._shown = 0
         self._acts_for_forced = not info.limits.ask_forced
@@ -81,7 +84,7 @@ class Table:
     def go_on(self, finished: Finished) -> None:
         """Have the session, which has not begun, go on after deals of earlier attempts."""
         self.session.go_on(finished.last, finished.scores)
-        self.bank_ms = finished.bank_ms
+        self.bank_ms, self.deals_digest = finished.bank_ms, finished.deals_digest
         for seat, faults in zip(self.seats, finished.faults, strict=True):
             seat.faults = faults
         if self._has_bank:
@@ -211,11 +214,10 @@ class Table:
             turn.bank_ms = round(clock.bank * 1000)
         return True
 
-    def forfeit(self, seat: int, why: Mapping[str, object]) -> None:
-        """End the session by ``seat``'s forfeit; ``why`` are the fields of the record that say why."""
+    def forfeit(self, seat: int) -> None:
+        """End the session by ``seat``'s forfeit."""
         if self._deal is None or self.over:
             return
-        self._why = why
         self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
@@ -253,7 +255,8 @@ class Table:
     # How it goes on
 
     def _started(self, seat: int, *, resumed: bool) -> SessionStarted:
-        return SessionStarted(self.info, seat, tuple(self.session.scores), resumed)
+        scores = tuple(self.session.scores)
+        return SessionStarted(self.info, seat, scores, resumed, self.deals_digest)
 
     def _forget_turns(self) -> None:
         for seat in self.seats:
@@ -362,12 +365,11 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        session = self.session
+        text, attempt = deal_text(deal), self.info.attempt
         self.records.append(
-            deal_json(
-                deal, faults=self._deal_faults, times=self._times, attempt=session.attempt, why=self._why
-            )
+            deal_json(deal, faults=self._deal_faults, times=self._times, attempt=attempt, text=text)
         )
+        self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text))
         if self._has_bank:
             self.bank_ms = tuple([int(seat.clock.bank * 1000) for seat in self.seats])
         scores = tuple(self.session.scores)
@@ -384,6 +386,20 @@ class Table:
             else:
                 self._end(SessionEnd.FORFEIT, scores, forfeited_by)
 
+    def _result(self) -> Result:
+        """Return the result of the session, which is over."""
+        info, session = self.info, self.session
+        return Result(
+            commitment=info.commitment,
+            session=info.session_id,
+            attempt=info.attempt,
+            seats=info.seats,
+            points=session.scores,
+            faults=self.faults,
+            forfeit=session.forfeited_by,
+            deals=self.deals_digest,
+        )
+
     def _show_actions(self) -> None:
         deal = self._deal
         assert deal is not None
@@ -395,6 +411,9 @@ class Table:
         self.over = True
         self.end = reason
         ended = SessionEnded(self.info, scores, reason, forfeited_by)
+        if reason is not SessionEnd.VOID:
+            self.signed = signed = self.events.sign(self._result().digest)
+            ended = ended._replace(faults=self.faults, signed=signed)
         for seat in range(len(self.info.seats)):
             self._send(seat, ended)
         if self.watched:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from referee.matches.events import Event, FaultKind, Sight
+from referee.matches.match import Signed
 
 
 class TableEvents(Protocol):
@@ -24,6 +25,9 @@ class TableEvents(Protocol):
 
     def show(self, sight: Sight) -> None:
         """Take what spectators are to see."""
+
+    def sign(self, digest: str) -> Signed:
+        """Return the digest of the session's result with the referee's signature."""
 
     def finished(self) -> None:
         """Learn that the session is over; its result stands in the table."""

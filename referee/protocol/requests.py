@@ -16,9 +16,10 @@ from referee.matches.match import (
     Progress,
     SessionResult,
     SessionSpec,
+    Signed,
     Update,
 )
-from referee.protocol.wire import write_limits
+from referee.protocol.wire import write_limits, write_signed
 from referee.worker.v1alpha1 import worker_pb2
 
 
@@ -56,7 +57,8 @@ def _read_finished(after: worker_pb2.DealsBefore) -> Finished:
         after.winner if after.HasField("winner") else None,
         after.loser if after.HasField("loser") else None,
     )
-    return Finished(last, tuple(after.scores), tuple(after.faults), _read_banks(after.banks))
+    banks = _read_banks(after.banks)
+    return Finished(last, tuple(after.scores), tuple(after.faults), banks, after.deals_digest)
 
 
 def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
@@ -69,6 +71,7 @@ def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
         scores=finished.scores,
         faults=finished.faults,
         banks=_banks(finished.bank_ms),
+        deals_digest=finished.deals_digest,
     )
 
 
@@ -113,8 +116,6 @@ def _read_limits(request: worker_pb2.RunMatchRequest) -> Limits:
         increment_ms=limits.increment.ToMilliseconds(),
         credit_ms=limits.credit.ToMilliseconds(),
         ask_forced=limits.ask_forced,
-        match_ms=request.time.ToMilliseconds(),
-        min_sessions=request.min_sessions or 1,
     )
 
 
@@ -140,9 +141,7 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         deals=spec.deals or None,
         commitment=spec.commitment,
         shared_deals=spec.shared_deals,
-        min_sessions=spec.limits.min_sessions,
     )
-    request.time.FromMilliseconds(spec.limits.match_ms)
     request.join.FromMilliseconds(spec.limits.join_ms)
     write_limits(request.limits, spec.limits)
     return request
@@ -157,6 +156,7 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
             forfeited_by=result.forfeit,
             faults=result.faults,
             records=result.records,
+            **({} if result.signed is None else write_signed(result.signed)),
         )
     )
 
@@ -189,8 +189,9 @@ def read_update(response: worker_pb2.RunMatchResponse) -> Update | None:
         case "session_finished":
             done = response.session_finished
             forfeit = done.forfeited_by if done.HasField("forfeited_by") else None
+            signed = Signed(done.digest, done.signature, done.public_key) if done.digest else None
             return SessionResult(
-                done.number, tuple(done.points), forfeit, tuple(done.records), tuple(done.faults)
+                done.number, tuple(done.points), forfeit, tuple(done.records), tuple(done.faults), signed
             )
         case "progress":
             seen = response.progress

@@ -24,7 +24,7 @@ from referee.matches.events import (
     SessionStarted,
     Turn,
 )
-from referee.matches.match import Limits
+from referee.matches.match import Limits, Signed
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2, spectators_pb2
@@ -220,6 +220,8 @@ def write_session_started(message: bots_pb2.SessionStarted, event: SessionStarte
     message.commitment = info.commitment
     message.scores.extend(event.scores)
     message.resumed = event.resumed
+    message.attempt = info.attempt
+    message.deals_digest = event.deals_digest
     write_limits(message.limits, info.limits)
 
 
@@ -282,6 +284,15 @@ def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> 
     message.reason = _SESSION_ENDS[event.reason]
     if event.forfeited_by >= 0:
         message.forfeited_by = event.forfeited_by
+    message.faults.extend(event.faults)
+    if event.signed is not None:
+        for name, text in write_signed(event.signed).items():
+            setattr(message, name, text)
+
+
+def write_signed(signed: Signed) -> dict[str, str]:
+    """Return the fields of a message that hold a signed result."""
+    return {"digest": signed.digest, "signature": signed.signature, "public_key": signed.key}
 
 
 def write_fault(message: bots_pb2.Fault, event: Fault) -> None:

@@ -40,22 +40,44 @@ def deal_record(deal: Deal, *, faults: Sequence[Mapping[str, object]] = ()) -> d
     return record
 
 
+class DealText(NamedTuple):
+    """What takes longest to write of a deal that is over, as JSON."""
+
+    hands: str
+    actions: str
+    out: str
+    left: str
+    points: str
+
+
+def deal_text(deal: Deal) -> DealText:
+    """Write what takes longest of a deal that is over."""
+    rules = deal.rules
+    texts = _texts(rules)
+    return DealText(
+        hands=json_strings(map(rules.text, deal.dealt)),
+        actions=json_strings([texts[entry] for entry in deal.log]),
+        out=json_numbers(deal.out),
+        left=json_strings(map(rules.text, deal.left)),
+        points=json_numbers(deal.points),
+    )
+
+
 def deal_json(
     deal: Deal,
     *,
     faults: Sequence[Mapping[str, object]] = (),
     times: Times | None = None,
     attempt: int = 1,
-    why: Mapping[str, object] | None = None,
+    text: DealText | None = None,
 ) -> str:
     """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
 
-    ``attempt`` is the attempt at the session that dealt it; ``why`` are the fields that say why a deal was
-    forfeited where that was not for faults: ``absent`` or ``used_ms``. Written field by field, as a referee
-    does so for each deal; no text but the faults' needs escaping.
+    ``attempt`` is the attempt at the session that dealt it, ``text`` what is written of it already. Written
+    field by field, as a referee does so for each deal; no text but the faults' needs escaping.
     """
     rules = deal.rules
-    texts = _texts(rules)
+    hands, actions, out, left, points = text or deal_text(deal)
     exchange = ""
     again = "" if attempt == 1 else f'"attempt":{attempt},'
     end = "" if times is None else times.fields(len(deal.log))
@@ -67,30 +89,26 @@ def deal_json(
         end += f',"faults":{_ENCODER.encode(faults)}'
     if deal.end == "forfeit":
         end += f',"forfeit":{deal.culprit}'
-        for name, seats in (why or {}).items():
-            end += f',"{name}":{_ENCODER.encode(seats)}'
     return (
         f'{{"deal":{deal.number},{again}"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
-        f'"direction":"{DIRECTIONS[deal.step]}","hands":{_strings(map(rules.text, deal.dealt))},'
+        f'"direction":"{DIRECTIONS[deal.step]}","hands":{hands},'
         f'"leftover":"{" ".join(map(rules.card_text, deal.leftover))}",{exchange}'
         f'"leader":{"null" if deal.leader is None else deal.leader},'
-        f'"actions":{_strings([texts[entry] for entry in deal.log])},"out":{_numbers(deal.out)},'
-        f'"left":{_strings(map(rules.text, deal.left))},"points":{_numbers(deal.points)},'
-        f'"end":"{deal.end}"{end}}}'
+        f'"actions":{actions},"out":{out},"left":{left},"points":{points},"end":"{deal.end}"{end}}}'
     )
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
-def _strings(texts: Iterable[str]) -> str:
-    """Return a JSON array of strings that need no escaping; a lone string must not be empty."""
+def json_strings(texts: Iterable[str]) -> str:
+    """Return strings that need no escaping as a JSON array; one alone must not be empty."""
     joined = '","'.join(texts)
     return f'["{joined}"]' if joined else "[]"
 
 
-def _numbers(numbers: Iterable[int]) -> str:
-    """Return a JSON array of whole numbers."""
+def json_numbers(numbers: Iterable[int]) -> str:
+    """Return whole numbers as a JSON array."""
     return f"[{','.join(map(str, numbers))}]"
 
 

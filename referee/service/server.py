@@ -99,7 +99,7 @@ class Services:
         if options.meter is not None:
             options = replace(options, journal=options.meter.over(options.journal))
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
-        self.lobby = Lobby(options.journal, encode.sight)
+        self.lobby = Lobby(options.journal, encode.sight, options.key.sign)
         self.loopback = Loopback(self.lobby)
         self.alarm = Alarm(self.lobby, self.loopback.after)
         self.access = Access(authenticator)

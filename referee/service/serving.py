@@ -1,12 +1,13 @@
 """How a referee serves."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from referee.channel import ServerTls
 from referee.matches.connections import MAX_SESSIONS
 from referee.matches.journal import Journal, NoJournal
 from referee.service.metrics import Meter
+from referee.signing import SigningKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class ServerOptions:
     """Keeps what bots' authors may read later."""
     meter: Meter | None = None
     """Counts what happens; None: nobody wants to know."""
+    key: SigningKey = field(default_factory=SigningKey.draw)
+    """Signs the results of sessions."""
 
     @property
     def referees(self) -> list[tuple[str, str]]:

@@ -750,6 +750,8 @@ class SessionStarted(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     RESUMED_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    ATTEMPT_FIELD_NUMBER: _builtins.int
+    DEALS_DIGEST_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the handle, from 1, by which all later messages on this referee name the session."""
     session_id: _builtins.str
@@ -769,6 +771,14 @@ class SessionStarted(_message.Message):
     resumed: _builtins.bool
     """resumed is true when the session was open before and the bot has come back to it. If a deal is
     under way, its deal_started follows, and the next turn carries all its actions.
+    """
+    attempt: _builtins.int
+    """attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
+    Since 0.1.
+    """
+    deals_digest: _builtins.str
+    """deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
+    where none is. Since 0.1.
     """
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -796,10 +806,12 @@ class SessionStarted(_message.Message):
         scores: _abc.Iterable[_builtins.int] | None = ...,
         resumed: _builtins.bool = ...,
         limits: Global___Limits | None = ...,
+        attempt: _builtins.int = ...,
+        deals_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "limits", b"limits", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "commitment", b"commitment", "deals", b"deals", "limits", b"limits", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "attempt", b"attempt", "commitment", b"commitment", "deals", b"deals", "deals_digest", b"deals_digest", "limits", b"limits", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
@@ -1229,15 +1241,33 @@ class SessionEnded(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     FORFEITED_BY_FIELD_NUMBER: _builtins.int
+    FAULTS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    PUBLIC_KEY_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     reason: Global___SessionEnd.ValueType
     """reason says why it ended."""
     forfeited_by: _builtins.int
     """forfeited_by is the seat that forfeited; absent where none did."""
+    digest: _builtins.str
+    """digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
+    when the session is void. Since 0.1.
+    """
+    signature: _builtins.str
+    """signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
+    digest. Since 0.1.
+    """
+    public_key: _builtins.str
+    """public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """scores is the final score by seat; empty when the session is void."""
+
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """faults counts the faults by seat; empty when the session is void. Since 0.1."""
 
     def __init__(
         self,
@@ -1246,10 +1276,14 @@ class SessionEnded(_message.Message):
         scores: _abc.Iterable[_builtins.int] | None = ...,
         reason: Global___SessionEnd.ValueType = ...,
         forfeited_by: _builtins.int | None = ...,
+        faults: _abc.Iterable[_builtins.int] | None = ...,
+        digest: _builtins.str = ...,
+        signature: _builtins.str = ...,
+        public_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "forfeited_by", b"forfeited_by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "forfeited_by", b"forfeited_by", "reason", b"reason", "scores", b"scores", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "public_key", b"public_key", "reason", b"reason", "scores", b"scores", "session", b"session", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__forfeited_by: _TypeAlias = _typing.Literal["forfeited_by"]  # noqa: Y015
     _WhichOneofArgType__forfeited_by: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by"]  # noqa: Y015

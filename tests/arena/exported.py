@@ -15,6 +15,7 @@ from referee.records.random_play import play_randomly
 from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
+from tests.arena.fakes import signed
 from tests.arena.world import World
 
 
@@ -31,7 +32,8 @@ def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
             session.close_deal()
             records.append(deal_json(deal, attempt=given.attempt))
         totals = tuple(session.scores)
-        yield SessionResult(given.number, totals, None, tuple(records), (0,) * len(totals))
+        result = SessionResult(given.number, totals, None, tuple(records), (0,) * len(totals))
+        yield signed(spec, given, result)
 
 
 def lines_of(world: World, name: str = "cup") -> list[str]:

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Generator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from arena.actors import Actor, Role
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
+from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
+from tests.referee.support import KEY
 
 ROOT = Actor(Role.OPERATOR, "root")
 """Who may do everything."""
@@ -29,6 +32,25 @@ class Clock:
 
     def move(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
+
+
+def signed(spec: MatchSpec, session: SessionSpec, result: SessionResult) -> SessionResult:
+    """A result signed as a referee does, with the key of tests."""
+    records = [json.loads(record) for record in result.records]
+    deals = session.after.deals_digest if session.after is not None else NO_DEALS
+    for record in records:
+        deals = add_deal(deals, record_as_shown(record))
+    whole = Result(
+        commitment=spec.commitment,
+        session=f"{spec.match_id}/{session.number}",
+        attempt=session.attempt,
+        seats=[spec.bots[position].name for position in session.seating],
+        points=result.points,
+        faults=result.faults,
+        forfeit=result.forfeit,
+        deals=deals,
+    )
+    return replace(result, signed=KEY.sign(whole.digest))
 
 
 def session_result(spec: MatchSpec, session: SessionSpec) -> SessionResult:

@@ -9,6 +9,7 @@ from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.records.record import deal_json
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
+from tests.arena.fakes import signed
 
 
 def finish_deal(deal: Deal, rng: Random) -> list[int]:
@@ -48,4 +49,5 @@ def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
         played = [deal for deal, _ in random_deals(rules, session.seed, spec.deals, session.attempt)]
         totals = tuple(map(sum, zip(*(deal.points for deal in played), strict=True)))
         records = tuple(deal_json(deal, attempt=session.attempt) for deal in played)
-        yield SessionResult(session.number, totals, None, records, (0,) * len(totals))
+        result = SessionResult(session.number, totals, None, records, (0,) * len(totals))
+        yield signed(spec, session, result)

@@ -19,6 +19,7 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
+from tests.arena.given_keys import give_keys
 from tests.arena.ports import free_address
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
@@ -84,6 +85,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
     settings = load_settings(quick | settings_)
     with ExitStack() as stack:
         storage = stack.enter_context(open_new(settings))
+        give_keys(settings, storage)
         environment = os.environ | settings.environment()
         up = stack.enter_context(_process([sys.executable, "-m", "arena", "up"], environment))
         arena = RunningArena(settings, storage, up)

@@ -34,6 +34,7 @@ from referee.matches.journal import EntryKind
 from tests.arena.calm import Attempts, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
+from tests.arena.given_keys import give_keys
 from tests.arena.ports import free_address
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.servers import Proxy
@@ -201,11 +202,13 @@ class Cluster:
 def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
     """A cluster without bots; ``database`` is the test's own way to the database, where that is another."""
     referees = [free_address(), free_address()]
-    quick = {"listen": referees[0], "referees": ",".join(referees), "beat_seconds": 0.5, "lease_seconds": 2}
+    quick: dict[str, object] = {"listen": referees[0], "referees": ",".join(referees)}
+    quick |= {"referee_ids": "r1,r2", "beat_seconds": 0.5, "lease_seconds": 2}
     settings = load_settings({"data": folder} | quick | settings_)
     own = settings.model_copy(update={"database_url": database or settings.database_url})
     with ExitStack() as stack:
         storage = stack.enter_context(open_new(own))
+        give_keys(settings, storage)
         app = stack.enter_context(make_app(settings))
         supervisor = stack.enter_context(Supervisor(settings.logs, settings.environment()))
         running = Cluster(settings, storage, supervisor, app)

@@ -23,7 +23,7 @@ from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.exported import check, lines_of
-from tests.arena.fakes import ROOT, play_at_once, session_result
+from tests.arena.fakes import ROOT, play_at_once, session_result, signed
 from tests.arena.random_play import finish_deal
 from tests.arena.world import LEASE, SEED, World
 
@@ -44,7 +44,8 @@ def deals_of(spec: MatchSpec, session: SessionSpec) -> Generator[str, None, Sess
         records.append(deal_json(deal, attempt=session.attempt))
         yield records[-1]
     faults = (0,) * len(session.seating)
-    return SessionResult(session.number, tuple(played.scores), None, tuple(records), faults)
+    result = SessionResult(session.number, tuple(played.scores), None, tuple(records), faults)
+    return signed(spec, session, result)
 
 
 def play_whole(_route: int, spec: MatchSpec) -> Generator[Update]:

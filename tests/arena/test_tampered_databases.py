@@ -28,13 +28,18 @@ from arena.settings import load_settings
 from arena.storage import Storage, Transaction, open_storage
 from arena.tournaments import creation, lifecycle
 from arena.verify import check_links
+from referee.signing import SigningKey
 from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
+from tests.arena.resigning import sign_anew
 from tests.arena.tampering import chain_anew
 from tests.arena.world import SEED, World
+from tests.referee.support import KEY
 
 Tamper = Callable[[Transaction], None]
+
+SIGNED = "round 1, table 1, session 1: signed"
 
 
 @pytest.fixture(scope="module")
@@ -253,13 +258,50 @@ def test_database_that_was_altered_is_found_in_its_export(copied: Storage, name:
     assert found_in(copied) is None
     with copied.write() as tx:
         FOUND[name](tx)
+        sign_anew(tx)
     assert found_in(copied) is not None
 
 
-def test_fault_blamed_on_a_bot_that_passed_by_itself_is_not_found(copied: Storage) -> None:
+def test_fault_blamed_on_a_bot_that_passed_by_itself_is_found_unless_signed_anew(copied: Storage) -> None:
     with copied.write() as tx:
         blame(seat_that_passed)(tx)
+    assert found_in(copied) == f"line 7: {SIGNED}: the referee signed another result, or other deals"
+    with copied.write() as tx:
+        sign_anew(tx)
     assert found_in(copied) is None
+
+
+def with_another_key(tx: Transaction) -> None:
+    sign_anew(tx, SigningKey.draw())
+
+
+def with_another_key_in_its_name(tx: Transaction) -> None:
+    sign_anew(tx, SigningKey.draw())
+    for session in tx.exec(select(Session)):
+        session.signed = {**(session.signed or {}), "key": KEY.public}
+
+
+def as_another_session(tx: Transaction) -> None:
+    tx.get_one(Session, 1).signed = tx.get_one(Session, 2).signed
+
+
+def not_at_all(tx: Transaction) -> None:
+    tx.get_one(Session, 1).signed = None
+
+
+@pytest.mark.parametrize(
+    ("sign", "why"),
+    [
+        (with_another_key, "by a key that neither the head nor an event names"),
+        (with_another_key_in_its_name, "the signature is not that of the key"),
+        (as_another_session, "the referee signed another result, or other deals"),
+        (not_at_all, "no referee has signed it"),
+    ],
+)
+def test_session_that_is_signed_wrongly_is_named(copied: Storage, sign: Tamper, why: str) -> None:
+    with copied.write() as tx:
+        sign(tx)
+    assert found_in(copied) == f"line 7: {SIGNED}: {why}"
 
 
 def stop_early(tx: Transaction) -> None:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from sqlmodel import col, select
 
 from arena.bots import versions
+from arena.keys import register_key
 from arena.matches import playing
 from arena.matches.playing import Run
 from arena.models import (
@@ -27,7 +28,7 @@ from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.fakes import ROOT, Clock, play_at_once
-from tests.referee.support import timeless
+from tests.referee.support import KEY, timeless
 
 LEASE = timedelta(seconds=30)
 SEED = bytes(range(32))
@@ -40,6 +41,7 @@ class World:
         self.storage = storage
         self.clock = clock
         self.messages: list[int] = []
+        register_key(storage, "referee", KEY.public, clock())
 
     def register(self, count: int, owners: int = 4) -> list[str]:
         """Register ``count`` bots of so many owners."""

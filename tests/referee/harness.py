@@ -9,7 +9,7 @@ from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.matches.match import MatchSpec, SessionResult
 from referee.matches.running import Match
 from referee.protocol import encode
-from tests.referee.support import ListJournal
+from tests.referee.support import KEY, ListJournal
 
 STEP = BEAT_SECONDS
 """How often the lobby is told the time."""
@@ -111,7 +111,7 @@ class Harness:
     def __init__(self) -> None:
         self.now = 1000.0
         self.journal = ListJournal()
-        self.lobby = Lobby(self.journal, encode.sight)
+        self.lobby = Lobby(self.journal, encode.sight, KEY.sign)
         self.lobby.beat(self.now)
         self.matches: list[Match] = []
 

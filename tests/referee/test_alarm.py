@@ -12,7 +12,7 @@ import uvloop
 from referee.matches.journal import NoJournal
 from referee.matches.lobby import Lobby
 from referee.service.stream import Alarm
-from tests.referee.support import DEADLINE
+from tests.referee.support import DEADLINE, KEY
 
 LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.run]
 
@@ -21,7 +21,7 @@ class Waiting(Lobby):
     """A lobby that wants to be called at given times, and notes for which of them it was."""
 
     def __init__(self, *times: float) -> None:
-        super().__init__(NoJournal(), lambda sight: b"")
+        super().__init__(NoJournal(), lambda sight: b"", KEY.sign)
         self.times = list(times)
         self.called_for: list[float] = []
         self.told: Callable[[], None] = lambda: None

@@ -19,7 +19,7 @@ from referee.matches.events import (
     Sight,
     Turn,
 )
-from referee.matches.match import Limits
+from referee.matches.match import Limits, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table
 from referee.protocol import encode, twin, wire
@@ -27,6 +27,7 @@ from referee.protocol.numbers import card_numbers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2, spectators_pb2
+from tests.referee.support import KEY
 
 EVERYTHING = Wants(legal_plays=True, hands=True)
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))
@@ -84,6 +85,9 @@ class Surroundings:
     def show(self, sight: Sight) -> None:
         self.sights.append(type(sight))
         compare_sight(sight)
+
+    def sign(self, digest: str) -> Signed:
+        return KEY.sign(digest)
 
     def finished(self) -> None:
         pass

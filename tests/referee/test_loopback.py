@@ -9,14 +9,14 @@ import grpc
 from referee.matches.journal import NoJournal
 from referee.matches.lobby import Lobby
 from referee.service.loopback import Loopback
-from tests.referee.support import DEADLINE
+from tests.referee.support import DEADLINE, KEY
 
 
 class Counting(Lobby):
     """A lobby that counts the messages."""
 
     def __init__(self) -> None:
-        super().__init__(NoJournal(), lambda sight: b"")
+        super().__init__(NoJournal(), lambda sight: b"", KEY.sign)
         self.sent = self.back = 0
 
     def loopback_sent(self, now: float) -> None:

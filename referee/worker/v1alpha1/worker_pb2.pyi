@@ -40,8 +40,6 @@ class RunMatchRequest(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     JOIN_FIELD_NUMBER: _builtins.int
     SHARED_DEALS_FIELD_NUMBER: _builtins.int
-    TIME_FIELD_NUMBER: _builtins.int
-    MIN_SESSIONS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """match_id names the match. A second call with the name of a running match takes it over: the first call ends with
     MATCH_TAKEN_OVER and its open sessions are void.
@@ -62,10 +60,6 @@ class RunMatchRequest(_message.Message):
     """shared_deals is true when other tables play the same deals: only who has a token of an organiser or a spectator
     may watch the match then, whatever the arena asks of spectators elsewhere.
     """
-    min_sessions: _builtins.int
-    """min_sessions is how many sessions at once a bot must take at this referee; a bot that takes fewer counts as absent.
-    0 is read as 1.
-    """
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchBot]:
         """bots are the bot versions of the table."""
@@ -82,12 +76,6 @@ class RunMatchRequest(_message.Message):
     def join(self) -> _duration_pb2.Duration:
         """join is how long absent bots are waited for; then they forfeit."""
 
-    @_builtins.property
-    def time(self) -> _duration_pb2.Duration:
-        """time is how long the match may take, from now on; then the bot that has thought longest in it forfeits the sessions
-        that are not finished. Absent or zero, it takes as long as it takes.
-        """
-
     def __init__(
         self,
         *,
@@ -103,12 +91,10 @@ class RunMatchRequest(_message.Message):
         limits: _bots_pb2.Limits | None = ...,
         join: _duration_pb2.Duration | None = ...,
         shared_deals: _builtins.bool = ...,
-        time: _duration_pb2.Duration | None = ...,
-        min_sessions: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "deals", b"deals", "join", b"join", "limits", b"limits", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "deals", b"deals", "join", b"join", "limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "min_sessions", b"min_sessions", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "time", b"time", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__deals: _TypeAlias = _typing.Literal["deals"]  # noqa: Y015
     _WhichOneofArgType__deals: _TypeAlias = _typing.Literal["_deals", b"_deals"]  # noqa: Y015
@@ -199,6 +185,7 @@ class DealsBefore(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     BANKS_FIELD_NUMBER: _builtins.int
+    DEALS_DIGEST_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """deals is how many there are, from 1."""
     dealer: _builtins.int
@@ -207,6 +194,8 @@ class DealsBefore(_message.Message):
     """winner is the seat that went out first in it; absent where it had no winner."""
     loser: _builtins.int
     """loser is the seat that lost it; absent where the rules do not ask for it."""
+    deals_digest: _builtins.str
+    """deals_digest is the digest of these deals (docs/formats.md, "Signed results")."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """scores is the score by seat."""
@@ -229,10 +218,11 @@ class DealsBefore(_message.Message):
         scores: _abc.Iterable[_builtins.int] | None = ...,
         faults: _abc.Iterable[_builtins.int] | None = ...,
         banks: _abc.Iterable[_duration_pb2.Duration] | None = ...,
+        deals_digest: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "loser", b"loser", "winner", b"winner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "banks", b"banks", "dealer", b"dealer", "deals", b"deals", "faults", b"faults", "loser", b"loser", "scores", b"scores", "winner", b"winner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "banks", b"banks", "dealer", b"dealer", "deals", b"deals", "deals_digest", b"deals_digest", "faults", b"faults", "loser", b"loser", "scores", b"scores", "winner", b"winner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__loser: _TypeAlias = _typing.Literal["loser"]  # noqa: Y015
     _WhichOneofArgType__loser: _TypeAlias = _typing.Literal["_loser", b"_loser"]  # noqa: Y015
@@ -380,10 +370,19 @@ class SessionFinished(_message.Message):
     FORFEITED_BY_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     RECORDS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    PUBLIC_KEY_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """number is the session's number."""
     forfeited_by: _builtins.int
     """forfeited_by is the seat that forfeited the session; absent where none did."""
+    digest: _builtins.str
+    """digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits."""
+    signature: _builtins.str
+    """signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits."""
+    public_key: _builtins.str
+    """public_key is the referee's key, 32 bytes in hexadecimal digits."""
     @_builtins.property
     def points(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """points is the final score by seat."""
@@ -406,10 +405,13 @@ class SessionFinished(_message.Message):
         forfeited_by: _builtins.int | None = ...,
         faults: _abc.Iterable[_builtins.int] | None = ...,
         records: _abc.Iterable[_builtins.str] | None = ...,
+        digest: _builtins.str = ...,
+        signature: _builtins.str = ...,
+        public_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "forfeited_by", b"forfeited_by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "faults", b"faults", "forfeited_by", b"forfeited_by", "number", b"number", "points", b"points", "records", b"records"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "number", b"number", "points", b"points", "public_key", b"public_key", "records", b"records", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__forfeited_by: _TypeAlias = _typing.Literal["forfeited_by"]  # noqa: Y015
     _WhichOneofArgType__forfeited_by: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by"]  # noqa: Y015

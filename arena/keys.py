@@ -1,0 +1,58 @@
+"""The key with which a referee signs: made at its first start, and known to all tournaments from then on."""
+
+import os
+import tempfile
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from sqlmodel import col, select
+
+from arena.errors import SettingsError
+from arena.events import note_keys
+from arena.files import make_private
+from arena.models import RefereeKey, Tournament
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.tournaments.overview import ENDED
+from referee.signing import KeyFileError, SigningKey
+
+
+def signing_key(settings: Settings, referee: str) -> SigningKey:
+    """Return a referee's key, kept in the data folder; its first start draws it. Raise SettingsError."""
+    folder = settings.prepare().data / "referee-keys"
+    file = folder / f"{quote(referee, safe='')}.pem"
+    try:
+        make_private(folder)
+        if not file.exists():
+            _draw(file)
+        return SigningKey.read(file.read_bytes())
+    except OSError as error:
+        raise SettingsError("data", f"cannot keep the referee's key in {file}: {error.strerror}") from None
+    except KeyFileError as error:
+        text = f"{file}: the referee's key {error}; restore it from a backup, or delete it for a new key"
+        raise SettingsError("data", text) from None
+
+
+def _draw(file: Path) -> None:
+    """Draw a key; of several processes that do so, the first one's is kept. OSError."""
+    with suppress(FileExistsError), tempfile.NamedTemporaryFile(dir=file.parent) as draft:
+        draft.write(SigningKey.draw().pem())
+        draft.flush()
+        os.fsync(draft.fileno())
+        os.link(draft.name, file)  # whole or not at all; private, as drafts are
+
+
+def register_key(storage: Storage, referee: str, key: str, now: datetime) -> None:
+    """Note the public key that a referee signs with from now on, in all tournaments that have begun too."""
+    with storage.write() as tx:
+        known = tx.get(RefereeKey, referee)
+        if known is None or known.key != key:
+            tx.merge(RefereeKey(referee=referee, key=key, since=now))
+            tx.flush()
+        begun = select(Tournament).where(
+            col(Tournament.commitment).is_not(None), col(Tournament.state).not_in(ENDED)
+        )
+        for tournament in tx.exec(begun.order_by(col(Tournament.id))).all():
+            note_keys(tx, tournament, now)

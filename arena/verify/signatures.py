@@ -1,0 +1,76 @@
+"""Signed results: the deals and figures of a session are those that a referee of the tournament signed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena.exports.lines import Lines
+from arena.exports.parts import EventPart, HeadPart, MatchPart, SessionLine
+from arena.verify.report import Key, Report
+from arena.verify.values import HEX_32
+from referee.matches.match import Signed
+from referee.records.results import Result, shown_digest
+from referee.signing import is_valid
+
+
+def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
+    """Note the keys of the referees that had been started when the tournament was locked. Difference."""
+    names = [one.referee for one in head.referees]
+    if names != sorted(set(names)):
+        raise lines.wrong("referees: are not in the order of their names")
+    for place, one in enumerate(head.referees):
+        _note(lines, report, f"referees.{place}.key", one.key, Key(one.referee))
+
+
+def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
+    """Note the key of a referee that came later, or whose key is new. Difference."""
+    referee, key = event.details.get("referee"), event.details.get("key")
+    if not isinstance(referee, str) or not isinstance(key, str):
+        raise lines.wrong("details: do not name a referee and its key")
+    if key in report.keys:
+        raise lines.wrong("details.key: is known already")
+    _note(lines, report, "details.key", key, Key(referee, event.at))
+
+
+def _note(lines: Lines, report: Report, where: str, key: str, known: Key) -> None:
+    if not HEX_32.fullmatch(key):
+        raise lines.wrong(f"{where}: is not 64 hexadecimal digits")
+    report.keys.setdefault(key, known)
+
+
+def check_signed(
+    lines: Lines,
+    report: Report,
+    commitment: str,
+    match: MatchPart,
+    line: SessionLine,
+    records: Sequence[Mapping[str, Any]],
+) -> None:
+    """Check that a known referee signed the result that follows from a session's line and records.
+
+    Counts the session for the referee's key. Raise Difference.
+    """
+    place = f"round {match.round}, table {match.table}, session {line.session}"
+    if line.signed is None:
+        raise lines.wrong(f"{place}: signed: no referee has signed it")
+    result = Result(
+        commitment=commitment,
+        session=session_id(str(records[0]["tournament"]), match, line),
+        attempt=line.attempts,
+        seats=[match.bots[position] for position in line.seating],
+        points=line.points,
+        faults=line.faults,
+        forfeit=line.forfeit,
+        deals=shown_digest(records),
+    )
+    if line.signed.digest != result.digest:
+        raise lines.wrong(f"{place}: signed: the referee signed another result, or other deals")
+    if line.signed.key not in report.keys:
+        raise lines.wrong(f"{place}: signed: by a key that neither the head nor an event names")
+    if not is_valid(Signed(**line.signed.model_dump())):
+        raise lines.wrong(f"{place}: signed: the signature is not that of the key")
+    report.keys[line.signed.key].sessions += 1
+
+
+def session_id(tournament: str, match: MatchPart, line: SessionLine) -> str:
+    """Return the public name of a session, as bots are told it."""
+    return f"{tournament}/{match.round}/{match.table}/{line.session}"

@@ -1,0 +1,97 @@
+"""Digests of what a bot saw itself: a deal as all seats are shown it, a session's deals, and its result.
+
+A referee signs the digest of each result, and anyone who has seen or read the deals can work it out again
+(docs/formats.md, "Signed results").
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+from referee.deals.deal import Deal
+from referee.records.record import DIRECTIONS, DealText
+
+FORMAT = "bigtwo-result/1"
+"""What a signed result says of itself."""
+
+NO_DEALS = ""
+"""The digest of no deals."""
+
+SHOWN = ("deal", "dealer", "direction", "hands", "actions", "out", "left", "points", "end")
+"""The fields of a record that all seats are shown; of drawn cards only how many there were."""
+
+_DRAWN = re.compile(r':- \+([^"]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a referee signs of a session."""
+
+    commitment: str
+    session: str
+    """Public name, ``match/number``."""
+    attempt: int
+    """The one that played it to its end, from 1."""
+    seats: Sequence[str]
+    """Names of the bot versions, seat 0 first."""
+    points: Sequence[int]
+    """By seat."""
+    faults: Sequence[int]
+    """By seat."""
+    forfeit: int | None
+    """The seat that forfeited."""
+    deals: str
+    """Digest of all its deals."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of it as canonical JSON, in hexadecimal: what is signed."""
+        return sha256(canonical({"format": FORMAT, **asdict(self)})).hexdigest()
+
+
+def canonical(content: object) -> bytes:
+    """Return a JSON value in the one form that is digested: sorted keys, no blanks, in ASCII."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+
+
+def add_deal(digest: str, shown: str) -> str:
+    """Return the digest of a session's deals with one more, given as it was shown."""
+    return sha256((digest + shown).encode()).hexdigest()
+
+
+def shown_digest(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return the digest of a session's deals by their records, lean or complete."""
+    digest = NO_DEALS
+    for record in records:
+        digest = add_deal(digest, record_as_shown(record))
+    return digest
+
+
+def deal_as_shown(deal: Deal, text: DealText) -> str:
+    """Return a deal that is over as all seats are shown it, as canonical JSON."""
+    return shown_json(text, deal.number, deal.dealer, deal.step, deal.end)
+
+
+def record_as_shown(record: Mapping[str, Any]) -> str:
+    """Return the same from a deal's record."""
+    shown = {name: record[name] for name in SHOWN}
+    return canonical({**shown, "actions": [_without_drawn(text) for text in record["actions"]]}).decode()
+
+
+def shown_json(text: DealText, deal: int, dealer: int, step: int, end: str) -> str:
+    """Return the same from what each seat knows; ``step`` is 1 clockwise, -1 anticlockwise."""
+    return (
+        f'{{"actions":{_without_drawn(text.actions)},"deal":{deal},"dealer":{dealer},'
+        f'"direction":"{DIRECTIONS[step]}","end":"{end}","hands":{text.hands},"left":{text.left},'
+        f'"out":{text.out},"points":{text.points}}}'
+    )
+
+
+def _without_drawn(text: str) -> str:
+    """Return actions that tell only how many cards were drawn at a pass, not which."""
+    if "+" not in text:
+        return text
+    return _DRAWN.sub(lambda drawn: f":- +{len(drawn[1].split())}", text)

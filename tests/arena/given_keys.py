@@ -1,0 +1,22 @@
+"""Keys for referees that have names: the same in every run, so that runs can have the same head."""
+
+from urllib.parse import quote
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from arena.files import make_private
+from arena.keys import register_key
+from arena.settings import Settings
+from arena.storage import Storage
+from referee.signing import SigningKey
+from tests.arena.fakes import LOCKED
+
+
+def give_keys(settings: Settings, storage: Storage) -> None:
+    """Give each referee of ``referee_ids`` its key before it starts."""
+    folder = settings.prepare().data / "referee-keys"
+    make_private(folder)
+    for place, name in enumerate(settings.referee_ids):
+        key = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes([place] * 32)))
+        (folder / f"{quote(name, safe='')}.pem").write_bytes(key.pem())
+        register_key(storage, name, key.public, LOCKED)

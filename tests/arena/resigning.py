@@ -1,0 +1,34 @@
+"""An organiser who has the referees' keys, or uses one of its own, and signs altered results anew."""
+
+import json
+import zlib
+
+from sqlmodel import select
+
+from arena.matches.records import names_and_points
+from arena.models import Match, Round, Session, Tournament
+from arena.storage import Transaction
+from referee.records.results import Result, shown_digest
+from referee.signing import SigningKey
+from tests.referee.support import KEY
+
+
+def sign_anew(tx: Transaction, key: SigningKey = KEY) -> None:
+    """Sign the results of all sessions of the first tournament as they are in the database now."""
+    tx.flush()
+    tournament = tx.get_one(Tournament, 1)
+    for session, match in tx.exec(select(Session, Match).join(Match)):
+        names, _ = names_and_points(tx, match)
+        round = tx.get_one(Round, match.round_id).number
+        records = [json.loads(line) for line in zlib.decompress(session.records).splitlines()]
+        result = Result(
+            commitment=tournament.commitment or "",
+            session=f"{tournament.name}/{round}/{match.table_number}/{session.number}",
+            attempt=match.attempts[session.number - 1],
+            seats=[names[position] for position in session.seating],
+            points=session.points,
+            faults=session.faults,
+            forfeit=session.forfeit,
+            deals=shown_digest(records),
+        )
+        session.signed = key.sign(result.digest)._asdict()

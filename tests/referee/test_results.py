@@ -1,0 +1,82 @@
+"""Signed results: what all seats were shown of a session, digested alike by a referee and from records."""
+
+import json
+from hashlib import sha256
+from random import Random
+
+import pytest
+
+from referee.deals.session import Session
+from referee.matches.match import SessionResult
+from referee.records.random_play import play_randomly
+from referee.records.record import deal_json, deal_text
+from referee.records.results import (
+    NO_DEALS,
+    Result,
+    add_deal,
+    deal_as_shown,
+    record_as_shown,
+    shown_digest,
+)
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset
+from referee.signing import is_valid
+from tests.referee.harness import Harness
+from tests.referee.support import KEY, match_spec
+from tests.referee.test_encode import PRESETS
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_deal_when_played_then_its_record_is_shown_as_the_deal_itself(preset: str) -> None:
+    session = Session(compile_ruleset(load_ruleset(preset)), bytes(32), 3)
+    digest, records = NO_DEALS, []
+    while not session.over:
+        deal = session.next_deal()
+        play_randomly(deal, Random(preset))
+        session.close_deal()
+        records.append(json.loads(deal_json(deal)))
+        shown = deal_as_shown(deal, deal_text(deal))
+        assert record_as_shown(records[-1]) == shown
+        digest = add_deal(digest, shown)
+    assert shown_digest(records) == digest
+
+
+def test_record_when_cards_were_drawn_then_only_their_number_is_shown() -> None:
+    record = {"deal": 1, "dealer": 0, "direction": "clockwise", "hands": ["3D"], "out": [], "left": [""]}
+    record |= {"points": [0], "end": "out", "actions": ["0:- +7H", "1:- +7S 10C", "2:3D", "0!4D 4H 4S 4C 5D"]}
+    shown = json.loads(record_as_shown(record))
+    assert shown["actions"] == ["0:- +1", "1:- +2", "2:3D", "0!4D 4H 4S 4C 5D"]
+
+
+def test_result_when_digested_then_it_is_as_documented() -> None:
+    result = Result("c0", "cup/1/1/1", 2, ["a/a@1", "b/b@1"], [1, -1], [0, 3], None, "dd")
+    text = (
+        '{"attempt":2,"commitment":"c0","deals":"dd","faults":[0,3],"forfeit":null,'
+        '"format":"bigtwo-result/1","points":[1,-1],"seats":["a/a@1","b/b@1"],"session":"cup/1/1/1"}'
+    )
+    assert result.digest == sha256(text.encode()).hexdigest()
+
+
+def play() -> SessionResult:
+    harness = Harness()
+    bots = [harness.connect(number) for number in range(1, 5)]
+    [result] = harness.play_out(harness.open(match_spec(deals=2)), *bots)
+    return result
+
+
+def test_session_when_it_ends_then_the_referee_has_signed_its_result() -> None:
+    spec = match_spec(deals=2)
+    result = play()
+    seats = [spec.bots[bot].name for bot in spec.sessions[0].seating]
+    whole = Result(
+        commitment=spec.commitment,
+        session=f"{spec.match_id}/1",
+        attempt=1,
+        seats=seats,
+        points=result.points,
+        faults=result.faults,
+        forfeit=None,
+        deals=shown_digest(map(json.loads, result.records)),
+    )
+    assert result.signed == KEY.sign(whole.digest)
+    assert is_valid(result.signed)
