@@ -31,6 +31,7 @@ class GoodBot:
 
     def __init__(self) -> None:
         self.leaving = asyncio.Event()
+        self.writing = asyncio.Lock()
         self.attempts = 0
         self.failure = Failure(grpc.StatusCode.OK, "", "", None, {})
         """How the last stream ended."""
@@ -86,8 +87,9 @@ class GoodBot:
         await call.write(self.hello())
 
     async def write(self, call: Any, request: bots_pb2.PlayRequest) -> None:
-        with contextlib.suppress(asyncio.InvalidStateError):  # the stream has ended; reading it says how
-            await call.write(request)
+        async with self.writing:  # gRPC takes one message at a time
+            with contextlib.suppress(asyncio.InvalidStateError):  # the stream has ended; reading it says how
+                await call.write(request)
 
     async def leave(self, call: Any) -> None:
         await self.leaving.wait()
