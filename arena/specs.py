@@ -134,6 +134,13 @@ class TournamentSpec(Terms, Asked):
     """Options of the format alone."""
 
     @model_validator(mode="after")
+    def _match_outlasts_joining(self) -> Self:
+        if 0 < self.match_seconds <= self.join_seconds:
+            told = f"must be more than join_seconds ({self.join_seconds}), or 0"
+            raise Refused(Problem("match_seconds", f"{told}, not {self.match_seconds}"))
+        return self
+
+    @model_validator(mode="after")
     def _increment_needs_a_bank(self) -> Self:
         if self.increment_ms and not self.bank_ms:
             raise Refused(Problem("increment_ms", "there is no bank to add it to: bank_ms is 0"))

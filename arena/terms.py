@@ -29,6 +29,12 @@ class Limits(BaseModel):
     """Milliseconds that are credited to a decision for the network at most."""
     ask_forced: bool = False
     """Whether bots are asked even where they have no choice."""
+    match_seconds: int = Field(default=0, ge=0, le=604_800)
+    """Seconds that a match may take, with the wait for absent bots, so more than ``join_seconds``; then the
+    bot that has thought longest in it forfeits the sessions that are not finished. 0: as many as it takes."""
+    min_sessions: int = Field(default=1, ge=1, le=256)
+    """Sessions at once that a bot must take at the referee of its match; one that takes fewer is told so when
+    it enters, and counts as absent."""
 
 
 class Plan(BaseModel):

@@ -193,6 +193,8 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: 
             increment_ms=tournament.increment_ms,
             credit_ms=tournament.credit_ms,
             ask_forced=tournament.ask_forced,
+            match_ms=tournament.match_seconds * 1000,
+            min_sessions=tournament.min_sessions,
         ),
         shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
     )

@@ -59,3 +59,14 @@ def find_unable(version_ids: Sequence[int], answers: Sequence[Answer]) -> dict[i
         for version_id, bot in zip(version_ids, answer.status.bots, strict=True)
         if bot.lacks
     }
+
+
+def find_too_few(version_ids: Sequence[int], answers: Sequence[Answer], least: int) -> dict[int, int]:
+    """Return for each connected version that takes fewer than ``least`` sessions at a referee how many."""
+    return {
+        version_id: bot.max_sessions
+        for answer in answers
+        if answer.usable is not None
+        for version_id, bot in zip(version_ids, answer.usable.bots, strict=True)
+        if bot.connected and 0 < bot.max_sessions < least
+    }

@@ -1,4 +1,4 @@
-"""Whether the bots of a tournament can play its ruleset, as far as the connected ones have said."""
+"""Whether the bots of a tournament can play in it, as far as the connected ones have said."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError
-from arena.matches.referees import find_unable
+from arena.matches.referees import find_too_few, find_unable
 from arena.models import BotVersion, Entrant, StoredRuleset
 from arena.rounds.waiting import Ask
 from arena.storage import Storage, Transaction
@@ -14,7 +14,7 @@ from arena.tournaments.overview import find_tournament
 
 
 def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
-    """Raise SpecError if a connected bot of a tournament has said that it cannot play the ruleset.
+    """Raise SpecError if a connected bot has said that it cannot play the ruleset, or takes too few sessions.
 
     With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
     whose referee does not answer, is not refused: it gets a notice once its match waits for it.
@@ -28,7 +28,7 @@ def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
 
 
 def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> list[str]:
-    """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play its ruleset.
+    """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play in it.
 
     Raises UnknownError if there is no such tournament or bot.
     """
@@ -38,10 +38,17 @@ def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> lis
         versions = find_versions(tx, [bot]) if bot else _entrants(tx, tournament.id)
         names = {version.id: version.name for version in versions}
         label, content = ruleset.label, ruleset.content
-    unable = find_unable(list(names), ask(list(names), content))
+        least = tournament.min_sessions
+    answers = ask(list(names), content)
+    unable = find_unable(list(names), answers)
+    few = find_too_few(list(names), answers, least)
     return [
         f"{names[version_id]} cannot play {label}: it asks for {'; '.join(lacks)}"
         for version_id, lacks in unable.items()
+    ] + [
+        f"{names[version_id]} cannot play in {name}: it takes {most} sessions at once at a referee, "
+        f"and at least {least} are asked for (min_sessions)"
+        for version_id, most in few.items()
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from arena.exports.lines import Lines
 from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
 from arena.matches.seating import seatings
+from arena.verify.forfeits import Overruns, check_forfeit
 from arena.verify.head import Head
 from arena.verify.report import Report
 from arena.verify.signatures import check_signed
@@ -61,8 +62,10 @@ def check_match(
     report.matches += 1
     points: dict[int, list[list[int]]] = {}
     attempts: dict[int, list[int]] = {}
+    overruns = Overruns(lines, head, part)
     for line in part.sessions:
-        points[line.session], attempts[line.session] = _session(lines, report, head, part, line)
+        points[line.session], attempts[line.session] = _session(lines, report, head, part, line, overruns)
+    overruns.check()
     return Played(part, points, attempts)
 
 
@@ -72,7 +75,7 @@ def _check_session_line(lines: Lines, where: str, session: SessionLine, bots: Se
 
 
 def _session(
-    lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine
+    lines: Lines, report: Report, head: Head, match: MatchPart, line: SessionLine, overruns: Overruns
 ) -> tuple[list[list[int]], list[int]]:
     """Return the points of each deal by seat, and the attempt that dealt it."""
     table = None if head.part.duplicate else match.table
@@ -99,10 +102,12 @@ def _session(
         records.append(record)
         points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
         _check_faults(lines, where, head.part.limits.faults, record, faults)
+        check_forfeit(lines, where, head.part.limits, line, record, faults)
         over = _is_over(head, points, record)
         if over != (number == line.deals):
             raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
         report.deals += 1
+    overruns.add(line, records)
     sums = [sum(column) for column in zip(*points, strict=True)]
     lines.same(f"{place}: points", list(line.points), sums)
     lines.same(f"{place}: faults", list(line.faults), faults)
@@ -142,18 +147,12 @@ def _check_deal(
 
 
 def _check_faults(lines: Lines, where: str, limit: int, record: Mapping[str, Any], faults: list[int]) -> None:
-    """Count a deal's faults, and check that a seat forfeits with the last one it may make, or was absent.
-
-    Who is absent forfeits before anybody has decided anything in the deal.
-    """
+    """Count a deal's faults, and check that a seat forfeits with the last one it may make."""
     found, forfeit = record.get("faults", ()), record.get("forfeit")
     for at, fault in enumerate(found, start=1):
         faults[fault["seat"]] += 1
         if faults[fault["seat"]] >= limit and (at < len(found) or forfeit != fault["seat"]):
             raise lines.wrong(f"{where}: faults: seat {fault['seat']} has {limit} and does not forfeit")
-    decided = found or record.get("answers") or set(record.get("ms", "").split()) - {"-"}
-    if forfeit is not None and faults[forfeit] < limit and decided:
-        raise lines.wrong(f"{where}: forfeit: seat {forfeit} has {faults[forfeit]} faults of {limit}")
 
 
 def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:

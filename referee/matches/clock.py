@@ -36,7 +36,7 @@ class TimeControl:
 class Clock:
     """The clock of one seat. All times are seconds of one monotonic clock."""
 
-    __slots__ = ("bank", "control", "credit", "deadline", "handed_at", "probed", "time")
+    __slots__ = ("bank", "control", "credit", "deadline", "handed_at", "probed", "time", "used")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
@@ -51,6 +51,8 @@ class Clock:
         """When the turn was handed to the stream, which started the clock; None: it does not run yet."""
         self.probed = False
         """Whether a sign of life was asked for during the decision."""
+        self.used = 0.0
+        """Seconds that all decisions took that are settled."""
 
     def ask(self, now: float) -> float:
         """Begin a decision: until the turn is handed to a stream, only the grace for that runs.
@@ -84,6 +86,7 @@ class Clock:
         """
         handed_at = self.handed_at
         spent = 0.0 if handed_at is None or now < handed_at else now - handed_at
+        self.used += spent
         control = self.control
         if control.bank:
             self.bank = max(0.0, self.bank - spent) + control.increment

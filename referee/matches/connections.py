@@ -77,21 +77,26 @@ class Connections:
         self._seats[version].pop(handle).leave()
         self._forget_empty(version)
 
-    def why_absent(self, version: int, ruleset: Ruleset) -> str:
-        """Return why a bot version can be given no session of a ruleset, as what it did; empty if it can."""
+    def why_absent(self, version: int, ruleset: Ruleset, least: int = 1) -> str:
+        """Return why a bot version can be given no session of a ruleset, as what it did; empty if it can.
+
+        ``least`` is how many sessions at once it must take here.
+        """
         connection = self._live.get(version)
         if connection is None:
             return "was not connected"
         if not connection.max_sessions:
             return "took no sessions at this referee"
+        if connection.max_sessions < least:
+            return f"took {connection.max_sessions} sessions at once at this referee, fewer than {least}"
         lacks = connection.lacks(ruleset)
         return f"could not play the ruleset (it asks for {'; '.join(lacks)})" if lacks else ""
 
-    def has_room(self, version: int) -> bool:
-        """Return whether a bot version can have one more session; who takes none can, and forfeits it."""
+    def has_room(self, version: int, kept: int = 0) -> bool:
+        """Return whether a bot version can have one more session, with so many ``kept`` for others."""
         connection = self._live.get(version)
         most = MAX_SESSIONS if connection is None else connection.max_sessions
-        return len(self.seats(version)) < (most or MAX_SESSIONS)
+        return len(self.seats(version)) + kept < (most or MAX_SESSIONS)
 
     def _forget_empty(self, version: int) -> None:
         if version not in self._live and not self._seats.get(version):

@@ -19,7 +19,8 @@ from referee.matches.events import Notice, NoticeCode, SessionEnd
 from referee.matches.journal import Entry, EntryKind, Journal
 from referee.matches.link import TableLink
 from referee.matches.match import MatchSpec, Presence, Progress, SessionSpec, Signed, check_match
-from referee.matches.running import Match, Matches
+from referee.matches.running import Match, Matches, Overrun
+from referee.matches.shares import take_turns
 from referee.matches.table import INFINITY, Table
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -157,7 +158,7 @@ class Lobby:
         if running is not None:
             self.close_match(running, TAKEN_OVER)
         text = json.dumps(ruleset.to_object())
-        match = Match(spec, compile_ruleset(ruleset), text, wake, self._unsettle, self._encode)
+        match = Match(spec, compile_ruleset(ruleset), text, now, wake, self._unsettle, self._encode)
         self._matches.add(match)
         self.start_sessions(now)
         return match
@@ -308,22 +309,63 @@ class Lobby:
     # Sessions
 
     def start_sessions(self, now: float) -> None:
-        """Start every session whose bots are here, or were waited for long enough, and have room."""
+        """Start every session whose bots are here, or were waited for long enough, and have room.
+
+        What is not finished of a match whose time is up is forfeited.
+        """
         self._unsettled = False
+        for match in self._matches:
+            if match.is_overdue(now):
+                self._end_overdue(match, now)
         if self._draining:
+            self._expect_joining(now)
             return
+        ready: dict[Match, list[int]] = {}
         for match in self._matches:
             if not match.waiting:
                 continue
             absent = self._absent(match)
             for index in absent:
                 self._tell_absent(match, index)
-            if match.may_start(now, absent=bool(absent)):
-                while match.waiting and not match.backlogged and self._has_room(match):
-                    self._start_session(match, match.waiting.popleft(), now)
-                if not match.waiting:
-                    match.deadline = None
+            if match.may_start(now, absent=bool(absent)):  # those who are absent forfeit, and need no room
+                ready[match] = [bot.version_id for i, bot in enumerate(match.spec.bots) if i not in absent]
+        for match in take_turns(ready, self.connections.has_room):
+            self._start_session(match, match.waiting.popleft(), now)
+            if not match.waiting:
+                match.deadline = None
         self._expect_joining(now)
+
+    def _end_overdue(self, match: Match, now: float) -> None:
+        """Have the bot that thought longest forfeit what is not finished of a match whose time is up.
+
+        If none was asked anything, sessions that have not begun are forfeited by those who are not there.
+        """
+        overrun = match.overrun_at(now)
+        for table in list(match.tables.values()):
+            self._overrun(match, overrun, table)
+        while match.waiting and not match.backlogged and not self._draining:
+            if not any(overrun.used_ms) and not self._missing(match):
+                match.leave()
+                match.wake()
+                return
+            self._start_session(match, match.waiting.popleft(), now)
+
+    def _overrun(self, match: Match, overrun: Overrun, table: Table) -> None:
+        """Have a table end as the time of its match is up."""
+        seating = match.seating(table)
+        used_ms = [overrun.used_ms[bot] for bot in seating]
+        text = (
+            f"the time of the match, {match.spec.limits.match_ms / 1000:g} s, was up; the bot had thought "
+            f"longest of all, {max(used_ms) / 1000:.3f} s, and forfeits the session"
+        )
+        version = match.spec.bots[overrun.bot].version_id
+        self.journal.add(Entry(version, EntryKind.FAULT, "match_time", text, table.info.session_id))
+        self._guarded(table, table.forfeit, seating.index(overrun.bot), {"used_ms": used_ms})
+
+    def _missing(self, match: Match) -> list[int]:
+        """Return which bots are absent, or else which have no room."""
+        room = self.connections.has_room
+        return self._absent(match) or [i for i, bot in enumerate(match.spec.bots) if not room(bot.version_id)]
 
     def settle(self, now: float) -> None:
         """Start sessions if some that finished left room; to be called after a batch of answers."""
@@ -334,7 +376,7 @@ class Lobby:
         self._unsettled = True
 
     def _expect_joining(self, now: float) -> None:
-        """Be called when the first match has waited for absent bots long enough."""
+        """Be called when the first match has waited for absent bots long enough, or has no more time."""
         soonest = self._matches.soonest(now)
         if soonest is not None and soonest < self._joining:
             self._joining = soonest
@@ -342,8 +384,10 @@ class Lobby:
 
     def _absent(self, match: Match) -> list[int]:
         """Return which of the match's bots can be given no session here, by their index in it."""
-        why, ruleset = self.connections.why_absent, match.rules.ruleset
-        return [i for i, bot in enumerate(match.spec.bots) if why(bot.version_id, ruleset)]
+        return [i for i, bot in enumerate(match.spec.bots) if self._why_absent(match, bot.version_id)]
+
+    def _why_absent(self, match: Match, version: int) -> str:
+        return self.connections.why_absent(version, match.rules.ruleset, match.spec.limits.min_sessions)
 
     def _tell_absent(self, match: Match, index: int) -> None:
         """Tell a bot that is connected why its match waits for it, once for each of its streams."""
@@ -351,17 +395,16 @@ class Lobby:
         connection = self.connections.get(version)
         if connection is not None and match.told.get(version) is not connection:
             match.told[version] = connection
-            why = self.connections.why_absent(version, match.rules.ruleset)
+            why = self._why_absent(match, version)
             text = f"match {match.spec.match_id} waits for the bot, which {why}"
             self.notice(connection, Notice(NoticeCode.NOT_SEATED, text))
-
-    def _has_room(self, match: Match) -> bool:
-        return all(self.connections.has_room(bot.version_id) for bot in match.spec.bots)
 
     def _start_session(self, match: Match, session: SessionSpec, now: float) -> None:
         handle = next(self._handles)
         versions = [match.spec.bots[bot].version_id for bot in session.seating]
-        absent = self._absent(match)
+        overrun = match.overrun
+        absent = self._missing(match) if overrun else self._absent(match)
+        match.turn = handle
         info, finished = match.info(session, handle), partial(self._finish, match, session, handle)
         links = (self.connections, self._alarms, self.journal, self._sign, finished)
         table = Table(info, session.seed, TableLink(info, match, versions, *links))
@@ -374,15 +417,20 @@ class Lobby:
         streams = [self.connections.get(version) for version in versions]
         outboxes = [None if stream is None else stream.outbox for stream in streams]
         self._guarded(table, table.start, now, outboxes)
-        if absent and not table.over:
+        if table.over:
+            return
+        if overrun and any(overrun.used_ms):
+            self._overrun(match, overrun, table)
+        elif absent:
             # Of several absent bots, the one to forfeit changes from session to session.
             forfeiter = absent[session.number % len(absent)]
             self._note_absent(match, forfeiter, table.info.session_id)
-            self._guarded(table, table.forfeit, session.seating.index(forfeiter))
+            seats = sorted(session.seating.index(index) for index in absent)
+            self._guarded(table, table.forfeit, session.seating.index(forfeiter), {"absent": seats})
 
     def _note_absent(self, match: Match, index: int, session_id: str) -> None:
         version = match.spec.bots[index].version_id
-        why = self.connections.why_absent(version, match.rules.ruleset)
+        why = self._why_absent(match, version) or "had no session left for the match"
         text = f"the bot {why} when its match began, and forfeits the session"
         self.journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
 

@@ -70,6 +70,10 @@ class Limits:
     """The most that is credited to a decision for the network."""
     ask_forced: bool = False
     """Whether a bot is asked even where it has no choice."""
+    match_ms: int = 0
+    """How long the match may take; 0: as long as it takes."""
+    min_sessions: int = 1
+    """Sessions at once that a bot must take at the referee, or it counts as absent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,8 @@ def check_match(spec: MatchSpec, players: int) -> str:
         return f"deals: {spec.deals} is not between 0 and {MAX_DEALS}"
     if spec.limits.decision_ms < 1 or spec.limits.faults < 1 or spec.limits.join_ms < 0:
         return "limits: decision_ms and faults must be at least 1, join_ms at least 0"
+    if spec.limits.match_ms < 0 or spec.limits.min_sessions < 1:
+        return "limits: match_ms must be at least 0, min_sessions at least 1"
     if min(spec.limits.bank_ms, spec.limits.increment_ms, spec.limits.credit_ms) < 0:
         return "limits: bank_ms, increment_ms and credit_ms must be at least 0"
     return _check_sessions(spec, players)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from referee.matches.broadcast import Broadcast, Encoder
 from referee.matches.connection import Connection
@@ -15,6 +16,15 @@ MAX_UNFETCHED = 64
 """Results that may wait for the worker before the sessions of a match that have not begun wait for it too."""
 
 
+class Overrun(NamedTuple):
+    """What a match came to whose time was up."""
+
+    bot: int
+    """The bot that had thought longest, by its index in the match: it forfeits what is not finished."""
+    used_ms: tuple[int, ...]
+    """For each bot the milliseconds that it had thought in the match."""
+
+
 class Match:
     """A running match."""
 
@@ -23,11 +33,23 @@ class Match:
         spec: MatchSpec,
         rules: Rules,
         ruleset: str,
+        now: float,
         wake: Callable[[], None],
         freed: Callable[[], None],
         encode: Encoder,
     ) -> None:
         """Create a match; ``wake`` is called on news for the worker, ``freed`` when it has taken some."""
+        self.ends_at = now + spec.limits.match_ms / 1000 if spec.limits.match_ms else None
+        """When what is not finished is forfeited; None: never."""
+        self.overrun: Overrun | None = None
+        """Who forfeits it; None while there is time."""
+        self.turn = 0
+        """The handle of its latest session: of matches that share bots, the one with the lowest is next."""
+        self._seatings = {session.number: session.seating for session in spec.sessions}
+        self._used = [0.0] * len(spec.bots)
+        """Seconds that each bot thought in the finished sessions."""
+        self._throttled = False
+        """Whether sessions waited for the worker, which is not the bots' fault."""
         self.spec = spec
         self.rules = rules
         self.ruleset = ruleset
@@ -87,6 +109,34 @@ class Match:
             self.deadline = now + self.spec.limits.join_ms / 1000
         return self.deadline is None or now >= self.deadline
 
+    def is_overdue(self, now: float) -> bool:
+        """Return whether its time is up."""
+        return self.ends_at is not None and now >= self.ends_at
+
+    def overrun_at(self, now: float) -> "Overrun":
+        """Return who forfeits what is not finished: settled once, when its time is up.
+
+        Sessions that waited for the worker are not begun: another attempt plays them.
+        """
+        if self.overrun is None:
+            if self._throttled:
+                self.leave()
+                self.wake()
+            used = list(self._used)
+            for table in self.tables.values():
+                self._add_used(used, table, now)
+            used_ms = [round(seconds * 1000) for seconds in used]
+            self.overrun = Overrun(used_ms.index(max(used_ms)), tuple(used_ms))
+        return self.overrun
+
+    def seating(self, table: Table) -> tuple[int, ...]:
+        """Return for each seat of a table its bot's index in the match."""
+        return self._seatings[table.info.number]
+
+    def _add_used(self, used: list[float], table: Table, now: float) -> None:
+        for bot, seat in zip(self.seating(table), table.seats, strict=True):
+            used[bot] += seat.thought(now)
+
     def info(self, session: SessionSpec, handle: int) -> SessionInfo:
         """Return what stays the same for a whole session."""
         spec = self.spec
@@ -139,6 +189,7 @@ class Match:
         """Keep the result of a table that has finished its session."""
         self._played += 1
         self.decisions += table.decisions
+        self._add_used(self._used, table, 0.0)
         self.results.append(
             SessionResult(
                 number=table.info.number,
@@ -149,6 +200,7 @@ class Match:
                 signed=table.signed,
             )
         )
+        self._throttled = self._throttled or self.backlogged
         self.wake()
 
     def watch(self, watched: bool) -> None:
@@ -189,14 +241,16 @@ class Matches:
         return sum(len(match.tables) for match in self._running.values())
 
     def soonest(self, now: float) -> float | None:
-        """Return when the first of those that wait for absent bots has waited long enough."""
-        deadlines = [match.deadline for match in self._running.values()]
-        return min((when for when in deadlines if when is not None and when > now), default=None)
+        """Return when the first has waited for absent bots long enough, or has no more time."""
+        times = [when for match in self._running.values() for when in (match.deadline, match.ends_at)]
+        return min((when for when in times if when is not None and when > now), default=None)
 
     def delay(self, seconds: float) -> None:
         """Set all clocks back: the referee was away for so long."""
         for match in self._running.values():
             if match.deadline is not None:
                 match.deadline += seconds
+            if match.ends_at is not None:
+                match.ends_at += seconds
             for table in match.tables.values():
                 table.delay(seconds)

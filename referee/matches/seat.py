@@ -41,6 +41,10 @@ class Seat:
         """Let go of the table, which holds its seats: a cycle would wait for the collector."""
         del self.table
 
+    def thought(self, now: float) -> float:
+        """Return the seconds that its decisions have taken, the one that is owed among them."""
+        return self.clock.used + (0.0 if self.turn is None else self.clock.elapsed(now))
+
     def note_late(self, sequence: int, deadline: float) -> None:
         """Remember when a turn ran out."""
         late = self._late

@@ -1,6 +1,6 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from referee.deals.deal import NOBODY, Deal, Stage
 from referee.deals.session import Session
@@ -41,8 +41,8 @@ class Table:
     # fmt: off
     __slots__ = (
         "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
-        "_send", "_shown", "_times", "_told", "bank_ms", "deals_digest", "end", "events", "expected", "info",
-        "over", "records", "seats", "session", "signed", "watched",
+        "_send", "_shown", "_times", "_told", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
+        "info", "over", "records", "seats", "session", "signed", "watched",
     )
     # fmt: on
 
@@ -73,6 +73,7 @@ class Table:
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._times = Times()
+        self._why: Mapping[str, object] = {}
         self._encodings = Encodings()
         self._shown = 0
         self._acts_for_forced = not info.limits.ask_forced
@@ -214,10 +215,11 @@ class Table:
             turn.bank_ms = round(clock.bank * 1000)
         return True
 
-    def forfeit(self, seat: int) -> None:
-        """End the session by ``seat``'s forfeit."""
+    def forfeit(self, seat: int, why: Mapping[str, object]) -> None:
+        """End the session by ``seat``'s forfeit; ``why`` are the fields of the record that say why."""
         if self._deal is None or self.over:
             return
+        self._why = why
         self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
@@ -367,7 +369,9 @@ class Table:
         self.session.close_deal()
         text, attempt = deal_text(deal), self.info.attempt
         self.records.append(
-            deal_json(deal, faults=self._deal_faults, times=self._times, attempt=attempt, text=text)
+            deal_json(
+                deal, faults=self._deal_faults, times=self._times, attempt=attempt, why=self._why, text=text
+            )
         )
         self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text))
         if self._has_bank:

@@ -116,6 +116,8 @@ def _read_limits(request: worker_pb2.RunMatchRequest) -> Limits:
         increment_ms=limits.increment.ToMilliseconds(),
         credit_ms=limits.credit.ToMilliseconds(),
         ask_forced=limits.ask_forced,
+        match_ms=request.time.ToMilliseconds(),
+        min_sessions=request.min_sessions or 1,
     )
 
 
@@ -141,7 +143,9 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         deals=spec.deals or None,
         commitment=spec.commitment,
         shared_deals=spec.shared_deals,
+        min_sessions=spec.limits.min_sessions,
     )
+    request.time.FromMilliseconds(spec.limits.match_ms)
     request.join.FromMilliseconds(spec.limits.join_ms)
     write_limits(request.limits, spec.limits)
     return request

@@ -69,12 +69,15 @@ def deal_json(
     faults: Sequence[Mapping[str, object]] = (),
     times: Times | None = None,
     attempt: int = 1,
+    why: Mapping[str, object] | None = None,
     text: DealText | None = None,
 ) -> str:
     """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
 
-    ``attempt`` is the attempt at the session that dealt it, ``text`` what is written of it already. Written
-    field by field, as a referee does so for each deal; no text but the faults' needs escaping.
+    ``attempt`` is the attempt at the session that dealt it; ``why`` are the fields that say why a deal was
+    forfeited where that was not for faults: ``absent`` or ``used_ms``; ``text`` is what is written of it
+    already. Written field by field, as a referee does so for each deal; no text but the faults' needs
+    escaping.
     """
     rules = deal.rules
     hands, actions, out, left, points = text or deal_text(deal)
@@ -89,6 +92,8 @@ def deal_json(
         end += f',"faults":{_ENCODER.encode(faults)}'
     if deal.end == "forfeit":
         end += f',"forfeit":{deal.culprit}'
+        for name, seats in (why or {}).items():
+            end += f',"{name}":{_ENCODER.encode(seats)}'
     return (
         f'{{"deal":{deal.number},{again}"seed":"{deal.seed.hex()}","dealer":{deal.dealer},'
         f'"direction":"{DIRECTIONS[deal.step]}","hands":{hands},'

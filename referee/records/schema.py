@@ -11,7 +11,7 @@ from referee.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 
-OPTIONAL = ("attempt", "exchange", "forfeit", "faults", "ms", "credit_ms", "answers")
+OPTIONAL = ("attempt", "exchange", "forfeit", "absent", "used_ms", "faults", "ms", "credit_ms", "answers")
 """Fields that are absent, and not null, where there is nothing to say."""
 
 _CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
@@ -160,6 +160,11 @@ def _record(least: int, most: int) -> type:
         """How the deal ended: ``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
         forfeit: NotRequired[Seat]
         """The seat that forfeited; absent where none did."""
+        absent: NotRequired[Annotated[list[Seat], Field(min_length=1, max_length=most)]]
+        """The seats whose bots could not be given the session, which one of them forfeited; else absent."""
+        used_ms: NotRequired[Annotated[list[Time], Field(min_length=least, max_length=most)]]
+        """By seat the milliseconds that each bot had thought in the match when its time was up, which the
+        one that had used the most forfeited; absent where the deal was not forfeited for that."""
         faults: NotRequired[list[Fault]]
         """Where the referee acted for a seat; absent where it never did."""
         ms: NotRequired[Times]

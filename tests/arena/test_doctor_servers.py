@@ -1,10 +1,11 @@
 """``arena doctor`` before real servers and processes: all is well, then one thing after the other is not."""
 
 import os
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from alembic import command
@@ -12,7 +13,7 @@ from alembic.config import Config
 from redis import Redis
 from sqlalchemy.engine import make_url
 
-from arena.cli.local import arena_command
+from arena.cli.app import run
 from arena.messages import wake
 from arena.migrations import HEAD
 from arena.settings import Settings
@@ -21,7 +22,6 @@ from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
 from tests.arena.servers import Postgres, Server
 from tests.arena.storm import Cluster, cluster
-from tests.arena.waiting import DEADLINE
 
 PASSWORD, WRONG = "open-sesame", "abracadabra-abracadabra"
 
@@ -32,23 +32,33 @@ def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:
     Whatever it says, it is no traceback and no password.
     """
     variables = {f"ARENA_{name.upper()}": text for name, text in changed.items()}
-    environment = os.environ | settings.environment() | variables
-    ran = subprocess.run(
-        arena_command("doctor"), env=environment, capture_output=True, text=True, timeout=DEADLINE
-    )
-    assert ran.stderr == ""
-    assert PASSWORD not in ran.stdout
-    assert WRONG not in ran.stdout
-    assert "Traceback" not in ran.stdout
-    return ran.returncode, ran.stdout.splitlines()
+    out, err = StringIO(), StringIO()
+    with (
+        patch.dict(os.environ, settings.environment() | variables),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        status = run(["doctor"])
+    assert err.getvalue() == ""
+    assert PASSWORD not in out.getvalue()
+    assert WRONG not in out.getvalue()
+    assert "Traceback" not in out.getvalue()
+    return status, out.getvalue().splitlines()
+
+
+def is_well(settings: Settings) -> bool:
+    """Whether the command has nothing to say against anything."""
+    status, lines = doctor(settings)
+    return status == 0 and all(line.startswith("ok ") for line in lines)
 
 
 def trouble(settings: Settings, **changed: str) -> str:
     """The only line that is not well, where that is a failure."""
     status, lines = doctor(settings, **changed)
-    [line] = [line for line in lines if not line.startswith("ok ")]
-    assert (status, line[:5]) == (1, "fail ")
-    return line
+    found = [line for line in lines if not line.startswith("ok ")]
+    assert len(found) == 1, found
+    assert (status, found[0][:5]) == (1, "fail ")
+    return found[0]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +75,7 @@ def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterat
     database = url.render_as_string(hide_password=False)
     with cluster(folder, database_url=database, broker_url=broker) as running:
         wake(running.settings, 1)
-        running.wait(lambda: doctor(running.settings)[0] == 0)
+        running.wait(lambda: is_well(running.settings))
         yield running
 
 
@@ -155,7 +165,7 @@ def test_doctor_when_the_database_is_broken_then_it_names_the_setting(
         assert line.endswith(
             "is it running, and can it be reached from here? if it is elsewhere, correct ARENA_DATABASE_URL"
         )
-        running.wait(lambda: doctor(settings)[0] == 0)
+        running.wait(lambda: is_well(settings))
 
 
 def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(

@@ -157,7 +157,7 @@ async def unknown_rules(desk: Desk) -> None:
 @group(
     "FUTURE-10",
     "Outlives a session that it cannot read",
-    "The ruleset of one session is none; whatever the bot does there, its other sessions go on.",
+    "One session has an invalid ruleset; whatever the bot does there, its other sessions go on.",
 )
 async def unreadable_session(desk: Desk) -> None:
     readable, unreadable = desk.session(small(6), 1), desk.session(small(), 0, hands=FOUR)

@@ -40,6 +40,8 @@ class RunMatchRequest(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     JOIN_FIELD_NUMBER: _builtins.int
     SHARED_DEALS_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    MIN_SESSIONS_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """match_id names the match. A second call with the name of a running match takes it over: the first call ends with
     MATCH_TAKEN_OVER and its open sessions are void.
@@ -60,6 +62,10 @@ class RunMatchRequest(_message.Message):
     """shared_deals is true when other tables play the same deals: only who has a token of an organiser or a spectator
     may watch the match then, whatever the arena asks of spectators elsewhere.
     """
+    min_sessions: _builtins.int
+    """min_sessions is how many sessions at once a bot must take at this referee; a bot that takes fewer counts as absent.
+    0 is read as 1.
+    """
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchBot]:
         """bots are the bot versions of the table."""
@@ -76,6 +82,12 @@ class RunMatchRequest(_message.Message):
     def join(self) -> _duration_pb2.Duration:
         """join is how long absent bots are waited for; then they forfeit."""
 
+    @_builtins.property
+    def time(self) -> _duration_pb2.Duration:
+        """time is how long the match may take, from now on; then the bot that has thought longest in it forfeits the sessions
+        that are not finished. Absent or zero, it takes as long as it takes.
+        """
+
     def __init__(
         self,
         *,
@@ -91,10 +103,12 @@ class RunMatchRequest(_message.Message):
         limits: _bots_pb2.Limits | None = ...,
         join: _duration_pb2.Duration | None = ...,
         shared_deals: _builtins.bool = ...,
+        time: _duration_pb2.Duration | None = ...,
+        min_sessions: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "deals", b"deals", "join", b"join", "limits", b"limits"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "deals", b"deals", "join", b"join", "limits", b"limits", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "min_sessions", b"min_sessions", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "time", b"time", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__deals: _TypeAlias = _typing.Literal["deals"]  # noqa: Y015
     _WhichOneofArgType__deals: _TypeAlias = _typing.Literal["_deals", b"_deals"]  # noqa: Y015
