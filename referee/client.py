@@ -72,7 +72,8 @@ def referee_status(
         except grpc.RpcError as error:
             raise _meaning(address, error) from None
     bots = tuple(
-        Presence(bot.connected, bot.max_sessions, bot.sessions, tuple(bot.lacks)) for bot in status.bots
+        Presence(bot.connected, bot.max_sessions, bot.sessions, tuple(bot.lacks), bot.thinking.seconds)
+        for bot in status.bots
     )
     return RefereeStatus(
         status.draining, status.matches, status.sessions, status.streams, status.spectators, bots

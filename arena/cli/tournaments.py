@@ -18,7 +18,7 @@ from arena.formats import FORMATS
 from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds.ability import describe_unable, require_able
-from arena.rounds.waiting import asker
+from arena.rounds.waiting import asker, obstacles
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
 from arena.standings.scoreboard import CROSSED, StandingLine
@@ -58,14 +58,16 @@ def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
 
 @app.command("show")
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Show a tournament's terms, its commitment, where its seed comes from, and bots that cannot play it."""
+    """Show a tournament's terms, its commitment, where its seed comes from, and what it waits for."""
     with storage_of(ctx) as storage:
         status = overview.status(storage, name)
-        unable = [] if status.ended else describe_unable(storage, name, asker(settings_of(ctx)))
+        ask = asker(settings_of(ctx))
+        unable = [] if status.ended else describe_unable(storage, name, ask)
+        waits = obstacles(storage, status, ask, utc_now()).lines
     if as_json:
-        print_json({**asdict(status), "unable": unable})
+        print_json({**asdict(status), "unable": unable, "waits": waits})
     else:
-        _tell(status, False, *unable)
+        _tell(status, False, *unable, *waits)
 
 
 @app.command()

@@ -4,15 +4,15 @@ The rows tell which matches a worker has and what went wrong with them; the refe
 which bots cannot play the ruleset, and whether they take matches.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from sqlmodel import col, or_, select
+from sqlmodel import col, func, or_, select
 
 from arena.formats import FORMATS
-from arena.matches.referees import Answer, ask_referees, find_unable
+from arena.matches.referees import Answer, ask_referees
 from arena.models import (
     BotVersion,
     Entrant,
@@ -21,6 +21,7 @@ from arena.models import (
     Round,
     RoundState,
     Seat,
+    Session,
     StoredRuleset,
     Tournament,
     TournamentState,
@@ -30,6 +31,7 @@ from arena.settings import Settings
 from arena.storage import Storage, Transaction
 from arena.tournaments.entrants import list_entrants
 from arena.tournaments.overview import TournamentStatus
+from referee.matches.match import Presence
 
 BEGIN = timedelta(seconds=2)
 """How long a match may take to begin before it is asked what it waits for."""
@@ -39,6 +41,13 @@ SHOWN = 20
 
 NAMED = 5
 """Bots that are named in a line at most."""
+
+SLOW = (10, 60, 600, 3600)
+"""Seconds for which a decision is owed that are told; the time itself would change whenever it is asked."""
+
+STALLED = timedelta(seconds=10)
+"""For how long nothing of a match must have finished before it is told whose few sessions or slow decisions
+it waits for."""
 
 STATUS_SECONDS = 1.0
 """How long a referee may take to say how it stands."""
@@ -93,7 +102,26 @@ class _Match:
     """When it is tried again; None: at once."""
     taken: bool
     """Whether a worker has it, for a while already."""
+    since: datetime | None
+    """When its latest session was stored, or a worker first had it."""
     bots: tuple[_Bot, ...]
+    left: int
+    """Sessions that are not stored yet."""
+    elsewhere: Mapping[int, Sequence[str]]
+    """The other tournaments of which a worker has a match of one of its bots, by version."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the referees said when they were asked."""
+
+    somebody: bool
+    """Whether one of them did."""
+    places: Mapping[int, Sequence[Presence]]
+    """How each connected bot version stands where it is."""
+    min_sessions: int
+    """Sessions at once that bots must take."""
+    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,31 +155,39 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
     with storage.read() as tx:
         matches = _doubtful(tx, status, now)
         lone = _lone_bots(tx, status) if FORMATS[status.format].in_batches else None
-        ruleset = tx.get_one(StoredRuleset, tx.get_one(Tournament, status.id).ruleset_id).content
+        tournament = tx.get_one(Tournament, status.id)
+        ruleset, least = tx.get_one(StoredRuleset, tournament.ruleset_id).content, tournament.min_sessions
     if not matches and lone is None:
         return Obstacles()
     bots = {bot.version_id: bot for match in matches for bot in match.bots}
     bots |= {bot.version_id: bot for bot in lone.bots} if lone else {}
-    return _described(matches, lone, list(bots), ask(list(bots), ruleset))
+    return _described(matches, lone, list(bots), ask(list(bots), ruleset), least, now)
 
 
 def _described(
-    matches: Sequence[_Match], lone: _Lone | None, version_ids: Sequence[int], answers: Sequence[Answer]
+    matches: Sequence[_Match],
+    lone: _Lone | None,
+    version_ids: Sequence[int],
+    answers: Sequence[Answer],
+    least: int,
+    now: datetime,
 ) -> Obstacles:
-    """Return the obstacles in words; the answers are about these bot versions."""
+    """Return the obstacles in words; the answers are about these bot versions.
+
+    ``least`` is how many sessions at once they must take.
+    """
     tried = max((match.not_before for match in matches if match.not_before is not None), default=None)
     usable = [status for answer in answers if (status := answer.usable) is not None]
     if answers and not usable and (lone is not None or any(match.problem for match in matches)):
         return Obstacles((_no_referee(answers),), lone is None, tried)
-    here = {
-        version_id
-        for answer in usable
-        for version_id, place in zip(version_ids, answer.bots, strict=True)
-        if place.connected
-    }
-    unable = find_unable(version_ids, answers)
-    lines = [line for match in matches if (line := _about(match, here if usable else None, unable))]
-    too_few = _too_few(lone, here) if lone is not None and usable else ""
+    places: dict[int, list[Presence]] = {}
+    for answer in usable:
+        for version_id, place in zip(version_ids, answer.bots, strict=True):
+            if place.connected:
+                places.setdefault(version_id, []).append(place)
+    asked = _Asked(bool(usable), places, least, now)
+    lines = [line for match in matches if (line := _about(match, asked))]
+    too_few = _too_few(lone, places) if lone is not None and usable else ""
     return Obstacles((*lines, *([too_few] if too_few else [])), not too_few, tried)
 
 
@@ -206,10 +242,47 @@ def _doubtful(tx: Transaction, status: TournamentStatus, now: datetime) -> list[
         match_id: tuple(_Bot(version_id, name, at is not None) for _, version_id, name, at in rows)
         for match_id, rows in groupby(tx.exec(seats), key=lambda row: row[0])
     }
+    last = select(Session.match_id, func.max(Session.finished_at)).where(col(Session.match_id).in_(ids))
+    stored = dict(tx.exec(last.group_by(col(Session.match_id))).all())
+    version_ids = [bot.version_id for of_match in bots.values() for bot in of_match]
+    elsewhere = _played_elsewhere(tx, status, version_ids, now)
     return [
-        _Match(number, match.table_number, match.problem, match.not_before, is_taken, bots[match.id])
+        _Match(
+            round=number,
+            table=match.table_number,
+            problem=match.problem,
+            not_before=match.not_before,
+            taken=is_taken,
+            since=stored.get(match.id, match.started_at),
+            bots=bots[match.id],
+            left=status.sessions - match.sessions_done,
+            elsewhere=elsewhere,
+        )
         for match, number, is_taken in tx.exec(placed)
     ]
+
+
+def _played_elsewhere(
+    tx: Transaction, status: TournamentStatus, version_ids: Sequence[int], now: datetime
+) -> dict[int, list[str]]:
+    """Return in which other tournaments a worker has a match of these bot versions."""
+    played = (
+        select(Entrant.version_id, Tournament.name)
+        .join(Tournament, col(Tournament.id) == Entrant.tournament_id)
+        .join(Seat, col(Seat.entrant_id) == Entrant.id)
+        .join(Match, col(Match.id) == Seat.match_id)
+        .where(
+            col(Entrant.version_id).in_(version_ids),
+            Tournament.id != status.id,
+            col(Match.lease_until) > now,
+        )
+        .order_by(Tournament.name)
+        .distinct()
+    )
+    found: dict[int, list[str]] = {}
+    for version_id, name in tx.exec(played):
+        found.setdefault(version_id, []).append(name)
+    return found
 
 
 def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
@@ -229,25 +302,55 @@ def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
     return _Lone(tournament.table_size, bots)
 
 
-def _about(match: _Match, here: set[int] | None, unable: Mapping[int, Sequence[str]]) -> str:
-    """Return what a match waits for, if known.
+def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) -> str:
+    """Return how a connected bot holds up a match, as what it does; empty if that is not known.
 
-    ``here`` is who is connected (None: nobody could say), ``unable`` what those lack that cannot play.
+    ``places`` is how it stands at the referees.
     """
+    lacks = next((place.lacks for place in places if place.lacks), ())
+    if lacks:
+        return f"cannot play the ruleset (it asks for {'; '.join(lacks)})"
+    most = max(place.max_sessions for place in places)
+    sessions = f"{most} session{'' if most == 1 else 's'} at once"
+    if most < asked.min_sessions:
+        return f"takes {sessions}, fewer than the {asked.min_sessions} that are asked for"
+    if match.since is None or match.since > asked.now - STALLED:
+        return ""
+    elsewhere = match.elsewhere.get(bot.version_id, ())
+    full = all(place.sessions >= place.max_sessions for place in places)
+    told = []
+    if full and (elsewhere or most < match.left):
+        told.append(f"takes {sessions}, all of them begun")
+    slow = max((one for one in SLOW if any(place.thinking_seconds >= one for place in places)), default=0)
+    if slow:
+        told.append(f"has owed a decision for more than {slow} s")
+    return f"{' and '.join(told)}{_also_in(elsewhere)}" if told else ""
+
+
+def _about(match: _Match, asked: _Asked) -> str:
+    """Return what a match waits for, if known."""
     where = f"round {match.round} table {match.table}"
-    if match.taken and here is not None:
-        absent = [bot for bot in match.bots if bot.version_id not in here]
+    if match.taken and asked.somebody:
+        absent = [bot for bot in match.bots if bot.version_id not in asked.places]
         missing = [_connected_not(absent)] if absent else []
         missing += [
-            f"{bot.name}, which cannot play the ruleset (it asks for {'; '.join(unable[bot.version_id])})"
+            f"{bot.name}, which {why}"
             for bot in match.bots
-            if bot.version_id in here and bot.version_id in unable
+            if (places := asked.places.get(bot.version_id)) and (why := _why(bot, match, places, asked))
         ]
-        return f"{where} waits for {', and for '.join(missing)}" if missing else ""
+        since = f"{match.since:%Y-%m-%d %H:%M} UTC" if match.since else "the start"
+        told = f"{where} waits for {', and for '.join(missing)}; nothing of it has finished since {since}"
+        return told if missing else ""
     return f"{where}: {match.problem}; it is tried again" if match.problem is not None else ""
 
 
-def _too_few(lone: _Lone, here: set[int]) -> str:
+def _also_in(tournaments: Sequence[str]) -> str:
+    """Return in which other tournaments a bot plays, in words."""
+    more = "" if len(tournaments) <= NAMED else f" and {len(tournaments) - NAMED} more"
+    return f" (it also plays in {', '.join(tournaments[:NAMED])}{more})" if tournaments else ""
+
+
+def _too_few(lone: _Lone, here: Collection[int]) -> str:
     there = sum(bot.version_id in here for bot in lone.bots)
     if there >= lone.needed:
         return ""

@@ -62,6 +62,11 @@ class Connections:
         most = connection.max_sessions if connection is not None else 0
         return Presence(connection is not None, most, len(self.seats(version)))
 
+    def thinking(self, version: int, now: float) -> float:
+        """Return the seconds that the decision has taken that a bot version has owed for the longest."""
+        seats = self.seats(version).values()
+        return max((seat.clock.elapsed(now) for seat in seats if seat.turn is not None), default=0.0)
+
     # Seats
 
     def seats(self, version: int) -> Mapping[int, Seat]:

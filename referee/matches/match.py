@@ -167,6 +167,8 @@ class Presence:
     """Sessions that it plays there."""
     lacks: tuple[str, ...] = ()
     """What a ruleset that was asked about asks of it that it cannot do, in words."""
+    thinking_seconds: int = 0
+    """Whole seconds that the decision has taken that it has owed for the longest."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:

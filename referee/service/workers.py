@@ -6,6 +6,7 @@ import logging
 from typing import Any, TypeAlias
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 
 from referee.errors import Draining, MatchRefused, RulesetError
 from referee.matches.auth import Scope
@@ -149,5 +150,6 @@ class WorkerServicer:
                 max_sessions=presence.max_sessions,
                 sessions=presence.sessions,
                 lacks=() if ruleset is None or connection is None else connection.lacks(ruleset),
+                thinking=Duration(seconds=int(lobby.connections.thinking(version, clock()))),
             )
         return response

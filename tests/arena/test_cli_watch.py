@@ -19,7 +19,7 @@ from arena.cli.watch import Pace, duration, follow
 from arena.matches.leases import Claim, claim, hand_back
 from arena.matches.referees import Answer
 from arena.models import Tournament, TournamentState
-from arena.rounds.waiting import Ask, asker, nobody_asked
+from arena.rounds.waiting import Ask, asker, nobody_asked, obstacles
 from arena.settings import load_settings
 from arena.storage import changed
 from arena.tournaments import lifecycle
@@ -228,6 +228,9 @@ def take(world: World) -> Claim:
     return taken
 
 
+SINCE = "; nothing of it has finished since 2026-01-01 00:00 UTC"
+
+
 def says(
     connected: Callable[[int], bool] = lambda _: True,
     *,
@@ -303,7 +306,7 @@ async def test_follow_when_a_bot_is_not_connected_then_the_match_that_waits_for_
             steps = [nothing, nothing, nothing, connect, nothing]
             told = await asyncio.to_thread(watch, world, out, steps, asker(settings))
             await last.close()
-    line = "round 1 table 1 waits for owner-3/bot-3@1, which is not connected"
+    line = f"round 1 table 1 waits for owner-3/bot-3@1, which is not connected{SINCE}"
     assert told[:2] == [line, "goes on"]
     assert text_of(out).count(line) == 1
 
@@ -320,8 +323,9 @@ def test_follow_when_other_bots_go_then_the_change_is_told_and_those_revoked_are
     )
     revoked = "owner-1/bot-1@1 (its token is revoked)"
     assert told[:2] == [
-        f"round 1 table 1 waits for owner-0/bot-0@1 and {revoked}, which are not connected",
-        f"round 1 table 1 waits for owner-0/bot-0@1, {revoked} and owner-2/bot-2@1, which are not connected",
+        f"round 1 table 1 waits for owner-0/bot-0@1 and {revoked}, which are not connected{SINCE}",
+        f"round 1 table 1 waits for owner-0/bot-0@1, {revoked} and owner-2/bot-2@1, "
+        f"which are not connected{SINCE}",
     ]
 
 
@@ -335,9 +339,36 @@ def test_follow_when_a_connected_bot_cannot_play_then_what_it_lacks_is_told(worl
     absent = "owner-0/bot-0@1, which is not connected"
     unable = f"owner-1/bot-1@1, which cannot play the ruleset (it asks for {seats})"
     assert told[:2] == [
-        f"round 1 table 1 waits for {unable}",
-        f"round 1 table 1 waits for {absent}, and for {unable}",
+        f"round 1 table 1 waits for {unable}{SINCE}",
+        f"round 1 table 1 waits for {absent}, and for {unable}{SINCE}",
     ]
+
+
+def test_follow_when_a_bot_is_slow_or_takes_few_sessions_then_it_is_named_with_what_it_plays_elsewhere(
+    world: World,
+) -> None:
+    names = world.register(8)
+    world.advance(world.tournament_of(names[:4]).id)
+    take(world)
+    world.advance(world.tournament_of(names[3:7], name="cap", min_sessions=2).id)
+    take(world)
+    stands = {4: Presence(True, 1, 1), 2: Presence(True, 8, 2, (), 75), 3: Presence(True, 3, 3)}
+
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> list[Answer]:
+        places = tuple(stands.get(one, Presence(True, 8, 8)) for one in version_ids)
+        return [Answer("a.example:8710", RefereeStatus(False, 0, 0, 0, 0, places))]
+
+    def lines(name: str) -> tuple[str, ...]:
+        return obstacles(world.storage, world.status(name), ask, world.clock()).lines
+
+    world.clock.move(9)
+    assert lines("cup") == ()
+    world.clock.move(2)
+    slow = "owner-1/bot-1@1, which has owed a decision for more than 60 s"
+    few = "owner-3/bot-3@1, which takes 1 session at once, all of them begun (it also plays in cap)"
+    assert lines("cup") == (f"round 1 table 1 waits for {slow}, and for {few}{SINCE}",)
+    refused = "owner-3/bot-3@1, which takes 1 session at once, fewer than the 2 that are asked for"
+    assert lines("cap") == (f"round 1 table 1 waits for {refused}{SINCE}",)
 
 
 @on_both

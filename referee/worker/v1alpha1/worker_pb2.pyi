@@ -554,6 +554,7 @@ class BotStatus(_message.Message):
     MAX_SESSIONS_FIELD_NUMBER: _builtins.int
     SESSIONS_FIELD_NUMBER: _builtins.int
     LACKS_FIELD_NUMBER: _builtins.int
+    THINKING_FIELD_NUMBER: _builtins.int
     connected: _builtins.bool
     """connected is true when the version has a live stream here."""
     max_sessions: _builtins.int
@@ -568,6 +569,10 @@ class BotStatus(_message.Message):
         is not connected, or no ruleset was named.
         """
 
+    @_builtins.property
+    def thinking(self) -> _duration_pb2.Duration:
+        """thinking is how long the decision has taken that the version has owed for the longest, in whole seconds."""
+
     def __init__(
         self,
         *,
@@ -575,10 +580,11 @@ class BotStatus(_message.Message):
         max_sessions: _builtins.int = ...,
         sessions: _builtins.int = ...,
         lacks: _abc.Iterable[_builtins.str] | None = ...,
+        thinking: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["thinking", b"thinking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connected", b"connected", "lacks", b"lacks", "max_sessions", b"max_sessions", "sessions", b"sessions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connected", b"connected", "lacks", b"lacks", "max_sessions", b"max_sessions", "sessions", b"sessions", "thinking", b"thinking"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
