@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from referee.matches.auth import Authenticator, BotIdentity, Scope
 from referee.protocol.reasons import Reason, Refused
+from referee.service.gate import Gate
 from referee.service.peers import CallContext, PeerLimit
 
 MAX_TOKEN = 512
@@ -33,8 +34,9 @@ def bearer(context: CallContext, why: str = "") -> str:
 class Access:
     """Asks the authenticator in threads of its own, off the event loop."""
 
-    def __init__(self, authenticator: Authenticator) -> None:
+    def __init__(self, authenticator: Authenticator, gate: Gate) -> None:
         self._authenticator = authenticator
+        self._gate = gate
         self._threads = ThreadPoolExecutor(THREADS, "tokens")
         self._lookups = PeerLimit("tokens that are being looked up", LOOKUPS, LOOKUPS_FROM_PEER)
 
@@ -52,6 +54,7 @@ class Access:
         if await self._owner(context, bearer(context, why), asked.scope, asked.bot) not in scopes:
             whose = " or ".join(f"{wanted.value}'s" for wanted in scopes)
             raise Refused(Reason.TOKEN_SCOPE, f"authorization: {why or f'not a {whose} token'}")
+        self._gate.know(context)
 
     async def known(self, context: CallContext) -> str:
         """Return a call's token. Raise Refused if nobody has it."""

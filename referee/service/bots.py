@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import grpc
 
+from referee.matches.connection import CloseCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
 from referee.plain import plain_line
@@ -14,6 +15,7 @@ from referee.protocol import twin
 from referee.protocol.reasons import Reason, Refused
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
+from referee.service.gate import Gate
 from referee.service.reception import Reception
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, BotStream, PlayContext, clock
@@ -27,10 +29,13 @@ log = logging.getLogger("referee")
 class BotServicer:
     """What bots call."""
 
-    def __init__(self, lobby: Lobby, alarm: Alarm, access: Access, options: ServerOptions) -> None:
+    def __init__(
+        self, lobby: Lobby, alarm: Alarm, access: Access, gate: Gate, options: ServerOptions
+    ) -> None:
         self._lobby = lobby
         self._alarm = alarm
         self._access = access
+        self._gate = gate
         self._options = options
         self._reception = Reception(lobby, alarm, options)
 
@@ -41,6 +46,16 @@ class BotServicer:
     async def Play(self, _requests: AsyncIterator[Any], context: PlayContext) -> None:
         """Serve a bot's stream."""
         stream, sdk = await self._admit(context)
+        with self._gate.playing(context):
+            await self._serve(stream, sdk, context)
+        closing = stream.connection.closing
+        if closing is not None:
+            if closing.code is CloseCode.LOST:
+                self._gate.cut(context)  # it would take no status either, and what was written to it waits
+            raise Refused(Reason(closing.code.value), closing.reason)
+
+    async def _serve(self, stream: BotStream, sdk: str, context: PlayContext) -> None:
+        """Serve a bot that was let in until its stream is over."""
         connection = stream.connection
         identity = connection.identity
         self._alarm.set()
@@ -65,8 +80,6 @@ class BotServicer:
             self._lobby.disconnect(connection, clock())
             self._alarm.set()
             self._note_end(stream)
-        if connection.closing is not None:
-            raise Refused(Reason(connection.closing.code.value), connection.closing.reason)
 
     async def _admit(self, context: PlayContext) -> tuple[BotStream, str]:
         """Return the stream of a bot that may play, and its SDK. Raise Refused if it may not."""

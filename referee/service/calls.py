@@ -12,6 +12,7 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.protocol.messages import reader
 from referee.protocol.reasons import Reason, Refused
+from referee.service.gate import Gate
 from referee.service.metrics import Meter
 from referee.service.peers import CallContext, PeerLimit
 
@@ -35,8 +36,9 @@ class Calls:
     so that they do not end it with a traceback.
     """
 
-    def __init__(self, meter: Meter | None) -> None:
+    def __init__(self, meter: Meter | None, gate: Gate) -> None:
         self._meter = meter
+        self._gate = gate
         self.open = 0
         """Calls that have not ended."""
         self._silent = PeerLimit("calls that have sent no request", SILENT, SILENT_FROM_PEER)
@@ -95,6 +97,7 @@ class Calls:
     def _served(self, call: _Call) -> _Call:
         async def served(request: Any, context: CallContext) -> Any:
             self.open += 1
+            self._gate.called(context)
             try:
                 return await _answer(call, request, context)
             except grpc.aio.InternalError as error:

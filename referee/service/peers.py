@@ -1,9 +1,12 @@
-"""Limits on what is going on at a time, shared fairly among the hosts that it comes from."""
+"""Who is at the other end of a connection, and limits shared fairly among hosts."""
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from functools import lru_cache
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 import grpc
 
@@ -11,10 +14,47 @@ from referee.protocol.reasons import Reason, Refused
 
 CallContext: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
+PREFIX = 64
+"""Bits of an IPv6 address that tell its host: whoever has one address has all others that begin like it."""
+
+
+class Peer(NamedTuple):
+    """The other end of a TCP connection."""
+
+    host: str
+    """An IPv4 address, or the first 64 bits of an IPv6 address."""
+    address: str
+    port: int
+
+
+def peer_at(address: str, port: int) -> Peer:
+    """Return the peer at an IP address, of which an IPv6 one may have a scope or stand for an IPv4 one."""
+    return Peer(*_host_and_address(address), port)
+
+
+@lru_cache(4096)
+def _host_and_address(text: str) -> tuple[str, str]:
+    address = ip_address(text.partition("%")[0])
+    if not isinstance(address, IPv6Address):
+        return str(address), str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped), str(address.ipv4_mapped)
+    return str(IPv6Network((address, PREFIX), strict=False)), str(address)
+
+
+def peer_of(context: CallContext) -> Peer | None:
+    """Return the peer that a call comes from; None if it is this process itself."""
+    kind, _, rest = str(context.peer()).partition(":")
+    if kind not in ("ipv4", "ipv6"):
+        return None
+    address, _, port = unquote(rest).rpartition(":")
+    return peer_at(address.strip("[]"), int(port))
+
 
 def host_of(context: CallContext) -> str:
-    """Return the host that a call comes from."""
-    return str(context.peer()).rpartition(":")[0]
+    """Return the host that a call comes from; empty if it is this process itself."""
+    peer = peer_of(context)
+    return "" if peer is None else peer.host
 
 
 class PeerLimit:

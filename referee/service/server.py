@@ -22,6 +22,7 @@ from referee.service import bots, health, logs, reflection, spectators, workers
 from referee.service.access import Access
 from referee.service.beat import keep_beating
 from referee.service.calls import Calls
+from referee.service.gate import Gate
 from referee.service.loopback import Loopback
 from referee.service.metrics import Meter
 from referee.service.serving import ServerOptions
@@ -48,12 +49,18 @@ log = logging.getLogger("referee")
 
 STREAMS = 256
 """Calls at once on one connection; gRPC's core turns away what goes beyond, at little cost."""
+HANDSHAKE_MS = 10_000
+"""How long a new connection may take to speak HTTP/2."""
+IDLE_MS = 60_000
+"""How long a connection may stay open on which there is no call."""
 PENDING = 50_000
 """Calls that may wait for the event loop to take them. Beyond 1,000, where gRPC's core draws the line by
 itself, it turns away any client's calls by lot: a worker's match, and not just what belongs to a flood."""
 _OPTIONS = (
     *SERVER_OPTIONS,
     ("grpc.max_concurrent_streams", STREAMS),
+    ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
+    ("grpc.max_connection_idle_ms", IDLE_MS),
     ("grpc.server.max_pending_requests", PENDING),
     ("grpc.server.max_pending_requests_hard_limit", PENDING),
 )
@@ -80,6 +87,7 @@ async def serve(
     services.loopback.attach(server)
     await server.start()
     services.loopback.start()
+    services.gate.start(port)
     log.info("listening on %s (port %d)%s", listen, port, " with TLS" if options.tls else "")
     beat = asyncio.create_task(keep_beating(services.lobby, services.alarm, services.access))
     if on_ready is not None:
@@ -102,13 +110,14 @@ class Services:
         self.lobby = Lobby(options.journal, encode.sight, options.key.sign)
         self.loopback = Loopback(self.lobby)
         self.alarm = Alarm(self.lobby, self.loopback.after)
-        self.access = Access(authenticator)
+        self.gate = Gate()
+        self.access = Access(authenticator, self.gate)
         if options.meter is not None:
             options.meter.attach(self.lobby)
-        self._calls = Calls(options.meter)
-        self._bots = bots.BotServicer(self.lobby, self.alarm, self.access, options)
+        self._calls = Calls(options.meter, self.gate)
+        self._bots = bots.BotServicer(self.lobby, self.alarm, self.access, self.gate, options)
         self._spectators = spectators.SpectatorServicer(
-            self.lobby, self.access, open_to_anyone=options.open_to_spectators
+            self.lobby, self.access, self.gate, open_to_anyone=options.open_to_spectators
         )
         self._logs = logs.LogServicer(self.access, options.journal)
         meter = options.meter or Meter()
@@ -137,6 +146,7 @@ class Services:
         deadline = clock() + STOP_GRACE
         while self._calls.open and clock() < deadline:
             await asyncio.sleep(0.01)
+        self.gate.stop()
         await self.loopback.stop()
         self.access.close()
         self._logs.close()

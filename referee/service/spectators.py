@@ -1,5 +1,6 @@
 """The service for spectators."""
 
+import asyncio
 from collections import Counter
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
+from referee.service.gate import Gate
 from referee.service.pacer import Pacer
 from referee.service.peers import host_of
 from referee.service.running import running_match, why_ended
@@ -23,6 +25,8 @@ MAX_SPECTATORS = 20_000
 UNREAD, UNREAD_FROM_PEER = 64 << 20, 32 << 20
 """Bytes on their way to spectators whose connections do not take them: where there are more, to everybody or
 to one host, nothing is sent, and spectators are told later how much was left out."""
+TAKE_SECONDS = 60.0
+"""How long a spectator's connection may take nothing before it is broken off."""
 SHARED_DEALS = "the deals of this match are played at other tables too"
 WATCHING = "watching needs a token of an organiser or a spectator"
 
@@ -32,9 +36,10 @@ WatchContext: TypeAlias = "grpc.aio.ServicerContext[spectators_pb2.WatchMatchReq
 class SpectatorServicer:
     """What spectators call."""
 
-    def __init__(self, lobby: Lobby, access: Access, *, open_to_anyone: bool) -> None:
+    def __init__(self, lobby: Lobby, access: Access, gate: Gate, *, open_to_anyone: bool) -> None:
         self._lobby = lobby
         self._access = access
+        self._gate = gate
         self._open_to_anyone = open_to_anyone
         self._pacer = Pacer()
         self._unread: Counter[str] = Counter()
@@ -57,7 +62,8 @@ class SpectatorServicer:
             await self._access.require(context, *watching, why=f"{SHARED_DEALS}; {WATCHING}")
         if self._lobby.spectators >= MAX_SPECTATORS:
             raise Refused(Reason.BUSY, "too many spectators")
-        await self._show(match, context)
+        with self._gate.lasting(context):
+            await self._show(match, context)
         if match.ended:
             raise why_ended(self._lobby, match)
 
@@ -77,10 +83,14 @@ class SpectatorServicer:
         return self._unread[host] < UNREAD_FROM_PEER and self._unread.total() < UNREAD
 
     async def _write(self, context: WatchContext, host: str, updates: bytes) -> None:
-        """Send updates, which cost memory until the connection takes them."""
+        """Send updates, which cost memory until the connection takes them. Raise Refused if it does not."""
         self._unread[host] += len(updates)
         try:
-            await context.write(updates)
+            async with asyncio.timeout(TAKE_SECONDS):
+                await context.write(updates)
+        except TimeoutError:
+            self._gate.cut(context)
+            raise Refused(Reason.BUSY, "the spectator takes nothing") from None
         finally:
             self._unread[host] -= len(updates)
             if not self._unread[host]:

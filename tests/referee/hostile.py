@@ -21,6 +21,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE = 0, 1, 3, 4, 6, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 INITIAL_WINDOW_SIZE = 4
+ELSEWHERE = "127.0.0.2"
+"""Another host, as a referee on the loop-back interface sees it."""
 MOST = 16_384
 """Bytes in a frame at most."""
 
@@ -148,9 +150,12 @@ class Socket:
 
 
 @asynccontextmanager
-async def socket(address: str) -> AsyncIterator[Socket]:
+async def socket(address: str, source: str = "") -> AsyncIterator[Socket]:
+    """Connect to a referee; ``source`` is the host to come from."""
     host, port = address.rsplit(":", 1)
-    reader, writer = await asyncio.open_connection(host, int(port))
+    reader, writer = await asyncio.open_connection(
+        host, int(port), local_addr=(source, 0) if source else None
+    )
     try:
         yield Socket(reader, writer)
     finally:
@@ -160,9 +165,9 @@ async def socket(address: str) -> AsyncIterator[Socket]:
 
 
 @asynccontextmanager
-async def bot_without_window(address: str, number: int) -> AsyncIterator[Socket]:
+async def bot_without_window(address: str, number: int, source: str = "") -> AsyncIterator[Socket]:
     """A bot that says hello and lets the referee send it nothing: its window is of no size."""
-    async with socket(address) as connection:
+    async with socket(address, source) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
         await connection.send(play(number))
         yield connection
@@ -179,9 +184,11 @@ def play_requests() -> list[bots_pb2.PlayRequest]:
     ]
 
 
-async def flood(address: str, number: int, request: bots_pb2.PlayRequest, count: int) -> bytes:
+async def flood(
+    address: str, number: int, request: bots_pb2.PlayRequest, count: int, source: str = ""
+) -> bytes:
     """Say hello and send one message this often; return the trailers with which the referee ends that."""
-    async with socket(address) as connection:
+    async with socket(address, source) as connection:
         await connection.send(PREFACE + settings() + play(number))
         await connection.send(message(1, request.SerializeToString()) * count)
         async with asyncio.timeout(DEADLINE):
@@ -192,11 +199,17 @@ async def flood(address: str, number: int, request: bots_pb2.PlayRequest, count:
 
 
 async def status_of(
-    address: str, call: str, messages: Sequence[bytes], token: str = "", *, end: bool = True
+    address: str,
+    call: str,
+    messages: Sequence[bytes],
+    token: str = "",
+    *,
+    end: bool = True,
+    source: str = "",
 ) -> grpc.StatusCode:
     """Make a call with these messages, the last one marked as such if ``end``; return how it ended."""
     bearer = {"authorization": f"Bearer {token}"} if token else {}
-    async with socket(address) as connection, asyncio.timeout(DEADLINE):
+    async with socket(address, source) as connection, asyncio.timeout(DEADLINE):
         await connection.send(PREFACE + settings() + headers(1, call, **bearer))
         last = len(messages) - 1
         for number, data in enumerate(messages):

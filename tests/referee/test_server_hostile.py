@@ -13,7 +13,7 @@ from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.service import health
 from referee.service.server import ServerOptions
-from referee.v1 import bots_pb2, bots_pb2_grpc
+from referee.v1 import bots_pb2
 from referee.worker.v1alpha1 import worker_pb2
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, socket, status_of
@@ -23,7 +23,6 @@ from tests.referee.support import (
     WORKER_TOKEN,
     ListJournal,
     WireBot,
-    bearer,
     lowest,
     match_spec,
     play_match,
@@ -204,9 +203,9 @@ async def test_bot_when_its_window_is_of_no_size_then_it_stalls_and_no_session_i
 async def test_streams_when_hundreds_never_say_hello_then_bots_that_play_are_not_harmed() -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
         async with socket(address) as one, socket(address) as two:
-            for connection in (one, two):
+            for connection, streams in ((one, 150), (two, 300)):  # as many as a host may at once
                 await connection.send(PREFACE + settings())
-                await connection.send(b"".join(headers(2 * n + 1) for n in range(300)))
+                await connection.send(b"".join(headers(2 * n + 1) for n in range(streams)))
             results = await play_match(address, match_spec(sessions=8, limits=LIMITS))
             refused = 0
             async with asyncio.timeout(DEADLINE):
@@ -238,55 +237,56 @@ async def test_health_when_one_host_watches_it_too_often_then_further_calls_are_
 # All at once
 
 
-async def attack_with_bytes(address: str, rng: random.Random) -> None:
-    async with socket(address) as connection:
+async def attack_with_bytes(address: str, rng: random.Random, source: str) -> None:
+    async with socket(address, source) as connection:
         await connection.send(
             rng.choice([b"", PREFACE, PREFACE + settings()]) + rng.randbytes(rng.randrange(4000))
         )
 
 
-async def attack_half_open(address: str, rng: random.Random) -> None:
-    async with socket(address) as connection:
+async def attack_half_open(address: str, rng: random.Random, source: str) -> None:
+    async with socket(address, source) as connection:
         await connection.send(PREFACE + settings(initial_window_size=rng.choice([0, 1])))
         await connection.send(headers(1, authorization=f"Bearer bot-{20 + rng.randrange(10)}"))
         await connection.send(message(1, hostile.hello(), length=rng.randrange(2**32)))
         await asyncio.sleep(0.05)
 
 
-async def attack_with_tokens(address: str, rng: random.Random) -> None:
-    async with grpc.aio.insecure_channel(address) as channel:
-        stub = bots_pb2_grpc.BotServiceStub(channel)
-        for _ in range(50):
-            call = stub.Play(None, metadata=bearer(rng.randbytes(9).hex()))
-            hello = bots_pb2.Hello(protocol_version=1)
-            with contextlib.suppress(grpc.aio.AioRpcError):
-                await call.write(bots_pb2.PlayRequest(hello=hello))
-                await call.read()
-            call.cancel()
+async def attack_with_tokens(address: str, rng: random.Random, source: str) -> None:
+    async with socket(address, source) as connection:
+        await connection.send(PREFACE + settings())
+        for stream in range(1, 100, 2):
+            token = f"Bearer {rng.randbytes(9).hex()}"
+            await connection.send(headers(stream, authorization=token) + message(stream, hostile.hello()))
+        ended = 0
+        async for kind, flags, _ in connection.frames():
+            ended += kind == hostile.HEADERS and bool(flags & hostile.END_STREAM)
+            if ended == 50:
+                break
 
 
-async def attack_with_floods(address: str, rng: random.Random) -> None:
-    with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-        await hostile.flood(
-            address, 100 + rng.randrange(1_000_000), rng.choice(hostile.play_requests()), 3000
-        )
+async def attack_with_floods(address: str, rng: random.Random, source: str) -> None:
+    number, request = 100 + rng.randrange(1_000_000), rng.choice(hostile.play_requests())
+    await hostile.flood(address, number, request, 3000, source)
 
 
-async def attack_calls(address: str, rng: random.Random) -> None:
+async def attack_calls(address: str, rng: random.Random, source: str) -> None:
     for call in TOKENS:
-        code = await status_of(
-            address, call, [rng.randbytes(rng.randrange(200))], rng.choice(["", "bad", WORKER_TOKEN, "bot-1"])
-        )
+        data, token = rng.randbytes(rng.randrange(200)), rng.choice(["", "bad", WORKER_TOKEN, "bot-1"])
+        code = await status_of(address, call, [data], token, source=source)
         assert code not in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
 
 
-async def attack_without_reading(address: str, rng: random.Random) -> None:
-    async with hostile.bot_without_window(address, 70 + rng.randrange(9)) as connection:
+async def attack_without_reading(address: str, rng: random.Random, source: str) -> None:
+    async with hostile.bot_without_window(address, 70 + rng.randrange(9), source) as connection:
         await connection.send(message(1, bots_pb2.PlayRequest().SerializeToString()) * 2000)
         await asyncio.sleep(0.1)
 
 
-ATTACKS: list[Callable[[str, random.Random], Awaitable[None]]] = [
+Attack = Callable[[str, random.Random, str], Awaitable[None]]
+"""Given an address to attack, something random, and the host to come from."""
+
+ATTACKS: list[Attack] = [
     attack_with_bytes,
     attack_half_open,
     attack_with_tokens,
@@ -307,11 +307,12 @@ async def test_attacks_when_all_happen_at_once_then_the_tables_go_as_undisturbed
         expected = await play(address)
     made = dict.fromkeys(ATTACKS, 0)
 
-    async def keep_on(attack: Callable[[str, random.Random], Awaitable[None]], seed: int) -> None:
-        rng = random.Random(seed)
+    async def keep_on(attack: Attack, seed: int) -> None:
+        rng, source = random.Random(seed), f"127.0.0.{2 + seed}"
         while True:
-            await attack(address, rng)
-            made[attack] += 1
+            with contextlib.suppress(OSError, EOFError):  # the referee breaks off what is too much
+                await attack(address, rng, source)
+                made[attack] += 1
 
     async with referee_process() as (address, process):
         attackers = [asyncio.create_task(keep_on(attack, seed)) for seed, attack in enumerate(ATTACKS)]

@@ -96,6 +96,7 @@ async def test_pings_when_there_are_far_too_many_then_their_connection_goes_on()
 def open_unasked(connection: socket.socket, address: str, calls: int) -> None:
     """Open calls that send no request, and wait until gRPC's thread has read them."""
     host, port = address.rsplit(":", 1)
+    connection.bind((hostile.ELSEWHERE, 0))
     connection.connect((host, int(port)))
     opened = b"".join(headers(number, "GetStatus") for number in range(1, 2 * calls, 2))
     connection.sendall(PREFACE + settings() + opened + frame(hostile.PING, 0, 0, b"all read"))

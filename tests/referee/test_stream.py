@@ -11,6 +11,7 @@ from referee.matches.events import log_length
 from referee.protocol import twin
 from referee.service.access import Access
 from referee.service.beat import keep_beating
+from referee.service.gate import Gate
 from referee.service.server import ServerOptions
 from referee.service.stream import Alarm, BotStream, clock
 from referee.v1 import bots_pb2
@@ -114,7 +115,7 @@ async def test_beat_when_it_fails_then_the_next_one_comes(
         again.set()
 
     monkeypatch.setattr(lobby, "beat", beat)
-    beating = asyncio.create_task(keep_beating(lobby, Alarm(lobby), Access(Tokens())))
+    beating = asyncio.create_task(keep_beating(lobby, Alarm(lobby), Access(Tokens(), Gate())))
     async with asyncio.timeout(DEADLINE):
         await again.wait()
     beating.cancel()

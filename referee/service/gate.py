@@ -1,0 +1,97 @@
+"""Watches a referee's port: breaks off connections that send too much, and keeps their hosts out."""
+
+import asyncio
+import logging
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+
+from referee.service import sockets
+from referee.service.peers import CallContext, peer_of
+from referee.service.stream import clock
+from referee.service.traffic import Traffic
+
+LOOK_SECONDS = 0.1
+"""How often the connections are looked at."""
+AGAIN_SECONDS = 0.02
+"""How soon again, where a call was one too many."""
+SHARE = 0.01
+"""How much of the time that may take."""
+LOG_SECONDS = 60.0
+"""How often a host is named in the log at most."""
+
+log = logging.getLogger("referee")
+
+
+class Gate:
+    """What a referee knows of who is connected, and does about it."""
+
+    def __init__(self) -> None:
+        self._traffic = Traffic()
+        self._port = 0
+        self._looked_at = 0.0
+        self._refused: Collection[str] = ()
+        self._logged: dict[str, float] = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self, port: int) -> None:
+        """Begin to watch a port."""
+        self._port = port
+        self._watching = asyncio.create_task(self._keep_watching())
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        if self._watching is not None:
+            self._watching.cancel()
+
+    def playing(self, context: CallContext) -> AbstractContextManager[None]:
+        """Know the connection of a bot's stream while the block runs."""
+        return self._traffic.playing(peer_of(context), clock())
+
+    def called(self, context: CallContext) -> None:
+        """Note that a call came."""
+        now = clock()
+        if self._traffic.called(peer_of(context), now) and now >= self._looked_at + AGAIN_SECONDS:
+            self._look(now)
+
+    def lasting(self, context: CallContext) -> AbstractContextManager[None]:
+        """Count a call only if its client breaks it off before the block ends."""
+        return self._traffic.lasting(peer_of(context), clock)
+
+    def know(self, context: CallContext) -> None:
+        """Know the connection of a call that has shown a token of the arena."""
+        self._traffic.know(peer_of(context), clock())
+
+    def cut(self, context: CallContext) -> None:
+        """Break off the connection of a call that takes nothing, unless it is known."""
+        peer = peer_of(context)
+        if peer is not None and not self._traffic.knows(peer):
+            for connection in sockets.connections(self._port):
+                if connection.peer == peer:
+                    sockets.abort(connection)
+
+    async def _keep_watching(self) -> None:
+        while True:
+            begun = clock()
+            try:
+                self._look(begun)
+            except Exception:
+                log.exception("the connections cannot be looked at")
+            await asyncio.sleep(max(LOOK_SECONDS, (clock() - begun) / SHARE))
+
+    def _look(self, now: float) -> None:
+        self._looked_at = now
+        for connection in self._traffic.look(sockets.connections(self._port), now):
+            sockets.abort(connection)
+        spent = self._traffic.spent(now)
+        if set(spent) != set(self._refused):
+            sockets.refuse(self._port, spent)
+            self._tell(spent, now)
+            self._refused = spent
+
+    def _tell(self, hosts: Collection[str], now: float) -> None:
+        """Log which hosts are kept out."""
+        self._logged = {host: at for host, at in self._logged.items() if now - at < LOG_SECONDS}
+        for host in hosts:
+            if host not in self._logged:
+                self._logged[host] = now
+                log.warning("%s sends too much; its connections are broken off until it sends less", host)

@@ -1,0 +1,136 @@
+"""The kernel's side of a port: its connections, what they have received, and whom it lets in.
+
+gRPC tells of no connection and limits none, so its sockets are looked at beside it. All of this is Linux's;
+elsewhere there seem to be no connections.
+"""
+
+import contextlib
+import ctypes
+import os
+import socket
+import struct
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Address, IPv6Network
+from typing import NamedTuple
+
+from referee.service.peers import Peer, peer_at
+
+FILES = "/proc/self/fd"
+MOST_REFUSED = 100
+"""Hosts that can be kept out at once."""
+
+_SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
+_RECEIVED = 128
+"""Where ``tcpi_bytes_received`` stands in the kernel's ``struct tcp_info``, eight bytes long."""
+_NETWORK = 0xFFF00000
+"""Where a packet's IP header begins, for a filter."""
+_LOAD, _LOAD_BYTE, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x30, 0x54, 0x15, 0x06
+_ALL, _NOTHING = 0xFFFFFFFF, 0
+_Instruction = tuple[int, int, int, int]
+"""Code, how many instructions to skip if true and if false, and a constant."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Connection(NamedTuple):
+    """An open connection of a port."""
+
+    file: int
+    peer: Peer
+    received: int
+    """Bytes that the kernel has received for it."""
+
+
+def connections(port: int) -> list[Connection]:
+    """Return the open connections that clients have made to a port of this process."""
+    found: list[Connection] = []
+    for file in _files():
+        with contextlib.suppress(OSError), _borrowed(file) as one:
+            if _port(one) == port:
+                address, peer_port, *_ = one.getpeername()
+                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED + 8)
+                (received,) = struct.unpack_from("=Q", info, _RECEIVED)
+                found.append(Connection(file, peer_at(address, peer_port), received))
+    return found
+
+
+def abort(connection: Connection) -> None:
+    """Break a connection off, with all that waits in it."""
+    with contextlib.suppress(OSError), _borrowed(connection.file) as one:
+        address, port, *_ = one.getpeername()  # the number may be another file's by now
+        if peer_at(address, port) == connection.peer:
+            # To connect to no address resets the connection, and frees what was not read or sent.
+            _libc.connect(connection.file, bytes(28), 28)
+
+
+def refuse(port: int, hosts: Collection[str]) -> None:
+    """Have the kernel drop what these hosts send to make connections to a port; connections go on."""
+    program = refusal(list(hosts)[:MOST_REFUSED])
+    for file in _files():
+        with contextlib.suppress(OSError), _borrowed(file) as one:
+            if _port(one) == port and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                _attach(one, program)
+
+
+def refusal(hosts: Collection[str]) -> list[_Instruction]:
+    """Return a filter that drops packets from these hosts; without hosts, it is empty."""
+    if not hosts:
+        return []
+    checks = [_check(host) for host in hosts]
+    return [step for check in checks for step in check] + [(_RETURN, 0, 0, _ALL)]
+
+
+def _check(host: str) -> list[_Instruction]:
+    """Return what drops a packet from a host and goes on with any other one."""
+    if ":" in host:
+        version, at = 0x60, 8
+        data = IPv6Network(host).network_address.packed[:8]
+    else:
+        version, at = 0x40, 12
+        data = IPv4Address(host).packed
+    words = struct.unpack(f">{len(data) // 4}I", data)
+    length = 2 * len(words) + 1  # up to the end
+    steps = [
+        (_LOAD_BYTE, 0, 0, _NETWORK),
+        (_AND, 0, 0, 0xF0),
+        (_JUMP_EQUAL, 0, length, version),
+    ]
+    for number, word in enumerate(words):
+        steps += [
+            (_LOAD, 0, 0, _NETWORK + at + 4 * number),
+            (_JUMP_EQUAL, 0, length - 2 * number - 2, word),
+        ]
+    return [*steps, (_RETURN, 0, 0, _NOTHING)]
+
+
+def _attach(listener: socket.socket, program: list[_Instruction]) -> None:
+    if not program:
+        listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+        return
+    steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in program))
+    fprog = struct.pack("@HP", len(program), ctypes.addressof(steps))
+    listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, fprog)
+
+
+def _files() -> Iterator[int]:
+    with contextlib.suppress(FileNotFoundError):
+        yield from map(int, os.listdir(FILES))
+
+
+def _port(one: socket.socket) -> int | None:
+    """Return the local port of a TCP socket; None if it is another one."""
+    if one.family not in (socket.AF_INET, socket.AF_INET6) or one.type != socket.SOCK_STREAM:
+        return None
+    port: int = one.getsockname()[1]
+    return port
+
+
+@contextmanager
+def _borrowed(file: int) -> Iterator[socket.socket]:
+    """Use a file that belongs to gRPC as a socket. Raise OSError if it is none."""
+    one = socket.socket(fileno=file)
+    try:
+        yield one
+    finally:
+        one.detach()

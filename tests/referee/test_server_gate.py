@@ -1,0 +1,89 @@
+"""Hosts that send too much to a referee: they are cut off, and those who play notice nothing."""
+
+import asyncio
+import contextlib
+import sys
+
+import pytest
+
+from referee.matches.match import Limits
+from referee.service import spectators
+from tests.referee import hostile
+from tests.referee.hostile import ELSEWHERE, PREFACE, Socket, frame, headers, message, settings, socket
+from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are kept out on Linux alone")
+
+LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=1)
+PINGS = frame(hostile.PING, 0, 0, bytes(8)) * 1000
+
+
+async def flood(address: str, data: bytes) -> None:
+    """Send something again and again, and read what comes, until the referee breaks the connection off."""
+    async with socket(address, ELSEWHERE) as connection:
+        await connection.send(PREFACE + settings())
+        closed = asyncio.create_task(connection.closed())
+        while not closed.done():
+            await connection.send(data)
+            await asyncio.sleep(0)
+
+
+async def ended(connection: Socket) -> None:
+    """Read until the connection is broken off."""
+    with contextlib.suppress(EOFError, ConnectionError):
+        async for _ in connection.frames():
+            pass
+
+
+@pytest.mark.parametrize(
+    "data",
+    [PINGS, settings() * 1000, frame(99, 0, 0, bytes(16_000)) * 10],
+    ids=["pings", "settings", "unknown frames"],
+)
+async def test_flood_when_its_client_reads_then_it_is_broken_off_and_nobody_who_plays_has_a_fault(
+    data: bytes,
+) -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        running = asyncio.create_task(play_match(address, match_spec(sessions=8, limits=LIMITS)))
+        async with asyncio.timeout(DEADLINE):
+            await flood(address, data)
+        results = await running
+    assert [result.faults for result in results] == [(0, 0, 0, 0)] * 8
+
+
+async def test_host_when_it_has_flooded_then_it_is_let_in_again_only_later_and_others_at_once() -> None:
+    async with referee() as address, asyncio.timeout(DEADLINE):
+        await flood(address, PINGS)
+        with pytest.raises((TimeoutError, OSError)):
+            async with asyncio.timeout(0.1), socket(address, ELSEWHERE):
+                pass
+        assert (await hostile.status_of(address, "Check", [b""])).name == "OK"
+        assert (await hostile.status_of(address, "Check", [b""], source=ELSEWHERE)).name == "OK"
+
+
+async def test_bot_when_others_of_its_host_flood_then_its_stream_goes_on() -> None:
+    async with referee() as address, socket(address, ELSEWHERE) as bot, asyncio.timeout(DEADLINE):
+        await bot.send(PREFACE + settings() + hostile.play(4))
+        async for kind, _, _ in bot.frames():
+            if kind == hostile.DATA:  # the welcome
+                break
+        await flood(address, PINGS)
+        async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+            running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
+            assert (await anext(bot.turns())).sequence
+            await running
+
+
+async def test_spectator_when_it_takes_nothing_for_too_long_then_its_connection_is_broken_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spectators, "TAKE_SECONDS", 0.2)
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        running = asyncio.create_task(play_match(address, match_spec(), started := asyncio.Event()))
+        await started.wait()
+        async with socket(address, ELSEWHERE) as connection, asyncio.timeout(DEADLINE):
+            await connection.send(PREFACE + settings(initial_window_size=0))
+            await connection.send(headers(1, "WatchMatch") + message(1, b"\x0a\x01m", end=True))
+            await ended(connection)
+        async with sdk_bots(address, {4: lowest}):
+            await running

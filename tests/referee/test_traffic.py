@@ -1,0 +1,142 @@
+"""What hosts and connections may make a referee read, with the time in the test's hands."""
+
+import contextlib
+import itertools
+
+import pytest
+
+from referee.service.peers import Peer, peer_at
+from referee.service.sockets import Connection
+from referee.service.traffic import CALL, CONNECTION, KNOWN, MOST_CONNECTIONS, STRANGERS, Traffic
+
+MIB = 1 << 20
+NOW = 1000.0
+
+
+def peer(number: int, address: str = "10.0.0.1") -> Peer:
+    return peer_at(address, number)
+
+
+def at(one: Peer, received: int = 0) -> Connection:
+    return Connection(one.port, one, received)
+
+
+@pytest.fixture
+def traffic() -> Traffic:
+    return Traffic()
+
+
+def test_bytes_when_a_host_sends_too_many_on_several_connections_then_all_are_broken_off(
+    traffic: Traffic,
+) -> None:
+    ours = [at(peer(1), STRANGERS.burst // 2), at(peer(2), STRANGERS.burst // 2)]
+    others = [at(peer(1, "10.0.0.2"), 1000)]
+    assert traffic.look([*ours, *others], NOW) == ours
+    assert traffic.spent(NOW) == ["10.0.0.1"]
+
+
+def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_them_back(
+    traffic: Traffic,
+) -> None:
+    assert traffic.look([at(peer(1), 100 * MIB)], NOW)
+    assert traffic.look([], NOW + 0.1) == []
+    assert traffic.look([at(peer(2))], NOW + 0.2)
+    in_time = NOW + 0.2 + STRANGERS.debt / STRANGERS.rate
+    assert traffic.spent(in_time - 0.1) == ["10.0.0.1"]
+    assert traffic.spent(in_time + 0.1) == []
+    assert traffic.look([at(peer(3))], in_time + 1) == []
+
+
+def test_bytes_when_a_port_is_used_again_then_the_earlier_connections_do_not_count(traffic: Traffic) -> None:
+    for number, now in enumerate(range(0, 1000, 10)):
+        assert traffic.look([at(peer(1), MIB - number)], NOW + now) == []
+
+
+def test_connections_when_they_are_short_then_each_one_seen_counts(traffic: Traffic) -> None:
+    numbers = itertools.count(1)
+    for _ in range(STRANGERS.burst // CONNECTION - 1):
+        assert traffic.look([at(peer(next(numbers)))], NOW) == []
+    assert traffic.look([at(peer(next(numbers)))], NOW)
+
+
+def test_connections_when_a_host_keeps_too_many_then_the_latest_are_broken_off(traffic: Traffic) -> None:
+    opened: list[Connection] = []
+    for number in range(MOST_CONNECTIONS):
+        opened.append(at(peer(number)))
+        assert traffic.look(opened, NOW + 10.0 * number) == []
+    known, latest = peer(7000), at(peer(8000))
+    traffic.know(known, NOW + 10_000)
+    assert traffic.look([latest, at(known), *opened], NOW + 10_000) == [latest]
+
+
+def test_calls_when_a_host_makes_too_many_then_one_is_too_many(traffic: Traffic) -> None:
+    calls = [traffic.called(peer(1 + number % 3), NOW) for number in range(STRANGERS.burst // CALL)]
+    assert calls == [False] * (len(calls) - 1) + [True]
+    assert not traffic.called(peer(1, "10.0.0.2"), NOW)
+
+
+def test_calls_when_they_come_from_the_referee_itself_then_they_cost_nothing(traffic: Traffic) -> None:
+    for _ in range(STRANGERS.burst // CALL + 1):
+        assert not traffic.called(None, NOW)
+
+
+def test_call_when_it_makes_its_connection_known_then_its_host_has_spent_nothing(traffic: Traffic) -> None:
+    for number in range(10 * STRANGERS.burst // CONNECTION):
+        one = peer(number)
+        assert traffic.look([at(one)], NOW) == []
+        assert not traffic.called(one, NOW)
+        traffic.know(one, NOW)
+        assert traffic.look([at(one)], NOW) == []
+
+
+def test_connection_when_it_is_known_then_it_has_an_allowance_of_its_own(traffic: Traffic) -> None:
+    bot, stranger = peer(1), peer(2)
+    traffic.look([at(bot), at(stranger)], NOW)
+    with traffic.playing(bot, NOW):
+        assert traffic.look([at(bot), at(stranger, 100 * MIB)], NOW) == [at(stranger, 100 * MIB)]
+        assert traffic.look([at(bot, KNOWN.burst - 1)], NOW) == []
+        assert traffic.look([at(bot, KNOWN.burst)], NOW) == [at(bot, KNOWN.burst)]
+    assert not traffic.knows(bot)
+
+
+def test_connection_when_its_last_bot_leaves_then_it_counts_for_its_host_again(traffic: Traffic) -> None:
+    bot = peer(1)
+    with traffic.playing(bot, NOW):
+        with traffic.playing(bot, NOW):
+            traffic.look([at(bot)], NOW)
+        assert traffic.knows(bot)
+    assert traffic.look([at(bot, STRANGERS.burst)], NOW) == [at(bot, STRANGERS.burst)]
+
+
+def test_connection_when_it_ends_then_it_is_known_no_longer(traffic: Traffic) -> None:
+    traffic.know(peer(1), NOW)
+    traffic.look([at(peer(1))], NOW)
+    assert traffic.knows(peer(1))
+    traffic.look([], NOW)
+    assert not traffic.knows(peer(1))
+
+
+def test_lasting_call_when_its_client_breaks_it_off_then_it_counts(traffic: Traffic) -> None:
+    for number in range(2 * STRANGERS.burst // CALL):
+        assert not traffic.called(peer(number), NOW)
+        with traffic.lasting(peer(number), lambda: NOW):
+            pass
+    for number in range(STRANGERS.burst // CALL - 1):
+        assert not traffic.called(peer(number), NOW)
+        with contextlib.suppress(ConnectionError), traffic.lasting(peer(number), lambda: NOW):
+            raise ConnectionError
+    assert traffic.called(peer(1), NOW)
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("10.1.2.3", "10.1.2.3"),
+        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::/64"),
+    ],
+)
+def test_peer_when_its_address_is_known_then_so_is_its_host(address: str, host: str) -> None:
+    assert peer_at(address, 1).host == host
