@@ -1,0 +1,72 @@
+"""A bot that does not let the referee reach it: the blame is its own, and no session is void."""
+
+import asyncio
+import select
+import socket as sockets_of_python
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
+
+from referee.matches.journal import EntryKind
+from referee.matches.match import Limits
+from referee.service import sockets
+from referee.service.server import ServerOptions
+from tests.referee import hostile
+from tests.referee.hostile import PREFACE, headers, message, settings, window
+from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are looked at on Linux alone")
+
+LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2)
+QUESTION = ServerReflectionRequest(file_containing_symbol="referee.v1.BotService").SerializeToString()
+"""Has a long answer."""
+LOOKS = 30
+"""How often in a row a connection must be full to count as that: gRPC and the kernel may move some on."""
+
+
+@asynccontextmanager
+async def full_connection(address: str) -> AsyncIterator[sockets_of_python.socket]:
+    """A connection with a tiny receive buffer, whose way back is full of answers that are not read."""
+    host, port = address.rsplit(":", 1)
+    loop = asyncio.get_running_loop()
+    with sockets_of_python.socket() as one:
+        one.setsockopt(sockets_of_python.SOL_SOCKET, sockets_of_python.SO_RCVBUF, 1)
+        one.setblocking(False)
+        await loop.sock_connect(one, (host, int(port)))
+        await loop.sock_sendall(one, PREFACE + settings(initial_window_size=(1 << 31) - 1) + window(1 << 30))
+        await loop.sock_sendall(one, headers(1, "ServerReflectionInfo"))
+        async with asyncio.timeout(DEADLINE):
+            full = 0
+            while full < LOOKS:
+                await loop.sock_sendall(one, message(1, QUESTION) * 10)
+                await asyncio.sleep(0.01)
+                full = full + 1 if is_full(int(port), one.getsockname()[1]) else 0
+        yield one
+
+
+def is_full(port: int, peer_port: int) -> bool:
+    """Return whether the referee's end of a connection takes nothing more."""
+    ours = [one.file for one in sockets.connections(port) if one.peer.port == peer_port]
+    return bool(ours) and not select.select([], ours, [], 0)[1]
+
+
+async def test_play_when_its_way_back_is_full_before_then_each_session_is_the_bots_forfeit() -> None:
+    journal = ListJournal()
+    spec = match_spec(sessions=4, limits=LIMITS)
+    async with (
+        referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        full_connection(address) as one,
+    ):
+        play = headers(3, authorization="Bearer bot-4") + message(3, hostile.hello())
+        await asyncio.get_running_loop().sock_sendall(one, play)
+        async with asyncio.timeout(DEADLINE):
+            while not journal.of(4, EntryKind.CONNECTED):
+                await asyncio.sleep(0.01)
+        results = await play_match(address, spec)
+    assert [result.forfeit for result in results] == [s.seating.index(3) for s in spec.sessions]
+    assert {e.version_id for e in journal.entries if e.kind is EntryKind.FAULT} == {4}
+    assert {e.code for e in journal.of(4, EntryKind.FAULT)} == {"stall"}
