@@ -5,6 +5,7 @@ SECONDS`` plays the lowest card, and thinks about each turn for so long.
 """
 
 import asyncio
+import ctypes
 import logging
 import os
 import signal
@@ -21,6 +22,10 @@ from referee.service.server import ServerOptions, run
 from tests.referee.support import DEADLINE, Tokens
 from tests.tied import tied
 
+STALL = signal.SIGHUP
+"""Its handler in a referee's process is ``sleep`` of the C library, which takes the number 1 for a second."""
+_libc = ctypes.CDLL(None)
+
 
 class Process:
     """A running process."""
@@ -35,6 +40,13 @@ class Process:
 
     def signal(self, number: signal.Signals) -> None:
         os.kill(self._popen.pid, number)
+
+    def stall_threads(self) -> None:
+        """Let all threads of a referee but that of its event loop sleep for a second, gRPC's among them."""
+        pid = self._popen.pid
+        for thread in map(int, os.listdir(f"/proc/{pid}/task")):
+            if thread != pid:
+                _libc.tgkill(pid, thread, STALL)
 
     async def line(self) -> str:
         """The next line that it prints."""
@@ -85,6 +97,7 @@ async def bot_process(address: str, number: int, seconds: float = 0.0) -> AsyncI
 def main(kind: str, *arguments: str) -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)
     if kind == "referee":
+        _libc.signal(STALL, _libc.sleep)
         options = ServerOptions(drain_seconds=5)
         run("127.0.0.1:0", Tokens(), options=options, on_ready=lambda port: print(port, flush=True))
         return

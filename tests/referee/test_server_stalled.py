@@ -11,15 +11,17 @@ import pytest
 from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
 
 from referee.matches.journal import EntryKind
-from referee.matches.match import Limits
+from referee.matches.match import Limits, SessionResult
 from referee.service import sockets
 from referee.service.server import ServerOptions
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, headers, message, settings, window
+from tests.referee.processes import referee_process
 from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are looked at on Linux alone")
 
+BOTS = (1, 2, 3, 4)
 LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2)
 QUESTION = ServerReflectionRequest(file_containing_symbol="referee.v1.BotService").SerializeToString()
 """Has a long answer."""
@@ -51,6 +53,21 @@ def is_full(port: int, peer_port: int) -> bool:
     """Return whether the referee's end of a connection takes nothing more."""
     ours = [one.file for one in sockets.connections(port) if one.peer.port == peer_port]
     return bool(ours) and not select.select([], ours, [], 0)[1]
+
+
+async def test_stall_when_grpcs_threads_do_nothing_for_seconds_then_no_bot_has_a_fault() -> None:
+    spec = match_spec(sessions=24, deals=2, limits=LIMITS)
+    arrived: list[SessionResult] = []
+    async with referee_process() as (address, process), sdk_bots(address, dict.fromkeys(BOTS, lowest)):
+        running = asyncio.create_task(play_match(address, spec, arrived=arrived))
+        for stalls in range(1, 5):
+            async with asyncio.timeout(DEADLINE):
+                while len(arrived) < stalls and not running.done():
+                    await asyncio.sleep(0.001)
+            assert not running.done()
+            process.stall_threads()
+        results = await running
+    assert [(result.faults, result.forfeit) for result in results] == [((0, 0, 0, 0), None)] * 24
 
 
 async def test_play_when_its_way_back_is_full_before_then_each_session_is_the_bots_forfeit() -> None:
