@@ -32,7 +32,7 @@ from tests.arena.waiting import DEADLINE
 
 SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
 BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(9)}
-SESSIONS = 20
+SESSIONS = 10
 QUEUE = {
     "format": "continuous",
     "ruleset": "chinese",

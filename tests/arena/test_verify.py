@@ -88,7 +88,7 @@ def test_each_of_a_hundred_changed_fields_is_found_and_its_line_named(cup: list[
         for path in leaves(parsed(line)):
             kind = (part_of(line), *(step for step in path if isinstance(step, str)))
             kinds.setdefault(kind, []).append((number, path))
-    chosen = [one for places in kinds.values() for one in rng.sample(places, min(2, len(places)))]
+    chosen = [one for places in kinds.values() for one in rng.sample(places, 1)]
     assert len(kinds) > 100
     missed = []
     for number, path in chosen:
