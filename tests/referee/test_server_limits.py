@@ -2,17 +2,22 @@
 
 import asyncio
 import socket
+import threading
+from collections.abc import Callable
 from contextlib import ExitStack
 
 import grpc
 import pytest
 
+from referee.matches.auth import BotIdentity
+from referee.matches.journal import LogEntry, LogQuery
 from referee.protocol.reasons import Reason, read_failure
-from referee.service import calls, reception
+from referee.service import access, calls, logs, reception
+from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from tests.referee import hostile
 from tests.referee.hostile import PREFACE, frame, headers, message, settings, status_of
-from tests.referee.support import DEADLINE, WORKER_TOKEN, bearer, referee
+from tests.referee.support import DEADLINE, WORKER_TOKEN, ListJournal, Tokens, bearer, referee
 
 
 async def never_asked(address: str) -> grpc.StatusCode:
@@ -55,6 +60,79 @@ async def test_calls_when_too_many_of_a_host_send_no_request_then_others_are_tur
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
+
+
+class Slow:
+    """Something that is asked, and answers once it may."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.may_answer = threading.Event()
+
+    def wait(self) -> None:
+        self.asked += 1
+        self.may_answer.wait(DEADLINE)
+
+
+class SlowTokens(Tokens, Slow):
+    def __init__(self) -> None:
+        Tokens.__init__(self)
+        Slow.__init__(self)
+
+    def bot(self, token: str) -> BotIdentity | None:
+        self.wait()
+        return super().bot(token)
+
+
+class SlowJournal(ListJournal, Slow):
+    def __init__(self) -> None:
+        ListJournal.__init__(self)
+        Slow.__init__(self)
+
+    def read(self, token: str, query: LogQuery) -> list[LogEntry]:
+        self.wait()
+        return []
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE):
+        while not true():
+            await asyncio.sleep(0.001)
+
+
+async def read_log(address: str, source: str = "") -> grpc.StatusCode:
+    return await status_of(address, "ListLogEntries", [b""], "bot-1", source=source)
+
+
+async def one_too_many(address: str, slow: Slow) -> list[grpc.StatusCode]:
+    """Return how two calls of a host end after another one was refused, and one of another host."""
+    both = [asyncio.create_task(read_log(address)) for _ in range(2)]
+    await until(lambda: slow.asked == 2)
+    assert await read_log(address) is grpc.StatusCode.RESOURCE_EXHAUSTED
+    elsewhere = asyncio.create_task(read_log(address, hostile.ELSEWHERE))
+    await until(lambda: slow.asked == 3)
+    slow.may_answer.set()
+    return await asyncio.gather(*both, elsewhere)
+
+
+async def test_tokens_when_a_host_has_too_many_looked_up_then_further_calls_of_it_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(access, "LOOKUPS_FROM_PEER", 2)
+    tokens = SlowTokens()
+    options = ServerOptions(drain_seconds=0, journal=ListJournal())
+    async with referee(tokens=tokens, options=options) as address:
+        assert await one_too_many(address, tokens) == [grpc.StatusCode.OK] * 3
+
+
+async def test_logs_when_a_host_reads_too_many_then_further_calls_of_it_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logs, "READERS_FROM_PEER", 2)
+    monkeypatch.setattr(logs, "THREADS", 3)
+    journal = SlowJournal()
+    async with referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address:
+        assert await one_too_many(address, journal) == [grpc.StatusCode.OK] * 3
 
 
 async def test_bot_when_a_silent_stream_of_it_is_new_then_another_waits_and_other_bots_come_in(

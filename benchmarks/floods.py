@@ -1,0 +1,208 @@
+"""Floods for ``benchmarks.hostile``, each from another host than the honest bots, as the referee sees it.
+
+``python -m benchmarks.floods NAME ADDRESS`` says when it is ready, begins at the first line that it reads,
+and goes on until it is killed. All of it stays on the loop-back interface.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+
+from referee.client import run_match
+from referee.matches.match import Limits, MatchBot, MatchSpec, SessionSpec
+from referee.ruleset import load_ruleset
+from tests.referee import hostile
+from tests.referee.hostile import ELSEWHERE, PREFACE, frame, headers, message, settings
+
+MATCH = "honest"
+"""The match that the honest bots play."""
+STREAMS = 900
+"""Calls that are opened on one connection."""
+PING = frame(hostile.PING, 0, 0, bytes(8))
+CANCEL = (8).to_bytes(4)
+"""Why a stream is reset."""
+LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=10)
+
+
+def spec(name: str, bots: Sequence[int], sessions: int, deals: int = 1) -> MatchSpec:
+    """Return a match of four bots that have a second for each decision."""
+    return MatchSpec(
+        match_id=name,
+        tournament="bench",
+        round=1,
+        table=1,
+        ruleset=load_ruleset("chinese").to_object(),
+        bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in bots),
+        sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
+        deals=deals,
+        commitment="",
+        limits=LIMITS,
+    )
+
+
+class Raw:
+    """A TCP connection to the referee that reads nothing."""
+
+    def __init__(self, address: str, data: bytes) -> None:
+        host, port = address.rsplit(":", 1)
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        self._socket.bind((ELSEWHERE, 0))
+        self._socket.connect((host, int(port)))
+        self._socket.setblocking(False)
+        self._data = data
+
+    async def send(self, seconds: float) -> None:
+        """Send what the referee takes within so many seconds."""
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.get_running_loop().sock_sendall(self._socket, self._data)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+async def hold(address: str, data: bytes, connections: int, seconds: float) -> None:
+    """Send the data on so many connections, keep them for some time without reading, and close them."""
+    raw = [Raw(address, data) for _ in range(connections)]
+    try:
+        await asyncio.gather(*(one.send(seconds) for one in raw))
+        await asyncio.sleep(seconds)
+    finally:
+        for one in raw:
+            one.close()
+
+
+def calls(path: str, body: bytes | None = None, streams: int = STREAMS, **more: str) -> bytes:
+    """Return the bytes that open so many calls on one connection."""
+    numbers = range(1, 2 * streams, 2)
+    opened = [headers(n, path, **more) + (b"" if body is None else message(n, body)) for n in numbers]
+    return PREFACE + settings() + frame(hostile.WINDOW_UPDATE, 0, 0, (1 << 20).to_bytes(4)) + b"".join(opened)
+
+
+async def pings(address: str) -> None:
+    """Send 20,000 PING frames, and read none of the answers."""
+    await hold(address, PREFACE + settings() + PING * 20_000, 1, 0.5)
+
+
+async def many_pings(address: str) -> None:
+    """Send 480,000 PING frames, and read none of the answers."""
+    await hold(address, PREFACE + settings() + PING * 480_000, 1, 2)
+
+
+async def read_pings(address: str) -> None:
+    """Send PING frames without an end, and read the answers."""
+    async with hostile.socket(address, ELSEWHERE) as connection:
+        await connection.send(PREFACE + settings())
+        closed = asyncio.create_task(connection.closed())
+        while not closed.done():
+            await connection.send(PING * 4000)
+            await asyncio.sleep(0)
+
+
+async def connections(address: str) -> None:
+    """Close connections as soon as they are open."""
+    for _ in range(200):
+        Raw(address, b"").close()
+
+
+async def resets(address: str) -> None:
+    """Reset calls as soon as they are open."""
+    opened = [headers(n, "Check") + frame(hostile.RST_STREAM, 0, n, CANCEL) for n in range(1, 8000, 2)]
+    await hold(address, PREFACE + settings() + b"".join(opened), 1, 0.5)
+
+
+async def watches(address: str) -> None:
+    """Open 9,000 streams that watch the health."""
+    await hold(address, calls("Watch", b""), 10, 2)
+
+
+async def unasked(address: str) -> None:
+    """Open 18,000 calls whose request never comes."""
+    await hold(address, calls("GetStatus"), 20, 2)
+
+
+async def silent(address: str) -> None:
+    """Streams with a token that never say hello."""
+    await hold(address, calls("Play", authorization="Bearer 99"), 1, 2)
+
+
+async def reconnects(address: str) -> None:
+    """Connect with one token again and again, on many connections at once."""
+    await hold(address, calls("Play", hostile.hello(), 50, authorization="Bearer 99"), 4, 0.1)
+
+
+async def spectators(address: str) -> None:
+    """Spectators that read nothing."""
+    body = b"\x0a" + bytes([len(MATCH)]) + MATCH.encode()
+    data = calls("WatchMatch", body, 500).replace(settings(), settings(initial_window_size=0))
+    await hold(address, data, 4, 3)
+
+
+async def garbage(address: str) -> None:
+    """Bytes that are no messages, for all services."""
+    rng = random.Random()
+    for path in ("Play", "Check", "Watch", "ServerReflectionInfo", "WatchMatch", "GetStatus"):
+        data = calls(path, b"\xff" + rng.randbytes(200), 50, authorization="Bearer 98")
+        await hold(address, data, 1, 0.05)
+    await hold(address, rng.randbytes(5000), 1, 0.05)
+
+
+async def packed(address: str) -> None:
+    """A table of four bots that answer all turns with cards that are no numbers."""
+    bots = [asyncio.create_task(_packed_bot(address, number)) for number in BOTS]
+    while True:
+        await asyncio.to_thread(_run_packed, address)
+        assert not any(bot.done() for bot in bots)
+
+
+FLOODS: dict[str, Callable[[str], Awaitable[None]]] = {
+    flood.__name__: flood
+    for flood in (
+        pings,
+        many_pings,
+        read_pings,
+        watches,
+        unasked,
+        silent,
+        reconnects,
+        connections,
+        resets,
+        spectators,
+        garbage,
+        packed,
+    )
+}
+BOTS = range(90, 94)
+"""Those of ``packed``."""
+
+
+def _run_packed(address: str) -> None:
+    for _ in run_match(address, "worker", spec("packed", BOTS, 2)):
+        pass
+
+
+async def _packed_bot(address: str, number: int) -> None:
+    async with hostile.socket(address, ELSEWHERE) as connection:
+        opening = headers(1, authorization=f"Bearer {number}") + message(1, hostile.hello())
+        await connection.send(PREFACE + settings() + opening)
+        async for turn in connection.turns():
+            await connection.send(message(1, hostile.packed_move(turn, b"\xff")))
+
+
+async def main(name: str, address: str) -> None:
+    os.nice(19)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    while True:
+        with contextlib.suppress(OSError):
+            await FLOODS[name](address)
+        await asyncio.sleep(0.01)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
