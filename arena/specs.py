@@ -1,4 +1,4 @@
-"""What an organiser asks for: tournaments as validated, frozen values, from TOML or from options."""
+"""Tournaments as an organiser specifies them: validated, frozen values, from TOML or from options."""
 
 import json
 import re
@@ -29,7 +29,7 @@ from referee.toml import read_toml
 from referee.validation import Refused, Wording, problems, shown, suggestion
 
 LONGEST_NAME = 39
-"""Characters in a name at most."""
+"""Most characters in a name."""
 
 NAME = re.compile(rf"[a-z0-9][a-z0-9-]{{0,{LONGEST_NAME - 1}}}")
 """Names of owners, bots, tournaments, leagues and divisions."""
@@ -115,23 +115,23 @@ class Asked(BaseModel):
     name: Name
     """Its name: 1 to 39 of a-z, 0-9 and -, unique in the arena."""
     format: Annotated[str, PlainValidator(_format), WithJsonSchema({"enum": list(FORMATS)})] = Field(
-        description=f"How its rounds are paired: {', '.join(f'``{name}``' for name in FORMATS)}."
+        description=f"How rounds are paired: {', '.join(f'``{name}``' for name in FORMATS)}."
     )
     ruleset: Annotated[
         str | dict[str, Any], PlainValidator(_ruleset), WithJsonSchema({"type": ["string", "object"]})
     ]
-    """What is played: a preset, a TOML file, or a ruleset's fields; it says how many sit at a table."""
+    """The ruleset: a preset, a TOML file, or a ruleset's fields. It determines the table size."""
     entrants: Annotated[tuple[str, ...], Field(strict=False), AfterValidator(_distinct)]
     """Up to 10,000 bots in the order of seeding: ``owner/bot@version``, or ``owner/bot`` for the newest."""
 
 
 class TournamentSpec(Terms, Asked):
-    """A tournament as it is asked for."""
+    """A tournament as specified."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     options: Annotated[dict[str, object], AfterValidator(_plain)] = Field(default_factory=dict)
-    """Options of the format alone."""
+    """Options of the format."""
 
     @model_validator(mode="after")
     def _match_outlasts_joining(self) -> Self:
@@ -148,7 +148,7 @@ class TournamentSpec(Terms, Asked):
 
 
 def make_spec(values: Mapping[str, object], folder: Path | None = None) -> TournamentSpec:
-    """Return the spec that these values make; what is left out has its default.
+    """Return the spec with these values, and defaults for those that are missing.
 
     A ``ruleset`` that ends in ``.toml`` is a file, relative to ``folder``. Raise SpecError for all unknown,
     missing and wrong values, and RulesetError for a wrong ruleset file.

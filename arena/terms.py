@@ -11,30 +11,30 @@ BEACON = r"^[ -~]+$"
 
 
 class Limits(BaseModel):
-    """What bots are held to in a session."""
+    """The limits for bots in a session."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     decision_ms: int = Field(default=1000, ge=1, le=3_600_000)
-    """Milliseconds that a decision may take."""
+    """Milliseconds allowed for a decision."""
     join_seconds: int = Field(default=30, ge=1, le=3_600)
-    """Seconds that absent bots are waited for when a match starts."""
+    """Seconds to wait for absent bots when a match starts."""
     faults: int = Field(default=10, ge=1, le=1_000_000)
-    """Number of faults at which a session is forfeit."""
+    """Number of faults at which a bot forfeits the session."""
     bank_ms: int = Field(default=0, ge=0, le=86_400_000)
-    """Milliseconds of thinking time that each seat has for all decisions of a session; 0: no bank."""
+    """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
     increment_ms: int = Field(default=0, ge=0, le=3_600_000)
-    """Milliseconds that each decision adds to the bank."""
+    """Milliseconds added to the bank after each decision."""
     credit_ms: int = Field(default=100, ge=0, le=60_000)
-    """Milliseconds that are credited to a decision for the network at most."""
+    """Most milliseconds credited to a decision for the network."""
     ask_forced: bool = False
-    """Whether bots are asked even where they have no choice."""
+    """Whether bots are asked even if they have no choice."""
     match_seconds: int = Field(default=0, ge=0, le=604_800)
-    """Seconds that a match may take, with the wait for absent bots, so more than ``join_seconds``; then the
-    bot that has thought longest in it forfeits the sessions that are not finished. 0: as many as it takes."""
+    """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. When they
+    are up, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
     min_sessions: int = Field(default=1, ge=1, le=256)
-    """Sessions at once that a bot must take at the referee of its match; one that takes fewer is told so when
-    it enters, and counts as absent."""
+    """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is refused
+    when it enters, and counts as absent later."""
 
 
 class Plan(BaseModel):
@@ -43,8 +43,8 @@ class Plan(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     rounds: int | None = Field(default=None, ge=1, le=10_000)
-    """Rounds; by default as many as the format takes. Swiss needs a number, as does a round-robin of more
-    than 400 entrants; a knockout takes none."""
+    """Rounds; by default as many as the format needs. Required for Swiss, and for a round-robin of more than
+    400 entrants; not allowed for a knockout."""
     sessions: int = Field(default=4, ge=1, le=MAX_SESSIONS)
     """Sessions in a match."""
     deals: int | None = Field(default=None, ge=1, le=MAX_DEALS)
@@ -52,25 +52,26 @@ class Plan(BaseModel):
     duplicate: bool = False
     """Whether all tables of a round play the same deals."""
     allow_same_owner: bool = False
-    """Whether two bots of an owner may sit at one table."""
+    """Whether two bots of one owner may sit at the same table."""
     options: dict[str, object] = Field(default_factory=dict)
-    """Options of the format alone."""
+    """Options of the format."""
 
 
 class Entry(BaseModel):
-    """What has to be there before a tournament starts."""
+    """What is required before a tournament starts."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     require_check: bool = False
     """Whether every entrant must have passed ``arena bot check``."""
     beacon: str | None = Field(default=None, max_length=200, pattern=BEACON)
-    """A public value that nobody can know before, named by its source and hour, as ``drand round 4829341``:
-    it is mixed into the seed when the tournament starts. By default the organiser alone draws the luck."""
+    """A public value that nobody can know in advance, named by its source and time, as
+    ``drand round 4829341``: it is mixed into the seed when the tournament starts. By default the organiser
+    alone draws the seed."""
 
 
 class Terms(Limits, Plan, Entry):
-    """Everything that can be set for a tournament but who plays what, and in which format."""
+    """Everything that can be set for a tournament except ruleset, entrants and format."""
 
 
 def described(field: FieldInfo) -> str:

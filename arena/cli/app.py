@@ -30,13 +30,13 @@ COMMANDS = (
     Later(
         "migrate",
         "arena.cli.migrate:migrate",
-        "Bring the database to the schema of this version, or make its tables.",
+        "Upgrade the database to the schema of this version, or create its tables.",
     ),
     Later("referee", "arena.cli.referee:referee", "Run a referee: bots and workers connect to it."),
     Later(
         "worker",
         "arena.cli.worker:worker",
-        "Run a worker: it has matches played and stores the results.",
+        "Run a worker: it has referees play matches, and stores the results.",
     ),
     Later(
         "beat",
@@ -53,14 +53,14 @@ COMMANDS = (
     Later(
         "token",
         "arena.cli.tokens:app",
-        "Make, list and revoke tokens of workers, organisers and spectators. Bots get theirs with `arena bot"
-        " register`.",
+        "Create, list and revoke tokens of workers, organisers and spectators. Bots get theirs with"
+        " `arena bot register`.",
     ),
     Later("tournament", "arena.cli.tournaments:app", "Create, start, follow and end tournaments."),
     Later(
         "league",
         "arena.cli.leagues:app",
-        "Leagues: divisions whose seasons start by themselves, promotion, relegation.",
+        "Manage leagues: divisions, seasons that start by themselves, promotion and relegation.",
     ),
     Later(
         "verify",
@@ -75,16 +75,16 @@ COMMANDS = (
     Later(
         "export",
         "arena.cli.results:export",
-        "Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it.",
+        "Write a tournament as JSON lines: all that `arena verify` needs, including every deal record.",
     ),
-    Later("backup", "arena.cli.backup:backup", "Write the database into a file, while everything may run."),
+    Later("backup", "arena.cli.backup:backup", "Write the database to a file; the arena may be running."),
     Later(
         "restore",
         "arena.cli.backup:restore",
-        "Put a backup into the place of the database, which is gone afterwards. Stop everything before.",
+        "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
-    Later("match", "arena.cli.results:match", "Look at matches."),
-    Later("rating", "arena.cli.results:rating", "Prove the ratings."),
+    Later("match", "arena.cli.results:match", "Show matches and their seatings."),
+    Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
@@ -106,7 +106,7 @@ def arena(
     ctx: typer.Context,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the arena's data; before ARENA_DATA and the default, .arena here."),
+        typer.Option(help="Folder of the arena's data; overrides ARENA_DATA and the default, .arena here."),
     ] = None,
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")

@@ -11,18 +11,18 @@ from arena.migrations import HEAD
 from arena.operations import backups
 
 
-def backup(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="File to make.")]) -> None:
-    """Write the database into a file, while everything may run.
+def backup(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
+    """Write the database to a file; the arena may be running.
 
-    It holds the seeds of tournaments that have not ended: it is as secret as the arena. A database that is a
-    server has tools of its own.
+    It holds the seeds of tournaments that have not ended, so it is as secret as the arena. For PostgreSQL use
+    pg_dump.
     """
     revision = backups.backup(settings_of(ctx), file)
     say(f"{file} holds the database, schema {revision}")
 
 
-def restore(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="What was backed up.")]) -> None:
-    """Put a backup into the place of the database, which is gone afterwards. Stop everything before.
+def restore(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The backup.")]) -> None:
+    """Replace the database with a backup; its contents are lost. Stop everything first.
 
     The backup is checked first, and nothing is changed if it is damaged or something has the database open.
     """

@@ -38,11 +38,11 @@ app = typer.Typer(no_args_is_help=True, help="Register, list, check and run bots
 @app.command()
 def register(
     ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="Its owner's name and its own.")],
-    language: Annotated[str | None, typer.Option(help="What it is written in: go, c++, …")] = None,
+    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="The owner's name and the bot's.")],
+    language: Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a bot, or the next version of one, and print its token. The token is shown only once."""
+    """Register a bot, or a bot's next version, and print its token. The token is shown only once."""
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
@@ -98,27 +98,36 @@ def revoke(
 def log_(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
-    token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="A good token of any version of the bot.")],
+    token: Annotated[
+        str, typer.Option(envvar="ARENA_TOKEN", help="A valid token of any version of the bot.")
+    ],
     organiser: Annotated[
-        bool, typer.Option("--organiser", help="The token is an organiser's, which opens every bot's log.")
+        bool,
+        typer.Option(
+            "--organiser", help="The token is an organiser's, which gives access to every bot's log."
+        ),
     ] = False,
-    limit: Annotated[int, typer.Option(help=f"Entries to show at most, the newest; up to {KEPT}.")] = 50,
-    kind: Annotated[str | None, typer.Option(help=f"Only these: {', '.join(KINDS)}.")] = None,
+    limit: Annotated[
+        int, typer.Option(help=f"Show at most this many of the newest entries; up to {KEPT}.")
+    ] = 50,
+    kind: Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(KINDS)}.")] = None,
     session: Annotated[
         str | None,
-        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION; or the beginning of that."),
+        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes, until Ctrl-C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Keep printing new entries until Ctrl-C.")] = False,
     referee: Annotated[
         str | None,
-        typer.Option(help="host:port of a referee to ask, from any machine; else the arena's database here."),
+        typer.Option(
+            help="host:port of a referee to ask, from any machine; without it, this arena's database."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
 ) -> None:
-    """Show what the referees noted of a bot: faults with the position, notices, connections and their ends.
+    """Show a bot's log: faults with the position, notices, connections and why they ended.
 
-    Whoever has a token of the bot is its author. An organiser has one from `arena token create NAME --scope
-    organiser`, and gives it with --organiser.
+    Any token of the bot gives access. An organiser uses the option --organiser, and a token from
+    `arena token create NAME --scope organiser`.
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
     with nullcontext(None) if referee else storage_of(ctx) as storage:
@@ -146,24 +155,26 @@ def check_(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[-- COMMAND …]", help="What starts the bot; without it the bot is waited for."
+            metavar="[-- COMMAND …]",
+            help="The command that starts the bot; without it, the check waits for the bot.",
         ),
     ] = None,
     listen: Annotated[str, typer.Option(help="host:port to listen on.")] = "127.0.0.1:0",
     scenario: Annotated[
-        list[str] | None, typer.Option(help="Only this scenario; once for each. The result is not kept.")
+        list[str] | None,
+        typer.Option(help="Only this scenario; repeat the option for more. The result is not stored."),
     ] = None,
     wait: Annotated[float, typer.Option(help="Seconds to wait for the bot to connect.")] = 60.0,
-    log: Annotated[Path | None, typer.Option(help="File for what the bot's own process prints.")] = None,
+    log: Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")] = None,
     store: Annotated[
-        bool, typer.Option("--store/--no-store", help="Keep the result with the bot version.")
+        bool, typer.Option("--store/--no-store", help="Store the result with the bot version.")
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Check that a bot speaks the protocol, through scenarios of a referee made for it.
+    """Check that a bot follows the protocol, in scenarios that a special referee plays with it.
 
-    The bot is started with the COMMAND (ARENA_REFEREE and ARENA_TOKEN are set for it), or its author starts
-    it with the address and the token that are printed. Ends with status 1 if it does not pass.
+    COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it). Without it, the author starts the
+    bot with the address and the token that are printed. Exits with status 1 if the bot does not pass.
     """
     from referee.check import check  # which every other command can do without, and would load
 
@@ -210,12 +221,13 @@ def run(
     program: Annotated[
         str,
         typer.Argument(
-            metavar="FILE_OR_MODULE", help="Python with a function choose(turn) or a class that has it."
+            metavar="FILE_OR_MODULE",
+            help="Python file or module with a function choose(turn), or a class with such a method.",
         ),
     ],
     token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="The bot version's token.")],
     referee: Annotated[
-        str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, parted by commas.")
+        str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, separated by commas.")
     ] = DEFAULT_REFEREE,
 ) -> None:
     """Run a bot written in Python until Ctrl-C."""

@@ -14,7 +14,7 @@ WIDTH = 12
 def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Check this arena: settings, versions, database, broker, referees, clocks, disk, leases, queue.
 
-    Changes nothing. Ends with status 1 if something fails; warnings do not.
+    Changes nothing. Exits with status 1 if a check fails, but not for warnings.
     """
     given: Given = ctx.obj
     findings = examine({} if given.data is None else {"data": given.data}, utc_now)

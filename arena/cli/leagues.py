@@ -14,7 +14,8 @@ from arena.leagues.spec import load_league
 from arena.models import utc_now
 
 app = typer.Typer(
-    no_args_is_help=True, help="Leagues: divisions whose seasons start by themselves, promotion, relegation."
+    no_args_is_help=True,
+    help="Manage leagues: divisions, seasons that start by themselves, promotion and relegation.",
 )
 
 Name = Annotated[str, typer.Argument(metavar="LEAGUE", help="The league's name.")]
@@ -24,11 +25,13 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 @app.command()
 def apply(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What the league is to be.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Change it; without this it is only shown.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The league as a TOML file.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Make the changes; without this they are only shown.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a league what a file says, from its next season on. Without --yes it is only shown."""
+    """Make a league what a file says, from its next season on. Without --yes, only show the changes."""
     spec = load_league(file)
     with storage_of(ctx) as storage:
         made = (
@@ -64,7 +67,7 @@ def _text(value: object) -> str:
 
 @app.command()
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot play from the next season on: by its newest version then, or always by the one named."""
+    """Let a bot play from the next season on, with its newest version then, or always with the one named."""
     with storage_of(ctx) as storage:
         membership.join(storage, actor_at_terminal(), name, bot, utc_now())
         next_at = overview.show(storage, name).league.next_at
@@ -79,7 +82,7 @@ NO_MORE = "no other season is planned"
 
 @app.command()
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot play no more from the next season on; a season that is played it plays to the end."""
+    """Let a bot play no more from the next season on; it plays a running season to the end."""
     with storage_of(ctx) as storage:
         membership.leave(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
@@ -112,7 +115,7 @@ def _season(league: LeagueInfo) -> str:
 def show_(
     ctx: typer.Context,
     name: Name,
-    season: Annotated[int | None, typer.Option(min=1, help="An earlier season.")] = None,
+    season: Annotated[int | None, typer.Option(min=1, help="Show this earlier season.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
@@ -159,7 +162,7 @@ def _show_outside(found: LeagueShown) -> None:
 
 @app.command()
 def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """List a league's seasons, the latest first: who was first, who went up and who went down."""
+    """List a league's seasons, the latest first: who won, who was promoted and who was relegated."""
     with storage_of(ctx) as storage:
         seasons = overview.history(storage, name)
     if as_json:

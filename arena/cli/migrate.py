@@ -9,9 +9,9 @@ from arena.storage import migrate_storage
 
 
 def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:
-    """Bring the database to the schema of this version, or make its tables.
+    """Upgrade the database to the schema of this version, or create its tables.
 
-    In one transaction: it happens as a whole or not at all. Make a backup before.
+    This is one transaction: it happens as a whole or not at all. Make a backup first.
     """
     before = migrate_storage(settings_of(ctx))
     if as_json:

@@ -22,7 +22,7 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 
 
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Enter a bot into a tournament that may have begun, if its format allows that."""
+    """Enter a bot into a tournament; after the start, only if its format allows that."""
     with storage_of(ctx) as storage:
         require_able(storage, name, asker(settings_of(ctx)), bot)
         first = entry.enter(storage, actor_at_terminal(), name, bot, utc_now())
@@ -33,7 +33,7 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 
 
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Withdraw a bot from a tournament after the rounds that are paired, if its format allows that."""
+    """Withdraw a bot from a tournament after the rounds already paired, if its format allows that."""
     with storage_of(ctx) as storage:
         last = entry.withdraw(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:
@@ -43,7 +43,7 @@ def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fal
 
 
 def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Pair no more rounds: the tournament finishes when those that are paired have been played."""
+    """Pair no more rounds: the tournament finishes when the rounds already paired have been played."""
     with storage_of(ctx) as storage:
         status = lifecycle.stop(storage, actor_at_terminal(), name, utc_now())
     if as_json:
@@ -57,7 +57,7 @@ def pairings(
     name: Name,
     round: Annotated[int | None, typer.Option(min=1, help="Only this round.")] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Why each table of a Swiss round is as it is.")
+        bool, typer.Option("--explain", help="Explain why each table of a Swiss round is as it is.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -22,15 +22,17 @@ from referee.service.server import ServerOptions
 
 def referee(
     ctx: typer.Context,
-    listen: Annotated[str | None, typer.Option(help="host:port to listen on; before ARENA_LISTEN.")] = None,
+    listen: Annotated[
+        str | None, typer.Option(help="host:port to listen on; overrides ARENA_LISTEN.")
+    ] = None,
     address: Annotated[
         str | None,
-        typer.Option(help="Which of ARENA_REFEREES it is, where that differs from what it listens on."),
+        typer.Option(help="Which of ARENA_REFEREES it is, if not the address that it listens on."),
     ] = None,
 ) -> None:
     """Run a referee: bots and workers connect to it.
 
-    SIGTERM lets it finish what is being played, SIGINT (Ctrl-C) ends it at once.
+    On SIGTERM it finishes what is being played; on SIGINT (Ctrl-C) it ends at once.
     """
     settings = settings_of(ctx, **({"listen": listen} if listen else {}))
     logs.set_up(settings, "referee")

@@ -31,8 +31,8 @@ from referee.matches.match import MAX_SESSIONS
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""
 
-match = typer.Typer(no_args_is_help=True, help="Look at matches.")
-rating = typer.Typer(no_args_is_help=True, help="Prove the ratings.")
+match = typer.Typer(no_args_is_help=True, help="Show matches and their seatings.")
+rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
 
 
 def leaderboard(
@@ -41,7 +41,7 @@ def leaderboard(
         str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
     ] = None,
     size: Annotated[int | None, typer.Option(help="Only tables of this size.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Places shown of each pool.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Show this many places of each pool.")] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
@@ -196,7 +196,9 @@ def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
 def seating(
     size: Annotated[int, typer.Argument(min=2, max=8, help="Bots at the table.")],
     sessions: Annotated[int, typer.Argument(min=1, max=MAX_SESSIONS, help="Sessions in the match.")],
-    duplicate: Annotated[bool, typer.Option("--duplicate", help="As in a duplicate tournament.")] = False,
+    duplicate: Annotated[
+        bool, typer.Option("--duplicate", help="Show the seating of a duplicate tournament.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show who sits where in the sessions of a match, and how even the seating is."""
@@ -227,9 +229,9 @@ def rebuild(
 ) -> None:
     """Recompute all ratings from the points of the deals, and say whether they are right.
 
-    Exit status 1: something is wrong. With --mend ratings that are not what their changes gave are
-    corrected; the rows of what each match changed are never touched: if one of them is wrong, it is named.
-    Tournaments may run meanwhile.
+    Exits with status 1 if something is wrong. With --mend, ratings that differ from the sum of their changes
+    are corrected. The stored changes themselves are never altered; those that are wrong are named.
+    Tournaments may be running.
     """
     with storage_of(ctx) as storage:
         found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
@@ -250,12 +252,12 @@ def rebuild(
 def export(
     ctx: typer.Context,
     tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
-    output: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
-    deals: Annotated[
-        bool, typer.Option("--deals", help="Deal records only, without what is between them.")
-    ] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; the default is standard output.")
+    ] = None,
+    deals: Annotated[bool, typer.Option("--deals", help="Write the deal records only.")] = False,
 ) -> None:
-    """Write a tournament as JSON lines: all that `arena verify` needs, every deal record among it."""
+    """Write a tournament as JSON lines: all that `arena verify` needs, including every deal record."""
     with storage_of(ctx) as storage:
         lines = (export_records if deals else export_lines)(storage, tournament)
         if output is None:

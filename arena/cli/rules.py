@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 
 @rules_app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the rulesets that can be played by name."""
+    """List the presets."""
     rulesets = [load_ruleset(name) for name in preset_names()]
     if as_json:
         print_json([{"name": one.name, "version": one.version, "hash": one.hash} for one in rulesets])
@@ -75,13 +75,15 @@ def random(
     deals: Annotated[int, typer.Option(min=1, help="How many deals to play.")],
     seed: Annotated[
         str,
-        typer.Option(metavar="HEX", help="The tournament seed, 64 digits; fewer are filled up with zeros."),
+        typer.Option(
+            metavar="HEX", help="The tournament seed, 64 digits; a shorter one is padded with zeros."
+        ),
     ],
     session_deals: Annotated[
-        int | None, typer.Option(min=1, help="Deals in a session; as the ruleset has it, if not given.")
+        int | None, typer.Option(min=1, help="Deals in a session; by default as many as the ruleset says.")
     ] = None,
 ) -> None:
-    """Play at random, and write the deal records."""
+    """Play random deals, and write their records."""
     rules = compile_ruleset(_load(ruleset))
     for record in random_records(rules, _seed(seed), deals, session_deals):
         sys.stdout.write(_line(record))

@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help=f"What people call it: 1 to {LONGEST_NAME} of a-z, 0-9 and -.")
+    str, typer.Argument(metavar="NAME", help=f"The token's name: 1 to {LONGEST_NAME} of a-z, 0-9 and -.")
 ]
 
 

@@ -35,7 +35,7 @@ Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament'
 def create(
     ctx: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE.toml", help="What is asked for, as TOML.")
+        Path | None, typer.Argument(metavar="FILE.toml", help="The tournament as a TOML file.")
     ] = None,
     as_json: AsJson = False,
     **fields: object,
@@ -85,7 +85,7 @@ def start(
     name: Name,
     beacon: Annotated[
         str | None,
-        typer.Option(metavar="VALUE", help="What the beacon said, after the tournament was locked."),
+        typer.Option(metavar="VALUE", help="The beacon's value, published after the tournament was locked."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -173,10 +173,12 @@ def standings(
     ctx: typer.Context,
     name: Name,
     crosstable: Annotated[
-        bool, typer.Option("--crosstable", help="Who finished before whom how often.")
+        bool, typer.Option("--crosstable", help="Show how often each bot finished before each other one.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=500, help="Places in the crosstable.")] = CROSSED,
-    offset: Annotated[int, typer.Option(min=0, help="Places that the crosstable leaves out before.")] = 0,
+    limit: Annotated[
+        int, typer.Option(min=1, max=500, help="Show this many places in the crosstable.")
+    ] = CROSSED,
+    offset: Annotated[int, typer.Option(min=0, help="Skip this many places of the crosstable.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a tournament's standings."""

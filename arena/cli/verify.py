@@ -40,14 +40,15 @@ class Verdict:
 
 def verify(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Exports of `arena export`, a tournament each.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Files written by `arena export`, one for each tournament."),
     ],
     as_json: AsJson = False,
 ) -> None:
     """Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.
 
-    Needs no database and no arena. The first difference of each file is named with its line, and makes the
-    exit status 1. Ratings that come from another tournament are checked if its export is among the files.
+    Needs no database and no arena. Prints the first difference in each file with its line; the exit status is
+    1 if there is any. Ratings that come from another tournament are checked if its export is among the files.
     """
     reports: list[Report] = []
     for file in files:

@@ -9,7 +9,7 @@ from arena.tasks import run_worker
 
 
 def worker(ctx: typer.Context) -> None:
-    """Run a worker: it has matches played and stores the results."""
+    """Run a worker: it has referees play matches, and stores the results."""
     settings = settings_of(ctx)
     logs.set_up(settings, "worker")
     with published(settings, "worker", WORKER):

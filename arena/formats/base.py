@@ -26,7 +26,7 @@ class Setup:
     rounds: int | None = None
     """Rounds; None: as many as the format takes, or until the tournament is stopped."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """Options of the format alone."""
+    """Options of the format."""
     lots: bytes = b""
     """What lots are drawn from."""
     owners_apart: bool = False

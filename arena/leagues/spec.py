@@ -1,4 +1,4 @@
-"""A league as an organiser asks for it: a validated, frozen value, from one TOML file."""
+"""A league as an organiser specifies it: a validated, frozen value, from one TOML file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -81,59 +81,59 @@ class _Table(BaseModel):
 
 
 class Qualification(_Table):
-    """What is played below the divisions, by those who have no place in one."""
+    """The level below the divisions, for bots without a place in one."""
 
     promoted: int = Field(ge=1, le=MOST_ENTRANTS)
-    """How many go up after each season, and as many come down for them."""
+    """Bots promoted after each season, with as many relegated to make room."""
     tournament: Tournament = Field(default_factory=dict)
-    """Fields of its tournaments that are other than the league's."""
+    """Fields of its tournaments that differ from the league's."""
 
 
 class Division(_Table):
     """A level of a league."""
 
     name: Name
-    """Unique in the league; places are kept by it."""
+    """The division's name, unique in the league; the places in a division belong to its name."""
     size: int | None = Field(default=None, ge=2, le=MOST_ENTRANTS)
-    """Places, at least a table's. Every division has it, but the lowest only above a qualification; otherwise
-    that takes everyone who has no place above."""
+    """Places, at least a table's. Required, except for the lowest division without a qualification, which
+    takes everyone without a place above."""
     promoted: int = Field(default=0, ge=0, le=MOST_ENTRANTS)
-    """How many go up after each season, and as many come down for them; the highest division has none."""
+    """Bots promoted after each season, with as many relegated to make room; 0 for the highest division."""
     tournament: Tournament = Field(default_factory=dict)
-    """Fields of its tournaments that are other than the league's."""
+    """Fields of its tournaments that differ from the league's."""
 
     @property
     def level(self) -> Level:
-        """What counts of it in promotion and relegation."""
+        """What promotion and relegation depend on."""
         return Level(self.size, self.promoted)
 
 
 class LeagueSpec(_Table):
-    """A league as it is asked for."""
+    """A league as specified."""
 
     name: Name
     """Unique in the arena; the names of its tournaments begin with it."""
     start: Annotated[
         datetime, PlainValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
     ]
-    """When the first season starts: a time with its zone."""
+    """When the first season starts: a time with a time zone."""
     interval_hours: Annotated[
         float, PlainValidator(_hours), WithJsonSchema({"type": "number", "minimum": 0.01, "maximum": 100_000})
     ]
     """Hours from one start to the next, 0.01 to 100000."""
     seasons: int | None = Field(default=None, ge=1, le=MOST_SEASONS)
-    """Seasons in all; by default there is no end."""
+    """Number of seasons; by default unlimited."""
     versions_per_owner: int | None = Field(default=None, ge=1, le=MOST_ENTRANTS)
-    """How many bot versions of one owner can play; by default any number."""
+    """Most bot versions of one owner that play in a season; by default any number."""
     allow_same_owner: bool = False
-    """Whether two bots of an owner may sit at one table, in the tournaments of all divisions."""
+    """Whether two bots of one owner may sit at the same table, in the tournaments of all divisions."""
     tournament: Tournament
-    """Fields of the tournaments of all divisions: those of a tournament's file but ``name``, ``entrants`` and
-    ``allow_same_owner``. A ruleset that is a file is copied into the league."""
+    """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
+    ``entrants``, ``allow_same_owner`` and ``beacon``. A ruleset file is copied into the league."""
     divisions: Annotated[tuple[Division, ...], Field(strict=False, min_length=1, max_length=MOST_DIVISIONS)]
-    """From the highest to the lowest."""
+    """The divisions, from the highest to the lowest."""
     qualification: Qualification | None = None
-    """What is played by those who have no place in a division; without it the lowest division takes them."""
+    """The level for bots without a place in a division; without it the lowest division takes them."""
 
     @property
     def levels(self) -> tuple[Division, ...]:
@@ -162,7 +162,7 @@ class LeagueSpec(_Table):
         return make_spec({**self.tournament, **level.tournament, **set_here})
 
     def to_object(self) -> dict[str, object]:
-        """Return the league as a JSON object, which ``make_league`` reads; what is absent has its default."""
+        """Return the league as a JSON object that ``make_league`` reads; absent fields have defaults."""
         given = self.model_dump(mode="json", exclude_defaults=True, exclude={"start"})
         given["start"] = self.start.isoformat()
         given["allow_same_owner"] = self.allow_same_owner
@@ -180,7 +180,7 @@ def load_league(path: Path) -> LeagueSpec:
 
 
 def make_league(values: Mapping[str, object], folder: Path | None = None) -> LeagueSpec:
-    """Return the league that these values make; SpecError names each table and field that is wrong.
+    """Return the league that these values specify; SpecError names each table and field that is wrong.
 
     Rulesets that are files are looked for in ``folder`` and become part of it.
     """
@@ -218,7 +218,7 @@ def _table(spec: LeagueSpec, at: int) -> str:
 
 
 def _divisions(spec: LeagueSpec) -> Iterator[Problem]:
-    """Yield what is wrong with the divisions beside one another."""
+    """Yield what is wrong between one division and another."""
     yield from _names(spec)
     yield from _places(spec)
     for at, level in enumerate(spec.levels[:-1]):

@@ -86,7 +86,7 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep two pairings apart."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)
-    """Options of the format alone."""
+    """Options of the format."""
     seed: str
     """32 random bytes in hexadecimal, secret until the tournament has ended."""
     seed_hash: str
