@@ -30,11 +30,11 @@ class Limits(BaseModel):
     ask_forced: bool = False
     """Whether bots are asked even if they have no choice."""
     match_seconds: int = Field(default=0, ge=0, le=604_800)
-    """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. When they
-    are up, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
+    """Seconds allowed for a match, including the wait for absent bots, so more than ``join_seconds``. After
+    that, the bot that has thought longest in it forfeits the unfinished sessions; 0 means no limit."""
     min_sessions: int = Field(default=1, ge=1, le=256)
-    """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is refused
-    when it enters, and counts as absent later."""
+    """Concurrent sessions that a bot must accept at the referee of its match; one that accepts fewer is
+    refused when it enters, and counts as absent later."""
 
 
 class Plan(BaseModel):

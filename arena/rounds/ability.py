@@ -47,7 +47,7 @@ def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> lis
         for version_id, lacks in unable.items()
     ] + [
         f"{names[version_id]} cannot play in {name}: it takes {most} sessions at once at a referee, "
-        f"and at least {least} are asked for (min_sessions)"
+        f"and at least {least} are required (min_sessions)"
         for version_id, most in few.items()
     ]
 
