@@ -93,7 +93,7 @@ def set_up(settings: Settings, process: str) -> None:
     if as_json:
         sys.excepthook = _log_crash
         threading.excepthook = _log_thread_crash
-        # Celery tells people on standard output that it stops; where both go into one file, that is no JSON.
+        # Celery tells people on standard output that it stops; where both go into one file, that is not JSON.
         sys.stdout.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

@@ -49,7 +49,7 @@ WORKER = CollectorRegistry()
 matches_claimed = Counter("arena_matches_claimed", "Matches that this worker began to run.", registry=WORKER)
 matches_ended = Counter(
     "arena_matches_ended",
-    "Matches that this worker runs no more: done, handed_back (paused or stopping), unavailable (the referee "
+    "Matches that this worker has ended: done, handed_back (paused or stopping), unavailable (the referee "
     "failed), refused, lease_lost, error.",
     ["outcome"],
     registry=WORKER,
@@ -63,7 +63,7 @@ store_seconds = Histogram(
     "arena_store_seconds", "Time to store a session.", buckets=LATENCY_BOUNDS, registry=WORKER
 )
 lease_renewals = Counter(
-    "arena_lease_renewals", "Leases renewed beside those by storing a session.", registry=WORKER
+    "arena_lease_renewals", "Leases renewed other than by storing a session.", registry=WORKER
 )
 OUTCOMES = ("done", "handed_back", "unavailable", "refused", "lease_lost", "error")
 for _outcome in OUTCOMES:

@@ -168,8 +168,8 @@ def _round() -> object:
 DOCUMENTS: Mapping[str, tuple[str, str, Callable[[], Schema], Callable[[], object]]] = {
     "ruleset": (
         "A ruleset",
-        "A variant of Big Two, as a TOML file or the rules tools have it. What fields forbid each other "
-        "is told in docs/rulesets.md.",
+        "A variant of Big Two, as in a TOML file or for the rules tools. docs/rulesets.md says which fields "
+        "exclude each other.",
         ruleset_file,
         lambda: HOUSE,
     ),

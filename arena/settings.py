@@ -141,7 +141,7 @@ class Settings(BaseSettings):
     @classmethod
     def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
         if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
-            raise ValueError(f"too short: it has to have {SHORTEST_TOKEN} characters, drawn at random")
+            raise ValueError(f"too short: it must have at least {SHORTEST_TOKEN} random characters")
         return token
 
     @field_validator(*TLS_FILES)
@@ -166,7 +166,7 @@ class Settings(BaseSettings):
             if not ID.fullmatch(name):
                 raise ValueError(f"{name!r} is not 1 to 64 letters, digits and any of . _ : -")
             if ids.count(name) > 1:
-                raise ValueError(f"{name} stands there twice")
+                raise ValueError(f"{name} is listed twice")
         return ids
 
     @field_validator("listen")
@@ -181,7 +181,7 @@ class Settings(BaseSettings):
     @classmethod
     def _is_metrics_address(cls, address: str) -> str:
         if address and cls._is_address(address) and split_address(address)[1] == 0:
-            raise ValueError(f"{address}: port 0 is any port, and whoever asks has to know which")
+            raise ValueError(f"{address}: port 0 means any port, and others have to know which")
         return address
 
     @field_validator("referees")
@@ -189,9 +189,9 @@ class Settings(BaseSettings):
     def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
         for address in map(cls._is_address, addresses):
             if address.rpartition(":")[0] in NO_PLACE:
-                raise ValueError(f"{address} is no address; set referees to what bots can reach")
+                raise ValueError(f"{address} is not an address; set referees to what bots can reach")
             if addresses.count(address) > 1:
-                raise ValueError(f"{address} stands there twice")
+                raise ValueError(f"{address} is listed twice")
         return addresses
 
     @field_validator("database_url")
@@ -244,7 +244,7 @@ class Settings(BaseSettings):
     def _tls_in_pairs(self) -> Self:
         for name, needs in TLS_NEEDS.items():
             if getattr(self, name) is not None and getattr(self, needs) is None:
-                raise SettingsError(needs, f"not set, and {name} is of no use without it")
+                raise SettingsError(needs, f"not set, and {name} needs it")
         return self
 
     @classmethod
@@ -350,7 +350,7 @@ class Settings(BaseSettings):
         host, _ = split_address(self.listen)
         if self.tls_certificate is not None or host in ("localhost", "::1") or host.startswith("127."):
             return None
-        return f"{self.listen} can be reached from other hosts, and without TLS tokens can be read on the way"
+        return f"{self.listen} can be reached from other hosts, and without TLS, tokens can be intercepted"
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables that give a child process these settings."""
@@ -407,7 +407,7 @@ def _absolute(name: str, path: Path) -> Path:
     except RuntimeError:
         raise SettingsError(name, f"{path}: there is no such home folder") from None
     if "\0" in found:
-        raise SettingsError(name, f"{found!r} is no path")
+        raise SettingsError(name, f"{found!r} is not a path")
     return Path(found)
 
 
@@ -432,7 +432,7 @@ def _read_authorities(name: str, file: Path) -> bytes:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=str(file))
     except ssl.SSLError:
-        raise SettingsError(name, f"{file} holds a damaged certificate") from None
+        raise SettingsError(name, f"{file} has a damaged certificate") from None
     return pem
 
 

@@ -48,7 +48,7 @@ def check_name(field: str, name: object) -> str:
 def _name(given: object) -> str:
     if not isinstance(given, str) or not NAME.fullmatch(given):
         rule = f"1 to {LONGEST_NAME} of a-z, 0-9 and -, not beginning with -"
-        raise ValueError(f"{shown(given)} is no name: {rule}")
+        raise ValueError(f"{shown(given)} is not a name: {rule}")
     return given
 
 
@@ -98,7 +98,7 @@ def _plain(options: dict[str, object]) -> dict[str, object]:
     try:
         json.dumps(options, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        raise ValueError("must hold nothing but texts, numbers, lists and tables") from None
+        raise ValueError("may contain only text, numbers, lists and tables") from None
     return options
 
 

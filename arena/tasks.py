@@ -38,7 +38,7 @@ MESSAGES_PER_THREAD = 4
 CONSUMER = "celery.worker.consumer.consumer"
 """Celery's logger of a worker's connection to the broker."""
 
-BROKEN = "the tournament cannot go on"
+BROKEN = "the tournament cannot be advanced"
 """What is logged, with a traceback, of a tournament in which something unexpected is wrong."""
 
 log = logging.getLogger("arena.tasks")
@@ -70,12 +70,12 @@ class Tasks:
 
     def advance(self, tournament_id: int) -> None:
         """Let a tournament go on."""
-        with _absence_logged(f"tournament {tournament_id} does not go on now"):
+        with _absence_logged(f"tournament {tournament_id} cannot be advanced now"):
             self._advance(tournament_id)
 
     def advance_all(self) -> None:
         """Let all tournaments go on, and end and start the seasons of all leagues."""
-        with _absence_logged("tournaments do not go on now"):
+        with _absence_logged("tournaments cannot be advanced now"):
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
@@ -95,7 +95,7 @@ class Tasks:
         except StorageError:
             return  # it is logged
         if played:
-            with _absence_logged(f"the tournament of match {match_id} does not go on now"):
+            with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
                 self._advance(tournament_of(self._storage, match_id))
 
     def _advance_apart(self, tournament_id: int) -> None:

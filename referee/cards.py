@@ -28,8 +28,8 @@ def card_text(index: int, ranks: Sequence[str]) -> str:
 
 
 def card_index(text: str, ranks: Sequence[str]) -> int:
-    """Return the index of the card written ``text``; CardError where it is no card of ``ranks``."""
+    """Return the index of the card written ``text``; CardError where it is not a card of ``ranks``."""
     rank, suit = text[:-1], text[-1:]
     if rank not in ranks or suit not in SUITS:
-        raise CardError(f"{text!r} is no card of this ruleset")
+        raise CardError(f"{text!r} is not a card of this ruleset")
     return ranks.index(rank) * 4 + SUITS.index(suit)

@@ -3,7 +3,7 @@
 RefereeError
  ├─ CardError            text is no card of the ruleset, or more copies than packs
  ├─ RulesetError         fields of a ruleset are wrong (``field``, ``reason``, ``problems``)
- ├─ TomlError            a file cannot be read, or is no TOML (``path``, ``reason``)
+ ├─ TomlError            a file cannot be read, or is not TOML (``path``, ``reason``)
  ├─ PlayError            an action that cannot be taken
  │   ├─ NotAPlay         the cards form no combination under this ruleset
  │   ├─ NotInHand        cards that the seat does not hold
@@ -70,7 +70,7 @@ class RulesetError(RefereeError):
 
 
 class TomlError(RefereeError):
-    """A file cannot be read, or is no TOML: ``path`` names it, ``reason`` says which."""
+    """A file cannot be read, or is not TOML: ``path`` names it, ``reason`` says which."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}")

@@ -94,11 +94,11 @@ class Position:
     def parse(cls, text: str, rules: Rules | None = None) -> "Position":
         """Return the position of a text as ``str`` gives it; PositionError and RulesetError.
 
-        ``rules`` are needed where the ruleset is no preset.
+        ``rules`` are needed where the ruleset is not a preset.
         """
         match = _TEXT.fullmatch(text)
         if match is None:
-            raise PositionError(f"{text!r} is no position")
+            raise PositionError(f"{text!r} is not a position")
         rules = rules or rules_of(match["ruleset"].partition("@")[0])
         if rules.ruleset.label != match["ruleset"]:
             raise PositionError(f"the position is of {match['ruleset']}, not of {rules.ruleset.label}")

@@ -13,4 +13,4 @@ def read_toml(path: Path) -> dict[str, object]:
     except OSError as error:
         raise TomlError(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise TomlError(path, f"is no TOML: {' '.join(str(error).split())}") from None
+        raise TomlError(path, f"is not TOML: {' '.join(str(error).split())}") from None

@@ -96,7 +96,7 @@ def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Probl
         return Problem(wording.path(path), "is missing")
     only = f"; there is only {', '.join(known)}" if len(known) <= FEW else ""
     thing = f" of {wording.thing}" if not parent else ""
-    return Problem(wording.path(path), f"is no field{thing}{suggestion(key, known) or only}")
+    return Problem(wording.path(path), f"is not a field{thing}{suggestion(key, known) or only}")
 
 
 FEW = 24

@@ -149,7 +149,7 @@ class DatabaseJournal:
             if not self._queue:
                 now = self._clock()
                 for version_id, lost in self._lost.items():
-                    text = f"{lost} entries were not kept: there were too many at a time"
+                    text = f"{lost} entries were dropped: too many came at once"
                     batch.append(_Waiting(now, Entry(version_id, EntryKind.NOTICE, LOST, text)))
                 self._lost.clear()
             return batch
@@ -162,7 +162,7 @@ class DatabaseJournal:
                 return
             except ArenaError as error:
                 if failures == 0:
-                    log.warning("the log of bots waits: %s", error)
+                    log.warning("the log of bots cannot be stored yet: %s", error)
             except Exception:
                 log.exception("%d entries of the log of bots cannot be stored", len(batch))
                 return

@@ -66,7 +66,7 @@ def register_version(
 ) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
-    Raises SpecError for what is no name and no language, TakenError if others keep registering versions at
+    Raises SpecError for an invalid name or language, TakenError if others keep registering versions at
     the same moment.
     """
     owner_name, _, bot_name = bot.partition("/")
@@ -74,7 +74,7 @@ def register_version(
     check_name("bot", bot_name)
     actor.require_owner(owner_name, f"register {bot}")
     if language is not None and not LANGUAGE.fullmatch(language):
-        raise SpecError("language", f"{language!r} is no language: 1 to 20 of a-z, 0-9, +, # and -")
+        raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
     token = new_token()
     for _ in range(ATTEMPTS):
         with suppress(IntegrityError), storage.write() as tx:
@@ -92,7 +92,7 @@ def register_version(
             tx.add(version)
             record(tx, actor, "bot.register", version.name, now)
             return Registered(version.name, token)
-    raise TakenError(f"others are registering versions of {bot} at this moment; try again")
+    raise TakenError(f"versions of {bot} are being registered by others right now; try again")
 
 
 def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> int:

@@ -141,6 +141,6 @@ def _end(record: Mapping[str, Any]) -> str:
         case "dragon":
             return f"{out} held a dragon"
         case "last_top_card":
-            return "It ended with the highest card as a last card"
+            return "It ended with the highest card as the last card"
         case _:
             return f"{record['seats'][record['forfeit']]} forfeited"

@@ -53,4 +53,4 @@ def _numbers(given: Any) -> dict[str, int]:
     try:
         return {name: int(value) for name, value in (one.split("=") for one in given)}
     except ValueError:
-        raise typer.BadParameter("it is NAME=NUMBER, as advance=2", param_hint="'--option'") from None
+        raise typer.BadParameter("must be NAME=NUMBER, such as advance=2", param_hint="'--option'") from None

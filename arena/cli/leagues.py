@@ -44,7 +44,7 @@ def apply(
         return
     say(*map(_change_line, made))
     if not made:
-        say(f"{spec.name} is so already: nothing to change")
+        say(f"{spec.name} already is as the file says: nothing to change")
     elif yes:
         say(f"{spec.name} is changed; see: arena league show {spec.name}")
     else:

@@ -138,7 +138,7 @@ def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
 def _address(text: str) -> tuple[str, int]:
     host, port = split_address(text)
     if port == 0:
-        raise SettingsError("listen", f"{text}: port 0 is any port, and the bots have to know which")
+        raise SettingsError("listen", f"{text}: port 0 means any port, and bots have to know which")
     return host, port
 
 

@@ -105,7 +105,7 @@ def _reason_lines(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
         if pairs:
             yield f"{what}: {', '.join(f'{shown.names[a]} – {shown.names[b]}' for a, b in pairs)}"
     if reason.instead is None and (reason.owners_accepted or reason.repeats_accepted):
-        yield "no exchange with a table near by spares any of it"
+        yield "no exchange with a nearby table would improve it"
     if reason.instead is not None:
         best, change = reason.instead, reason.instead.change
         parts = [

@@ -67,7 +67,7 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
         columns = [">", "bot version", ">Elo", ">±", ">matches", ">deals"]
         console().print(make_table(columns, rows), "")
     if lines:
-        say("± holds 95 in 100: the bot's true rating is this far off at most")
+        say("±: in 95 of 100 cases a bot's true rating is within this range")
 
 
 def crosstable_object(crossed: Crosstable) -> dict[str, object]:
@@ -238,7 +238,7 @@ def rebuild(
     if as_json:
         print_json(found)
     else:
-        mended = f"; {found.mended} were wrong, and are mended" if found.mended else ""
+        mended = f"; {found.mended} were wrong and have been corrected" if found.mended else ""
         say(
             f"wrong: {found.problem}"
             if found.problem is not None

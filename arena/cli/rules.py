@@ -129,7 +129,7 @@ def _answered(line: bytes, answer: Callable[[object], dict[str, object]]) -> dic
     except RefereeError as error:
         return {"error": str(error)}
     except (ValueError, RecursionError) as error:
-        return {"error": f"the line is no JSON: {error}"}
+        return {"error": f"the line is not JSON: {error}"}
 
 
 def _line(value: object) -> str:

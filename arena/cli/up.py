@@ -46,7 +46,7 @@ def up(ctx: typer.Context) -> None:
                 f"metrics   http://{address}/metrics  ({name})"
                 for name, address in metrics_addresses(settings).items()
             ),
-            "Ctrl-C stops it all; what is being played goes on with the next `arena up`.",
+            "Ctrl-C stops everything; open sessions continue with the next `arena up`.",
         )
         watch_over(supervisor, stop.is_set)
         say("stopping …")

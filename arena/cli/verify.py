@@ -63,7 +63,7 @@ def verify(
     elif links is not None:
         say(links)
     else:
-        say("", "no export proves:", *(f"  - {line}" for line in unproven(reports)))
+        say("", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports)))
     if links is not None or any(report.problem is not None for report in reports):
         raise typer.Exit(1)
 

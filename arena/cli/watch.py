@@ -34,7 +34,7 @@ LOOK_SECONDS = 2.0
 """How often to look for what keeps the tournament from going on."""
 
 NOBODY_WORKS = "no worker has come for {:.0f} s: is `arena up` or `arena worker` running?"
-OTHERS_FIRST = "no worker has come for {:.0f} s: those at work play {}"
+OTHERS_FIRST = "no worker has come for {:.0f} s: the running ones play {}"
 GOES_ON = "goes on"
 
 LINES = 10

@@ -124,7 +124,7 @@ class Lines:
             except PartError as error:
                 raise Difference(f"line {number}: {error}") from None
             except (ValueError, RecursionError) as error:
-                raise Difference(f"line {number}: is no JSON: {error}") from None
+                raise Difference(f"line {number}: is not JSON: {error}") from None
             yield Line(number, text, given, kind)
 
 

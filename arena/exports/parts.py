@@ -357,7 +357,7 @@ P = TypeVar("P", bound=Part)
 
 
 class PartError(ValueError):
-    """A line is no part of an export; the message names the field."""
+    """A line is not a part of an export; the message names the field."""
 
 
 def digest(content: object) -> str:
@@ -393,7 +393,7 @@ def standing_object(standing: Standing, bot: str) -> dict[str, Any]:
 def kind_of(given: object) -> type[Part] | None:
     """Return which part a line says it is; None: it may be a deal record. Raise PartError for others."""
     if not isinstance(given, dict):
-        raise PartError("the line is no JSON object")
+        raise PartError("the line is not a JSON object")
     if given.get("format") != FORMAT and "part" not in given:
         return None
     if given.get("format") != FORMAT:

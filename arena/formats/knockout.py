@@ -35,7 +35,7 @@ class Knockout(Format):
     def check_rounds(self, rounds: int | None, entrants: int) -> None:
         """Raise SpecError for any number of rounds."""
         if rounds is not None:
-            raise SpecError("rounds", "a knockout has the rounds that it takes; leave them out")
+            raise SpecError("rounds", "a knockout has as many rounds as it needs; leave this out")
 
     def total(self, setup: Setup, entrants: int) -> int | None:
         """Return the rounds that it takes; it may turn out shorter if bots withdraw."""

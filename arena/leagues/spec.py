@@ -224,7 +224,7 @@ def _divisions(spec: LeagueSpec) -> Iterator[Problem]:
     for at, level in enumerate(spec.levels[:-1]):
         up, down = level.promoted, spec.levels[at + 1].promoted
         if level.size is not None and up + down > level.size:
-            reason = f"{down} come up and {up} go up, and {level.name} has {level.size} places"
+            reason = f"{down} are promoted to {level.name} and {up} from it, but it has {level.size} places"
             yield Problem(f"{_table(spec, at + 1)}.promoted", reason)
 
 
@@ -232,7 +232,7 @@ def _names(spec: LeagueSpec) -> Iterator[Problem]:
     seen: set[str] = set()
     for division in spec.divisions:
         if division.name == QUALIFICATION:
-            yield Problem(f"divisions.{division.name}.name", "is the name of what lies below the divisions")
+            yield Problem(f"divisions.{division.name}.name", "is the name of the level below the divisions")
         elif division.name in seen:
             yield Problem(f"divisions.{division.name}.name", "is the name of two divisions")
         seen.add(division.name)
@@ -247,7 +247,7 @@ def _names(spec: LeagueSpec) -> Iterator[Problem]:
 
 def _places(spec: LeagueSpec) -> Iterator[Problem]:
     if "promoted" in spec.divisions[0].model_fields_set:
-        yield Problem(f"{_table(spec, 0)}.promoted", "there is nothing above the highest division")
+        yield Problem(f"{_table(spec, 0)}.promoted", "no division is above the highest one")
     for at, division in enumerate(spec.divisions):
         open_below = at == len(spec.divisions) - 1 and spec.qualification is None
         if open_below and division.size is not None:

@@ -68,7 +68,7 @@ def play(
     try:
         claimed = claim(storage, match_id, clock(), lease)
     except StorageError as error:
-        log.warning("match %d is not played now: %s", match_id, error)
+        log.warning("match %d cannot be played now: %s", match_id, error)
         raise
     if claimed is None:
         return False

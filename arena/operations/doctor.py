@@ -102,7 +102,7 @@ def examine(
     try:
         settings = load_settings(overrides)
     except ArenaError as error:
-        wrong = fail("settings", str(error), "correct it; all else depends on it")
+        wrong = fail("settings", str(error), "correct it; everything else depends on it")
         return [wrong, *_python(), *_packages()]
     checks: dict[str, Check] = {
         "settings": lambda: [ok("settings", f"data folder {settings.data}"), *_tls(settings)],
@@ -203,7 +203,7 @@ def _packages() -> list[Finding]:
             wrong.append(f"{one.name} is missing")
             continue
         if not one.specifier.contains(version, prereleases=True):
-            wrong.append(f"{one.name} is {version}, needed is {one.specifier}")
+            wrong.append(f"{one.name} is {version}, but {one.specifier} is needed")
     if wrong:
         return [fail("packages", "; ".join(wrong), "install the requirements again")]
     return [ok("packages", f"{PACKAGE} {own}, and all that it needs")]
@@ -211,18 +211,22 @@ def _packages() -> list[Finding]:
 
 def _folder(settings: Settings) -> list[Finding]:
     if not settings.data.is_dir():
-        return [warn("data folder", f"{settings.data} is not there yet", "the first command makes it")]
+        return [warn("data folder", f"{settings.data} does not exist yet", "the first command creates it")]
     try:
         tempfile.TemporaryFile(dir=settings.data).close()
     except OSError as error:
-        return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", "mend its rights")]
+        return [
+            fail(
+                "data folder", f"cannot write in {settings.data}: {error.strerror}", "correct its permissions"
+            )
+        ]
     free = shutil.disk_usage(settings.data).free
     return [_private(settings.data), disk(settings.data, free), _lock(settings.data / "up.lock")]
 
 
 def _private(folder: Path) -> Finding:
     if open_to_others(folder):
-        return warn("data folder", f"others may look into {folder}", f"chmod 0700 {folder}")
+        return warn("data folder", f"other users have access to {folder}", f"chmod 0700 {folder}")
     return ok("data folder", f"{folder} is private")
 
 
@@ -250,7 +254,7 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
     url = make_url(settings.database_url)
     shown = settings.shown()["database_url"]
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
-        return [warn("database", f"{shown} is not there yet", MIGRATE)]
+        return [warn("database", f"{shown} does not exist yet", MIGRATE)]
     with Storage(settings.database_url) as storage:
         begun = time.monotonic()
         revision = find_revision(storage)
@@ -295,7 +299,13 @@ def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime])
     wrong = {name: by.total_seconds() for name, by in ahead.items() if by.total_seconds() > CLOCK_SECONDS}
     if wrong:
         told = "; ".join(f"{name} is {by:.0f} s off this host's" for name, by in wrong.items())
-        return [fail("clocks", told, "keep the time of all hosts with NTP: leases and seasons depend on it")]
+        return [
+            fail(
+                "clocks",
+                told,
+                "synchronise the clocks of all hosts with NTP: leases and seasons depend on it",
+            )
+        ]
     return [ok("clocks", "this host's, the database's, and those seen in leases and logs agree")]
 
 
@@ -322,10 +332,14 @@ def _work(storage: Storage, settings: Settings, now: datetime) -> list[Finding]:
             tx.exec(select(League.name).where(col(League.next_at) < late, col(League.problem).is_(None)))
         )
     found = [
-        warn("leases", f"{leases} matches have a lease that ran out", "is `arena beat` running?")
+        warn("leases", f"{leases} matches have an expired lease", "is `arena beat` running?")
         if leases
-        else ok("leases", "none ran out without being handed on"),
-        warn("matches", f"{unclaimed} were handed out and nobody came", "is `arena worker` running?")
+        else ok("leases", "no expired lease is left"),
+        warn(
+            "matches",
+            f"{unclaimed} were handed out and no worker has taken them",
+            "is `arena worker` running?",
+        )
         if unclaimed
         else ok("matches", "none waits for a worker"),
     ]
@@ -357,7 +371,7 @@ def _broker(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
 def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -> list[Finding]:
     queue = folder / "queue"
     if not queue.is_dir():
-        return [warn("broker", f"{shown} is not there yet", "the first process makes it")]
+        return [warn("broker", f"{shown} does not exist yet", "the first process creates it")]
     waiting = sorted(file.name for file in queue.glob("*.msg"))
     found = ok("broker", f"{shown} can be read")
     if not waiting:
@@ -375,13 +389,13 @@ def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -
 def _referee(settings: Settings, address: str) -> list[Finding]:
     name = f"referee {address}"
     if settings.worker_token is None and not (settings.data / "worker-token").is_file():
-        return [warn(name, "no worker token is drawn yet", "`arena up` draws it")]
+        return [warn(name, "there is no worker token yet", "`arena up` creates it")]
     try:
         status = referee_status(
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
         )
     except TokenRefused as error:
-        return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN has to be the same here as there")]
+        return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN must be the same here and there")]
     except RefereeError as error:
         advice = (
             f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"

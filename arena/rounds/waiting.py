@@ -52,7 +52,7 @@ it waits for."""
 STATUS_SECONDS = 1.0
 """How long a referee may take to say how it stands."""
 
-PAUSING = "paused; the sessions that are being played go on to their end"
+PAUSING = "paused; open sessions are being finished"
 PAUSED = "paused; go on with: arena tournament resume {}"
 TO_START = "; is `arena up` or `arena referee` running?"
 

@@ -88,7 +88,7 @@ def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:
         if version.revoked_at is not None:
             raise SpecError("entrants", f"the token of {version.name} is revoked")
         if version.name in seen:
-            raise SpecError("entrants", f"{version.name} stands there twice")
+            raise SpecError("entrants", f"{version.name} is listed twice")
         seen.add(version.name)
     if len(versions) < ruleset.players:
         needed = f"{ruleset.label} needs {ruleset.players} at a table"

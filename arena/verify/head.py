@@ -79,7 +79,7 @@ def check_head(lines: Lines, report: Report) -> Head:
 def _check_settled(lines: Lines, part: HeadPart) -> Ruleset:
     """Check what stands in the first line alone, and return its ruleset."""
     if not NAME.fullmatch(part.tournament):
-        raise lines.wrong(f"tournament: {part.tournament!r} is no name")
+        raise lines.wrong(f"tournament: {part.tournament!r} is not a name")
     try:
         ruleset = load_ruleset(part.ruleset)
     except RulesetError as error:
@@ -110,7 +110,7 @@ def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -
         lines.same(f"{where}.owner", entrant.owner, found[1])
     bots = [entrant.bot for entrant in entrants]
     if len(set(bots)) < len(bots):
-        raise lines.wrong("entrants: a bot stands there twice")
+        raise lines.wrong("entrants: a bot is listed twice")
 
 
 def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:

@@ -105,7 +105,7 @@ class Rounds:
             if part.round < entrant.entered_at_round or (last is not None and part.round > last):
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
-            raise lines.wrong("tables, byes: an entrant stands there twice")
+            raise lines.wrong("tables, byes: an entrant is listed twice")
         if not head.format.in_batches:
             self._pairings.check_round(part, self.outcomes)
         for place, table in enumerate(part.tables if not head.part.allow_same_owner else ()):

@@ -29,7 +29,7 @@ log = logging.getLogger("bot")
 
 
 class UnreadableMessage(Exception):
-    """The referee sent what is no PlayResponse."""
+    """The referee sent what is not a PlayResponse."""
 
 
 class Stream:

@@ -54,7 +54,7 @@ class Broadcast:
         """Note that a spectator is gone."""
         self.spectators -= 1
         if not self.spectators:
-            self._picture_at = -FRESH - 1  # what happens while nobody looks is no update
+            self._picture_at = -FRESH - 1  # what happens while nobody looks is not an update
 
     def updates(self, since: int) -> list[bytes]:
         """Return up to a batch of the kept updates from number ``since`` on."""

@@ -24,7 +24,7 @@ from referee.worker.v1alpha1 import worker_pb2
 
 
 def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
-    """Return the match that a request describes. Raise MatchRefused if its ruleset is no JSON object."""
+    """Return the match that a request describes. Raise MatchRefused if its ruleset is not a JSON object."""
     return MatchSpec(
         match_id=request.match_id,
         tournament=request.tournament,
@@ -89,7 +89,7 @@ def _banks(bank_ms: Iterable[int]) -> list[Duration]:
 
 
 def read_ruleset(text: str) -> dict[str, object]:
-    """Return the ruleset of a request as an object. Raise MatchRefused if it is no JSON object."""
+    """Return the ruleset of a request as an object. Raise MatchRefused if it is not a JSON object."""
     try:
         ruleset = json.loads(text)
     except (ValueError, RecursionError) as error:

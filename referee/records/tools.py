@@ -79,7 +79,7 @@ def _table(rules: Rules, given: Mapping[str, object]) -> int:
         return 0
     code = rules.code(_cards(rules, given, "table"))
     if not code:
-        raise RequestError(f"table: {shown(given['table'])} is no play under this ruleset")
+        raise RequestError(f"table: {shown(given['table'])} is not a play under this ruleset")
     return code
 
 

@@ -1,7 +1,7 @@
 """Compiled rules: every question about combinations, answered from play codes.
 
 A play code is a combination as an int: (group << strength bits | strength) << width | mask. Plays of
-one group are compared by strength; the bombs are the last group, above all others; 0 is no play.
+one group are compared by strength; the bombs are the last group, above all others; 0 is not a play.
 So the plays of a hand are a sorted list of codes, what beats a play is a slice of it (and the slice
 of bombs), and a play is still held if ``code & gone == 0`` for the bits that left the hand.
 """

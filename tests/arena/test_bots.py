@@ -46,7 +46,7 @@ def test_versions_when_many_are_registered_at_once_then_all_have_their_own_numbe
 def test_bot_when_its_name_is_none_then_nothing_is_registered(
     storage: Storage, name: str, field: str
 ) -> None:
-    with pytest.raises(SpecError, match=f"^{field}: .* is no name"):
+    with pytest.raises(SpecError, match=f"^{field}: .* is not a name"):
         versions.register_version(storage, ROOT, name, NOW)
     assert versions.list_versions(storage) == []
 
@@ -168,7 +168,7 @@ def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
 
 @pytest.mark.parametrize("language", ["", "Go", "x" * 21, "objective c"])
 def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, language: str) -> None:
-    with pytest.raises(SpecError, match=r"^language: .* is no language"):
+    with pytest.raises(SpecError, match=r"^language: .* is not a language"):
         versions.register_version(storage, ROOT, "ann/a", NOW, language)
     assert versions.list_versions(storage) == []
 

@@ -57,8 +57,8 @@ def test_show_and_check_tell_a_file(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("players = 9", "players: must be a whole number from 2 to 8, not 9"),
-        ('settel = "penalty"', "settel: is no field of a ruleset; did you mean 'settle'?"),
-        ("players = ", "is no TOML"),
+        ('settel = "penalty"', "settel: is not a field of a ruleset; did you mean 'settle'?"),
+        ("players = ", "is not TOML"),
     ],
 )
 def test_check_refuses_a_file_with_the_field_and_the_reason(tmp_path: Path, text: str, reason: str) -> None:

@@ -34,7 +34,7 @@ def test_verify_of_what_export_wrote_is_right(arena: Arena, world: World, export
     found = arena("verify", *exported)
     right = "finished: 1 rounds, 1 matches and 6 deals of 4 bots follow from the seed"
     assert found.status == 0
-    text, _, closing = found.out.partition("\nno export proves:\n")
+    text, _, closing = found.out.partition("\nan export cannot prove:\n")
     assert "that the organiser did not draw several seeds" in closing
     told = text.splitlines()
     assert [line for line in told if not line.startswith("  ")] == [
@@ -86,7 +86,7 @@ def test_verify_of_bytes_that_are_no_text_is_one_line(arena: Arena, tmp_path: Pa
     file.write_bytes(bytes(range(256)))
     found = arena("verify", file)
     assert found.status == 1
-    assert "wrong: line 1: is no JSON" in found.out
+    assert "wrong: line 1: is not JSON" in found.out
 
 
 def test_export_of_deals_only_holds_deal_records_only(arena: Arena, exported: list[Path]) -> None:

@@ -283,7 +283,7 @@ def test_follow_when_a_match_is_played_in_a_pause_then_it_is_told_to_come_to_its
     end = [lambda: hand_back(world.storage, taken, world.clock()), nothing, nothing]
     told = watch(world, make_out(), [nothing, nothing, *end])
     assert told[:2] == [
-        "paused; the sessions that are being played go on to their end",
+        "paused; open sessions are being finished",
         "paused; go on with: arena tournament resume cup",
     ]
 
@@ -438,7 +438,7 @@ def test_follow_when_workers_are_at_work_elsewhere_then_that_is_told(
     take(world)
     out = make_out()
     told = watch(world, out, [nothing] * 6)
-    assert told[0] == "no worker has come for 8 s: those at work play spring"
+    assert told[0] == "no worker has come for 8 s: the running ones play spring"
 
 
 @on_both

@@ -92,7 +92,7 @@ def test_findings_when_a_referee_runs_then_it_says_how_busy_it_is(settings: Sett
     ("overrides", "check", "level", "part"),
     [
         ({"lease_seconds": -1}, "settings", "fail", "lease_seconds"),
-        ({"database_url": "sqlite:////proc/none/arena.db"}, "database", "warn", "not there yet"),
+        ({"database_url": "sqlite:////proc/none/arena.db"}, "database", "warn", "does not exist yet"),
         ({"database_url": "nonsense://host/name"}, "database", "fail", "database_url"),
         ({"broker_url": "redis://127.0.0.1:1/0"}, "broker", "fail", ""),
         ({"tls_certificate": "/none.pem", "tls_key": "/none.key"}, "settings", "fail", "tls_certificate"),
@@ -135,7 +135,7 @@ def test_findings_when_a_lease_ran_out_long_ago_then_the_beat_is_asked_for(
     world.advance(cup.id)
     assert leases.claim(world.storage, world.messages[0], world.clock(), LEASE)
     found = looked(settings)
-    assert (found["leases"].level, found["leases"].found) == ("warn", "1 matches have a lease that ran out")
+    assert (found["leases"].level, found["leases"].found) == ("warn", "1 matches have an expired lease")
     assert (found["matches"].level, found["matches"].advice) == ("warn", "is `arena worker` running?")
 
 

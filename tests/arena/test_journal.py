@@ -178,8 +178,8 @@ def test_entries_when_the_queue_is_full_then_they_are_counted_and_the_count_is_n
     found = read_log(storage, ALL, EVERY)
     assert [entry.text for entry in found[:10]] == [str(number) for number in range(10)]
     assert [(entry.bot, entry.code, entry.text) for entry in found[10:]] == [
-        ("ann/a@1", LOST, "8 entries were not kept: there were too many at a time"),
-        ("ann/a@2", LOST, "7 entries were not kept: there were too many at a time"),
+        ("ann/a@1", LOST, "8 entries were dropped: too many came at once"),
+        ("ann/a@2", LOST, "7 entries were dropped: too many came at once"),
     ]
 
 

@@ -124,7 +124,7 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
             "tournament.allow_same_owner",
             "the league sets it",
         ),
-        ('name = "winter"', 'name = "Winter"', "name", "'Winter' is no name"),
+        ('name = "winter"', 'name = "Winter"', "name", "'Winter' is not a name"),
         ('name = "winter"', f'name = "{"w" * 22}"', "name", "too long by"),
         ('"second"', '"first"', "divisions.first.name", "is the name of two divisions"),
         ('"second"', '"qualification"', "divisions.qualification.name", "is the name of what lies below"),
@@ -132,8 +132,13 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ('"first"\nsize = 8', '"first"', "divisions.first.size", "missing"),
         ('"first"\nsize = 8', '"first"\nsize = 3', "divisions.first.size", "3 are too few for a table of 4"),
         ('"first"\n', '"first"\npromoted = 1\n', "divisions.first.promoted", "nothing above"),
-        ("promoted = 2", "promoted = 9", "divisions.second.promoted", "9 come up and 0 go up"),
-        ("promoted = 2", "promoted = 8", "qualification.promoted", "1 come up and 8 go up"),
+        (
+            "promoted = 2",
+            "promoted = 9",
+            "divisions.second.promoted",
+            "9 are promoted to first and 0 from it",
+        ),
+        ("promoted = 2", "promoted = 8", "qualification.promoted", "1 are promoted to second and 8 from it"),
         ("promoted = 2", "promote = 2", "divisions.second.promote", "did you mean 'promoted'?"),
         ("promoted = 1", "", "qualification.promoted", "missing"),
         ('"swiss"', '"swis"', "tournament.format", "not 'swis'; did you mean 'swiss'?"),
@@ -161,7 +166,7 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
             "tournament.options.advance",
             "no such option",
         ),
-        ("[[divisions]]", "[divisions]", "", "is no TOML"),
+        ("[[divisions]]", "[divisions]", "", "is not TOML"),
     ],
 )
 def test_file_when_wrong_then_file_table_and_field_are_named(
@@ -214,7 +219,7 @@ def test_file_when_several_tables_are_wrong_then_each_problem_names_file_table_a
     with pytest.raises(SpecError) as caught:
         load_league(file)
     assert list(map(str, caught.value.problems)) == [
-        f"{file}: divisions.second.promote: is no field; did you mean 'promoted'?",
+        f"{file}: divisions.second.promote: is not a field; did you mean 'promoted'?",
         f"{file}: start: must be a time with its zone, as 2026-12-01T18:00:00Z, not 2026-12-01",
         f"{file}: seasons: must be a whole number from 1 to 9999, not 0",
     ]

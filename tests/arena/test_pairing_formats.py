@@ -147,7 +147,7 @@ def test_continuous_keeps_owners_apart_before_all_else() -> None:
     [
         ("swiss", {}, 8, None, "rounds: a Swiss tournament needs a number of rounds"),
         ("swiss", {"advance": 2}, 8, 3, "options.advance: no such option; swiss has no options"),
-        ("knockout", {}, 8, 3, "rounds: a knockout has the rounds that it takes; leave them out"),
+        ("knockout", {}, 8, 3, "rounds: a knockout has as many rounds as it needs; leave this out"),
         ("knockout", {"advance": 4}, 8, None, "options.advance: must be a whole number from 1 to 3, not 4"),
         (
             "knockout",

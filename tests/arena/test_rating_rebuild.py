@@ -93,7 +93,7 @@ def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena:
         tx.get_one(Rating, 1).value += 1
     wrong = arena("rating", "rebuild", "--json")
     assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, "owner-0/bot-0@1")
-    assert "1 were wrong, and are mended" in arena("rating", "rebuild", "--mend").out
+    assert "1 were wrong and have been corrected" in arena("rating", "rebuild", "--mend").out
     assert arena("rating", "rebuild").status == 0
 
 

@@ -37,7 +37,7 @@ def test_advance_all_when_a_tournament_is_broken_then_the_others_and_the_leagues
     with world.storage.read() as tx:
         assert tx.exec(select(League.problem)).one() is not None  # its season was due, and had no bots
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert told.getMessage() == "broken: the tournament cannot go on"
+    assert told.getMessage() == "broken: the tournament cannot be advanced"
     assert vars(told)["tournament"] == "broken"
     assert told.exc_info
 

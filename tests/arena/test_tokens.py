@@ -57,7 +57,7 @@ def test_token_when_stored_then_only_its_hash_is(storage: Storage) -> None:
 @pytest.mark.parametrize(
     ("name", "scope", "message"),
     [
-        ("The Board", "spectator", "name: 'The Board' is no name"),
+        ("The Board", "spectator", "name: 'The Board' is not a name"),
         ("board", "king", "scope: 'king' is none of worker, organiser, spectator"),
     ],
 )

@@ -47,7 +47,7 @@ def test_create_when_entrants_are_too_few_then_nothing_is_made(world: World) -> 
 
 def test_create_when_an_entrant_stands_twice_under_two_names_then_it_is_named(world: World) -> None:
     names = world.register(4)
-    with pytest.raises(SpecError, match="entrants: owner-0/bot-0@1 stands there twice"):
+    with pytest.raises(SpecError, match="entrants: owner-0/bot-0@1 is listed twice"):
         creation.create(world.storage, ROOT, world.spec([*names, "owner-0/bot-0"]), world.clock())
 
 

@@ -136,9 +136,9 @@ def test_export_that_is_cut_off_is_named_with_the_line_that_is_missing(cup: list
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("{", "is no JSON"),
-        ("[1]", "no JSON object"),
-        ("[" * 100_000, "is no JSON"),
+        ("{", "is not JSON"),
+        ("[1]", "not a JSON object"),
+        ("[" * 100_000, "is not JSON"),
         ('{"format": "bigtwo-export/1", "part": "tournament"}', "format: is 'bigtwo-export/1'"),
         ('{"format": "bigtwo-export/2", "part": "league"}', "part: 'league' is none of head, tournament"),
         ('{"format": "bigtwo-export/2", "part": "head"}', "digest: is missing"),
@@ -189,7 +189,7 @@ def test_entrant_at_two_tables_is_found(cup: list[str]) -> None:
     def sit_twice(part: Any) -> None:
         part["tables"][1][0] = part["tables"][0][0]
 
-    assert "an entrant stands there twice" in problem(edited(cup, "round", sit_twice))
+    assert "an entrant is listed twice" in problem(edited(cup, "round", sit_twice))
 
 
 def test_entrant_that_has_withdrawn_is_found_at_a_table(cup: list[str]) -> None:

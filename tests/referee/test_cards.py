@@ -25,7 +25,7 @@ def test_card_index_of_lectio_tiles_reads_the_last_letter_as_suit(text: str, ind
 
 @pytest.mark.parametrize("text", ["", "3", "D", "D3", "1D", "3X", "10C", "3DD", "3d", "td", "🂱"])
 def test_card_index_of_no_card_raises_card_error_that_quotes_it(text: str) -> None:
-    with pytest.raises(CardError, match=r"is no card of this ruleset"):
+    with pytest.raises(CardError, match=r"is not a card of this ruleset"):
         card_index(text, STANDARD_RANKS)
 
 

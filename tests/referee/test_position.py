@@ -96,7 +96,7 @@ def test_text_reads_as_it_is_documented() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "'' is no position"),
+        ("", "'' is not a position"),
         ("chinese@2; clockwise; dealer 0; leader 0; hands 3D / 4D / 5D / 6D; actions ", "not of chinese@1"),
         ("chinese@1; sideways; dealer 0; leader 0; hands 3D / 4D / 5D / 6D; actions ", "sideways"),
         ("chinese@1; clockwise; dealer 0; leader 0; hands 3D / 3D / 5D / 6D; actions ", "3D"),

@@ -122,7 +122,7 @@ def test_load_ruleset_file_extends_a_preset(tmp_path: Path) -> None:
 def test_load_ruleset_file_that_is_no_toml_names_the_file(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "my.toml"
     file.write_bytes(content)
-    with pytest.raises(RulesetError, match=r"my\.toml: is no TOML") as caught:
+    with pytest.raises(RulesetError, match=r"my\.toml: is not TOML") as caught:
         load_ruleset_file(file)
     assert "\n" not in str(caught.value)
 

@@ -171,7 +171,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"session": {"rounds": 3}}, "session", "unknown entry 'rounds'"),
     ({"session": {"deals": 10**4999}}, "session.deals", "digits"),
     ({"playrs": 3}, "playrs", "did you mean 'players'?"),
-    ({"": 3}, "", "is no field"),
+    ({"": 3}, "", "is not a field"),
     ({"extends": "hong-kongs"}, "extends", "did you mean 'hong-kong'?"),
     ({"extends": None}, "extends", "must be one of chinese"),
     ({"name": "hongkong"}, "name", "did you mean 'hong-kong'?"),
@@ -245,7 +245,7 @@ def test_all_that_is_wrong_with_a_ruleset_is_reported_at_once() -> None:
     assert error is not None
     assert [(problem.field, problem.reason.partition(", not ")[0]) for problem in error.problems] == [
         ("session", "has the unknown entry 'chip'; did you mean 'chips'?"),
-        ("playrs", "is no field of a ruleset; did you mean 'players'?"),
+        ("playrs", "is not a field of a ruleset; did you mean 'players'?"),
         ("players", "must be a whole number from 2 to 8"),
         ("plays", f"must be one of {', '.join(KINDS)}"),
         ("plays", f"must be one of {', '.join(KINDS)}"),
@@ -266,6 +266,6 @@ def test_ruleset_file_names_the_file_at_each_problem(tmp_path: Path) -> None:
     with pytest.raises(RulesetError) as caught:
         load_ruleset_file(file)
     assert list(map(str, caught.value.problems)) == [
-        f"{file}: hand_sizes: is no field of a ruleset; did you mean 'hand_size'?",
+        f"{file}: hand_sizes: is not a field of a ruleset; did you mean 'hand_size'?",
         f"{file}: players: must be a whole number from 2 to 8, not 2026-12-01",
     ]

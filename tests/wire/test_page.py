@@ -41,7 +41,7 @@ def test_page_when_the_protos_are_read_then_it_names_every_message_kind_and_code
             (bots_pb2.FaultKind, "FAULT_KIND_"),
             (bots_pb2.NoticeCode, "NOTICE_CODE_"),
         )
-        for name in enum.keys()  # noqa: SIM118  # it is no dictionary
+        for name in enum.keys()  # noqa: SIM118  # it is not a dictionary
         if not name.endswith("_UNSPECIFIED")
     ]
     assert [name for name in (*fields, *values) if f"| `{name}` |" not in written] == []
