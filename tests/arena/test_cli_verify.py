@@ -60,7 +60,7 @@ def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, expor
     exported[1].write_text(text.replace('"end":"out"', '"end":"dragon"', 1))
     found = arena("verify", *exported)
     assert found.status == 1
-    verdicts = found.out.partition("\nno export")[0].splitlines()
+    verdicts = found.out.partition("\nan export")[0].splitlines()
     first, second = (line for line in verdicts if not line.startswith("  "))
     assert ": right: one" in first
     where = "line 7: round 1, table 1, session 1, deal 1"

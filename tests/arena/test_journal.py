@@ -191,12 +191,12 @@ def test_database_when_it_is_away_then_entries_wait_and_nobody_waits_for_them(
         database.execute("ALTER TABLE bot_log RENAME TO elsewhere")
         with DatabaseJournal(storage, "here", retry=[0.05]) as kept:
             kept.add(notice(1, "one"))
-            wait_for(lambda: "the log of bots waits" in caplog.text)
+            wait_for(lambda: "the log of bots cannot be stored yet" in caplog.text)
             kept.add(notice(1, "two"))
             database.execute("ALTER TABLE elsewhere RENAME TO bot_log")
             wait_for(lambda: rows(storage) == 2)
     assert [entry.text for entry in read_log(storage, ALL, EVERY)] == ["one", "two"]
-    assert caplog.text.count("the log of bots waits") == 1
+    assert caplog.text.count("the log of bots cannot be stored yet") == 1
 
 
 @pytest.mark.usefixtures("known")
@@ -208,7 +208,7 @@ def test_close_when_the_database_is_away_then_it_ends_and_says_what_is_lost(
         database.execute("ALTER TABLE bot_log RENAME TO elsewhere")
         kept = DatabaseJournal(storage, "here", retry=[0.01])
         kept.add(notice(1, "one"))
-        wait_for(lambda: "the log of bots waits" in caplog.text)
+        wait_for(lambda: "the log of bots cannot be stored yet" in caplog.text)
         kept.close()
         assert "the database is away" in caplog.text
         database.execute("ALTER TABLE elsewhere RENAME TO bot_log")

@@ -115,7 +115,7 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
             "must be a whole number from 1 to 10000, not True",
         ),
         ("seasons = 10", "allow_same_owner = 1", "allow_same_owner", "must be true or false, not 1"),
-        ('"swiss"', '"knockout"', "tournament.rounds", "a knockout has the rounds that it takes"),
+        ('"swiss"', '"knockout"', "tournament.rounds", "a knockout has as many rounds as it needs"),
         ('"swiss"', '"round-robin"', "allow_same_owner", "in a round-robin, as first plays it, bots of one"),
         ("{ rounds = 5 }", '{ format = "gauntlet" }', "allow_same_owner", "as qualification plays it"),
         (
@@ -127,11 +127,11 @@ def test_ruleset_when_it_is_a_file_then_it_becomes_part_of_the_league(file: Path
         ('name = "winter"', 'name = "Winter"', "name", "'Winter' is not a name"),
         ('name = "winter"', f'name = "{"w" * 22}"', "name", "too long by"),
         ('"second"', '"first"', "divisions.first.name", "is the name of two divisions"),
-        ('"second"', '"qualification"', "divisions.qualification.name", "is the name of what lies below"),
+        ('"second"', '"qualification"', "divisions.qualification.name", "is the name of the level below"),
         ('"second"', f'"{"s" * 30}"', f"divisions.{'s' * 30}.name", "too long by"),
         ('"first"\nsize = 8', '"first"', "divisions.first.size", "missing"),
         ('"first"\nsize = 8', '"first"\nsize = 3', "divisions.first.size", "3 are too few for a table of 4"),
-        ('"first"\n', '"first"\npromoted = 1\n', "divisions.first.promoted", "nothing above"),
+        ('"first"\n', '"first"\npromoted = 1\n', "divisions.first.promoted", "no division is above"),
         (
             "promoted = 2",
             "promoted = 9",

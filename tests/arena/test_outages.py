@@ -52,7 +52,7 @@ def no_broker(task: str, number: int) -> None:
     [
         ("advance", [7], "tournament 7 cannot be advanced now"),
         ("advance_all", [], "tournaments cannot be advanced now"),
-        ("run_match", [7], "match 7 is not played now"),
+        ("run_match", [7], "match 7 cannot be played now"),
     ],
 )
 def test_task_when_the_database_is_away_then_it_tells_so_in_one_line(

@@ -89,7 +89,11 @@ def test_referee_ids_when_given_then_they_go_with_the_addresses(monkeypatch: pyt
         ("TLS_CERTIFICATE", "r.pem", "setting tls_key: not set, and tls_certificate needs it"),
         ("TLS_KEY", "r.key", "setting tls_certificate: not set, and tls_key needs it"),
         ("TLS_CLIENT_CA", "ca.pem", "setting tls_certificate: not set, and tls_client_ca needs it"),
-        ("TLS_CLIENT_CERTIFICATE", "w.pem", "setting tls_client_key: not set, and tls_client_certificate is"),
+        (
+            "TLS_CLIENT_CERTIFICATE",
+            "w.pem",
+            "setting tls_client_key: not set, and tls_client_certificate needs it",
+        ),
         ("DATABASE_URL", "my.db", "setting database_url: not a database URL"),
         ("DATABASE_URL", "sqlite://", "setting database_url: SQLite needs a file"),
         ("BROKER_URL", "rabbit://host", "setting broker_url: not a broker URL"),
