@@ -49,8 +49,8 @@ class Tokens:
     def scope(self, token: str) -> Scope | None:
         return Scope.WORKER if token == "worker" else None
 
-    def revoked(self, version_ids: Collection[int]) -> set[int]:
-        return set()
+    def revoked(self, bots: Collection[BotIdentity]) -> dict[int, str]:
+        return {}
 
 
 class Echo(NamedTuple):

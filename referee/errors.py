@@ -131,6 +131,10 @@ class Draining(RefereeError):
     """The referee takes no new match, as it is shutting down."""
 
 
+class TokenExpired(RefereeError):
+    """A token was good once; the message says whose it is, and since when it is good no longer."""
+
+
 class LogClosed(RefereeError):
     """A token does not open a bot's log."""
 

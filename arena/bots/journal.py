@@ -223,12 +223,17 @@ def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool
         asked = find_versions(tx, [bot]) if "@" in bot else whole
         hashed = hash_token(token)
         if organiser:
-            good = select(Token.id).where(Token.token_hash == hashed, Token.scope == Scope.ORGANISER)
-            if tx.exec(good.where(col(Token.revoked_at).is_(None))).first() is None:
-                raise SpecError("token", "unknown, revoked, or not an organiser's")
-        elif not any(one.token_hash == hashed and one.revoked_at is None for one in whole):
-            raise SpecError("token", f"unknown, revoked, or not one of {bot.partition('@')[0]}")
+            good = select(Token).where(Token.token_hash == hashed, Token.scope == Scope.ORGANISER)
+            if not any(_is_good(row) for row in tx.exec(good.where(col(Token.revoked_at).is_(None)))):
+                raise SpecError("token", "unknown, revoked, expired, or not an organiser's")
+        elif not any(one.token_hash == hashed and _is_good(one) for one in whole):
+            raise SpecError("token", f"unknown, revoked, expired, or not one of {bot.partition('@')[0]}")
         return {version.id: version.name for version in asked}
+
+
+def _is_good(row: BotVersion | Token) -> bool:
+    """Return whether the token of a row is neither revoked nor expired."""
+    return row.revoked_at is None and (row.expires_at is None or row.expires_at > utc_now())
 
 
 def kinds_of(name: str) -> tuple[EntryKind, ...]:

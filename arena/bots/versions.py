@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Select, update
@@ -19,7 +19,7 @@ from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Bot, BotVersion, Owner
 from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
-from arena.tokens import hash_token, new_token
+from arena.tokens import expiry, hash_token, new_token
 
 LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
 
@@ -54,7 +54,11 @@ class VersionInfo:
     created_at: datetime
     """When it was registered."""
     revoked_at: datetime | None
-    """When its token was revoked; None: the token is good."""
+    """When its token was revoked; None: it was not."""
+    expires_at: datetime | None
+    """When its token expires; None: never."""
+    last_used_on: date | None
+    """The day (UTC) on which its tokens were last used; None: never."""
     language: str | None
     """What it is written in; None: not told."""
     check_passed_at: datetime | None
@@ -62,12 +66,18 @@ class VersionInfo:
 
 
 def register_version(
-    storage: Storage, actor: Actor, bot: str, now: datetime, language: str | None = None
+    storage: Storage,
+    actor: Actor,
+    bot: str,
+    now: datetime,
+    language: str | None = None,
+    expires_in: int | None = None,
 ) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
-    Raises SpecError for an invalid name or language, TakenError if others keep registering versions at
-    the same moment.
+    ``expires_in`` is the number of days for which its token is valid; None: until it is revoked.
+    Raises SpecError for an invalid name, language or number of days, TakenError if others keep registering
+    versions at the same moment.
     """
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
@@ -75,7 +85,7 @@ def register_version(
     actor.require_owner(owner_name, f"register {bot}")
     if language is not None and not LANGUAGE.fullmatch(language):
         raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
-    token = new_token()
+    token, expires_at = new_token(), expiry(now, expires_in)
     for _ in range(ATTEMPTS):
         with suppress(IntegrityError), storage.write() as tx:
             bot_id = _bot_id(tx, owner_name, bot_name, now)
@@ -86,6 +96,7 @@ def register_version(
                 number=number,
                 name=f"{bot}@{number}",
                 token_hash=hash_token(token),
+                expires_at=expires_at,
                 created_at=now,
                 language=language,
             )
@@ -129,6 +140,8 @@ def _infos() -> Select[Any]:
         Owner.name,
         BotVersion.created_at,
         BotVersion.revoked_at,
+        BotVersion.expires_at,
+        BotVersion.last_used_on,
         BotVersion.language,
         BotVersion.check_passed_at,
     )
@@ -150,6 +163,30 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
             raise StateError(f"the token of {version.name} is revoked already")
         record(tx, actor, "bot.revoke", version.name, now)
         return VersionInfo(*tx.connection().execute(_infos().where(col(BotVersion.id) == version.id)).one())
+
+
+def rotate_version(
+    storage: Storage, actor: Actor, name: str, now: datetime, expires_in: int | None = None
+) -> Registered:
+    """Give a version a new token in place of its old one, which is good no longer.
+
+    ``owner/bot`` alone is its newest version whose token is not revoked; ``expires_in`` is as when it is
+    registered. UnknownError, SpecError, or StateError if the token is revoked, which is for good.
+    """
+    actor.require_owner(name.partition("/")[0], f"give {name} a new token")
+    token, expires_at = new_token(), expiry(now, expires_in)
+    with storage.write() as tx:
+        [version] = find_versions(tx, [name])
+        values = {
+            "token_hash": hash_token(token),
+            "token_number": BotVersion.token_number + 1,
+            "expires_at": expires_at,
+        }
+        good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
+        if not changed(tx, update(BotVersion).where(*good).values(values)):
+            raise StateError(f"the token of {version.name} is revoked, for good; register another version")
+        record(tx, actor, "bot.rotate", version.name, now)
+        return Registered(version.name, token)
 
 
 def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:

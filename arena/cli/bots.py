@@ -18,7 +18,7 @@ from arena.bots.checks import checked_version, store_check
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import AsJson, console, moment, print_json, say, show
+from arena.cli.output import AsJson, ExpiresIn, console, moment, print_json, say, show, token_text
 from arena.errors import SpecError
 from arena.models import utc_now
 from referee.bot import run as run_bot
@@ -40,13 +40,15 @@ def register(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="The owner's name and the bot's.")],
     language: Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")] = None,
+    expires_in: ExpiresIn = None,
     as_json: AsJson = False,
 ) -> None:
     """Register a bot, or a bot's next version, and print its token. The token is shown only once."""
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
-        registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now(), language)
+        actor, now = actor_at_terminal(), utc_now()
+        registered = versions.register_version(storage, actor, bot, now, language, expires_in)
     if as_json:
         print_json(registered)
     else:
@@ -71,11 +73,11 @@ def list_(
                 one.language,
                 moment(one.created_at),
                 moment(one.check_passed_at),
-                moment(one.revoked_at),
+                token_text(one),
             )
             for one in listed
         ]
-        columns = ["bot version", "language", "registered", "check passed", "revoked"]
+        columns = ["bot version", "language", "registered", "check passed", "token"]
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
 
 
@@ -92,6 +94,22 @@ def revoke(
         print_json(revoked)
     else:
         say(f"the token of {revoked.name} is revoked")
+
+
+@app.command()
+def rotate(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    expires_in: ExpiresIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a bot version a new token. The old one is refused at once; a bot that uses it is disconnected."""
+    with storage_of(ctx) as storage:
+        rotated = versions.rotate_version(storage, actor_at_terminal(), name, utc_now(), expires_in)
+    if as_json:
+        print_json(rotated)
+    else:
+        say(f"{rotated.name} has a new token, which cannot be shown again:", rotated.token)
 
 
 @app.command("log")

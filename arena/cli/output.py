@@ -4,8 +4,8 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+ExpiresIn = Annotated[
+    int | None, typer.Option(metavar="DAYS", help="Days for which the token is good; by default for ever.")
+]
 
 WIDE = 1_000_000
 """Width where no terminal limits it: what goes into a file or a pipe is neither cut nor folded."""
@@ -69,6 +73,25 @@ def _plain(value: object) -> object:
 def moment(time: datetime | None) -> str:
     """Format a time for people, in the local time zone."""
     return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
+
+
+class Dated(Protocol):
+    """A token as it is listed."""
+
+    @property
+    def revoked_at(self) -> datetime | None: ...
+    @property
+    def expires_at(self) -> datetime | None: ...
+    @property
+    def last_used_on(self) -> date | None: ...
+
+
+def token_text(token: Dated) -> str:
+    """Return in words when a token was used, expires and was revoked, as far as it does."""
+    used = f"used {token.last_used_on}" if token.last_used_on else "never used"
+    until = f"until {moment(token.expires_at)}" if token.expires_at else ""
+    revoked = f"revoked {moment(token.revoked_at)}" if token.revoked_at else ""
+    return ", ".join(part for part in (used, revoked or until) if part)
 
 
 def number(value: float) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
-from arena.cli.output import AsJson, moment, print_json, say, show
+from arena.cli.output import AsJson, ExpiresIn, moment, print_json, say, show, token_text
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.specs import LONGEST_NAME
@@ -13,7 +13,7 @@ from referee.matches.auth import Scope
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Make, list and revoke tokens of workers, organisers and spectators. Bots get theirs with "
+    help="Make, list, replace and revoke tokens of workers, organisers and spectators. Bots get theirs with "
     "`arena bot register`.",
 )
 
@@ -30,11 +30,12 @@ def create(
         Scope,
         typer.Option(help="worker: run matches; organiser: read any bot's log, and watch; spectator: watch."),
     ],
+    expires_in: ExpiresIn = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it. It is shown only once."""
     with storage_of(ctx) as storage:
-        made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now())
+        made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now(), expires_in)
     if as_json:
         print_json(made)
     else:
@@ -49,8 +50,20 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
     else:
-        rows = [(one.name, one.scope, moment(one.created_at), moment(one.revoked_at)) for one in found]
-        show(["token", "scope", "made", "revoked"], rows, "no tokens yet: arena token create NAME --scope …")
+        rows = [(one.name, one.scope, moment(one.created_at), token_text(one)) for one in found]
+        columns = ["token", "scope", "made", "state"]
+        show(columns, rows, "no tokens yet: arena token create NAME --scope …")
+
+
+@app.command()
+def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json: AsJson = False) -> None:
+    """Put a new token in the place of one, and print it. The old one is refused at once."""
+    with storage_of(ctx) as storage:
+        made = tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in)
+    if as_json:
+        print_json(made)
+    else:
+        say(f"{made.name} is a new token of scope {made.scope}. It cannot be shown again:", made.token)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """Owners, their bots and the versions of these; other tokens; the bots' log."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import ClassVar
 
 from sqlalchemy import JSON, Index, UniqueConstraint
@@ -54,6 +54,12 @@ class BotVersion(SQLModel, table=True):
     """The public name, ``owner/bot@number``."""
     token_hash: str = Field(unique=True)
     """SHA-256 of its token in hexadecimal; the token itself is stored nowhere."""
+    token_number: int = 1
+    """Counts the tokens that it had; only the last is good."""
+    expires_at: datetime | None = None
+    """When its token expires; NULL: never."""
+    last_used_on: date | None = None
+    """The day (UTC) on which its tokens were last used; NULL: never."""
     created_at: datetime
     """When it was registered."""
     revoked_at: datetime | None = None
@@ -78,6 +84,10 @@ class Token(SQLModel, table=True):
     """What it allows."""
     token_hash: str = Field(unique=True)
     """SHA-256 of the token in hexadecimal; the token itself is stored nowhere."""
+    expires_at: datetime | None = None
+    """When it expires; NULL: never."""
+    last_used_on: date | None = None
+    """The day (UTC) on which it was last used; NULL: never."""
     created_at: datetime
     """When it was made."""
     revoked_at: datetime | None = None

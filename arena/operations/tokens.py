@@ -1,7 +1,7 @@
 """Tokens of workers, organisers and spectators: made, listed, revoked."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
@@ -13,7 +13,7 @@ from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Token
 from arena.specs import check_name
 from arena.storage import Storage, changed
-from arena.tokens import hash_token, new_token
+from arena.tokens import expiry, hash_token, new_token
 from referee.matches.auth import Scope
 
 
@@ -37,19 +37,35 @@ class TokenInfo:
     """What it allows."""
     created_at: datetime
     revoked_at: datetime | None
-    """When it was revoked; None: it is good."""
+    """When it was revoked; None: it was not."""
+    expires_at: datetime | None
+    """When it expires; None: never."""
+    last_used_on: date | None
+    """The day (UTC) on which it was last used; None: never."""
 
 
-def create_token(storage: Storage, actor: Actor, name: str, scope: str, now: datetime) -> MadeToken:
-    """Make a token. SpecError for a wrong name or scope, TakenError if the name is taken."""
+def create_token(
+    storage: Storage, actor: Actor, name: str, scope: str, now: datetime, expires_in: int | None = None
+) -> MadeToken:
+    """Make a token, good for ``expires_in`` days; None: until it is revoked.
+
+    SpecError for a wrong name, scope or number of days, TakenError if the name is taken.
+    """
     actor.require(Role.OPERATOR, "make tokens")
     check_name("name", name)
     if scope not in list(Scope):
         raise SpecError("scope", f"{scope!r} is none of {', '.join(Scope)}")
     token = new_token(scope)
+    row = Token(
+        name=name,
+        scope=Scope(scope),
+        token_hash=hash_token(token),
+        expires_at=expiry(now, expires_in),
+        created_at=now,
+    )
     try:
         with storage.write() as tx:
-            tx.add(Token(name=name, scope=Scope(scope), token_hash=hash_token(token), created_at=now))
+            tx.add(row)
             record(tx, actor, "token.create", name, now, scope=scope)
     except IntegrityError:
         raise TakenError(f"there already is a token {name}") from None
@@ -58,9 +74,33 @@ def create_token(storage: Storage, actor: Actor, name: str, scope: str, now: dat
 
 def list_tokens(storage: Storage) -> list[TokenInfo]:
     """Return all tokens, by name."""
-    rows = select(Token.name, Token.scope, Token.created_at, Token.revoked_at).order_by(Token.name)
     with storage.read() as tx:
-        return [TokenInfo(*row) for row in tx.exec(rows)]
+        return [_info(row) for row in tx.exec(select(Token).order_by(Token.name))]
+
+
+def _info(row: Token) -> TokenInfo:
+    return TokenInfo(row.name, row.scope, row.created_at, row.revoked_at, row.expires_at, row.last_used_on)
+
+
+def rotate_token(
+    storage: Storage, actor: Actor, name: str, now: datetime, expires_in: int | None = None
+) -> MadeToken:
+    """Put a new token in the place of one, which is good no longer; ``expires_in`` as when one is made.
+
+    UnknownError, SpecError, or StateError if it is revoked, which is for good.
+    """
+    actor.require(Role.OPERATOR, "replace tokens")
+    with storage.write() as tx:
+        row = tx.exec(select(Token).where(Token.name == name)).first()
+        if row is None:
+            raise UnknownError(f"no token {name!r}")
+        token = new_token(row.scope)
+        values = {"token_hash": hash_token(token), "expires_at": expiry(now, expires_in)}
+        good = (col(Token.id) == row.id, col(Token.revoked_at).is_(None))
+        if not changed(tx, update(Token).where(*good).values(values)):
+            raise StateError(f"the token {name} is revoked, for good; make another one")
+        record(tx, actor, "token.rotate", name, now)
+        return MadeToken(row.name, row.scope, token)
 
 
 def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> TokenInfo:
@@ -74,4 +114,5 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
         if not changed(tx, update(Token).where(*good).values(revoked_at=now)):
             raise StateError(f"the token {name} is revoked already")
         record(tx, actor, "token.revoke", name, now)
-        return TokenInfo(token.name, token.scope, token.created_at, now)
+        tx.refresh(token)
+        return _info(token)

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from sqlmodel import col, func, or_, select
 
+from arena.bots.versions import WITHOUT_REPORT
 from arena.formats import FORMATS
 from arena.matches.referees import Answer, ask_referees
 from arena.models import (
@@ -87,7 +88,8 @@ def asker(settings: Settings) -> Ask:
 class _Bot:
     version_id: int
     name: str
-    revoked: bool
+    token: str
+    """What is wrong with its token, after its name; empty if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def obstacles(storage: Storage, status: TournamentStatus, ask: Ask, now: datetim
         return Obstacles((), False)
     with storage.read() as tx:
         matches = _doubtful(tx, status, now)
-        lone = _lone_bots(tx, status) if FORMATS[status.format].in_batches else None
+        lone = _lone_bots(tx, status, now) if FORMATS[status.format].in_batches else None
         tournament = tx.get_one(Tournament, status.id)
         ruleset, least = tx.get_one(StoredRuleset, tournament.ruleset_id).content, tournament.min_sessions
     if not matches and lone is None:
@@ -232,14 +234,15 @@ def _doubtful(tx: Transaction, status: TournamentStatus, now: datetime) -> list[
         .order_by(col(Round.number), col(Match.table_number))
     )
     seats = (
-        select(Seat.match_id, Entrant.version_id, BotVersion.name, BotVersion.revoked_at)
+        select(Seat.match_id, BotVersion)
+        .options(WITHOUT_REPORT)
         .join(Entrant, col(Entrant.id) == Seat.entrant_id)
         .join(BotVersion, col(BotVersion.id) == Entrant.version_id)
         .where(col(Seat.match_id).in_(ids))
         .order_by(col(Seat.match_id), col(BotVersion.name))
     )
     bots = {
-        match_id: tuple(_Bot(version_id, name, at is not None) for _, version_id, name, at in rows)
+        match_id: tuple(_bot(version, now) for _, version in rows)
         for match_id, rows in groupby(tx.exec(seats), key=lambda row: row[0])
     }
     last = select(Session.match_id, func.max(Session.finished_at)).where(col(Session.match_id).in_(ids))
@@ -285,20 +288,22 @@ def _played_elsewhere(
     return found
 
 
-def _lone_bots(tx: Transaction, status: TournamentStatus) -> _Lone | None:
+def _bot(version: BotVersion, now: datetime) -> _Bot:
+    expired = version.expires_at is not None and version.expires_at <= now
+    wrong = " (its token has expired)" if expired else ""
+    return _Bot(version.id, version.name, " (its token is revoked)" if version.revoked_at else wrong)
+
+
+def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lone | None:
     """Return who could play; None if tables are being played, or there will be no more of them."""
     tournament = tx.get_one(Tournament, status.id)
     free, busy = free_entrants(tx, tournament, list_entrants(tx, tournament))
     if busy or tournament.paired == tournament.rounds:
         return None
-    revoked = set(
-        tx.exec(
-            select(BotVersion.id)
-            .join(Entrant, col(Entrant.version_id) == BotVersion.id)
-            .where(Entrant.tournament_id == status.id, col(BotVersion.revoked_at).is_not(None))
-        )
-    )
-    bots = tuple(_Bot(one.version_id, one.name, one.version_id in revoked) for one in free)
+    entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+    of_it = entered.options(WITHOUT_REPORT).where(Entrant.tournament_id == status.id)
+    known = {version.id: _bot(version, now) for version in tx.exec(of_it)}
+    bots = tuple(known[one.version_id] for one in free)
     return _Lone(tournament.table_size, bots)
 
 
@@ -361,7 +366,7 @@ def _too_few(lone: _Lone, here: Collection[int]) -> str:
 
 def _connected_not(absent: Sequence[_Bot]) -> str:
     """Return these bots, and that they are not connected."""
-    names = [f"{bot.name}{' (its token is revoked)' if bot.revoked else ''}" for bot in absent[:NAMED]]
+    names = [f"{bot.name}{bot.token}" for bot in absent[:NAMED]]
     if len(absent) > NAMED:
         names.append(f"{len(absent) - NAMED} others")
     told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -1,6 +1,6 @@
 """Whose token is this? The one question that the referee asks of its surroundings."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -11,6 +11,8 @@ class BotIdentity(NamedTuple):
     version_id: int
     name: str
     """``owner/bot@version``."""
+    token: int = 1
+    """Counts the tokens that the version had; this is the one that was shown."""
 
 
 class Scope(StrEnum):
@@ -28,10 +30,13 @@ class Authenticator(Protocol):
     """Knows tokens. Its methods may block; the referee calls them in a thread."""
 
     def bot(self, token: str) -> BotIdentity | None:
-        """Return the bot version that ``token`` belongs to; None if the token is unknown or revoked."""
+        """Return the bot version that ``token`` belongs to; None if the token is unknown or revoked.
+
+        Raises TokenExpired, as does ``scope``.
+        """
 
     def scope(self, token: str) -> Scope | None:
         """Return what ``token`` allows; None for a bot's token, and if it is unknown or revoked."""
 
-    def revoked(self, version_ids: Collection[int]) -> set[int]:
-        """Return which of these bot versions no longer have a valid token."""
+    def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
+        """Return which of these bot versions, by id, showed a token that is good no longer, and why not."""

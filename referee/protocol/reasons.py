@@ -67,7 +67,9 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.TOKEN_SCOPE: Meaning(StatusCode.PERMISSION_DENIED, None, "the token is not for this call"),
     Reason.TOKEN_REVOKED: Meaning(
-        StatusCode.PERMISSION_DENIED, None, "the token was revoked while the stream was open"
+        StatusCode.PERMISSION_DENIED,
+        None,
+        "the token was revoked or replaced, or expired, while the stream was open",
     ),
     Reason.TOKENS_UNAVAILABLE: Meaning(
         StatusCode.UNAVAILABLE, 1.0, "tokens cannot be looked up at the moment"

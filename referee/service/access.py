@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
+from referee.errors import TokenExpired
 from referee.matches.auth import Authenticator, BotIdentity, Scope
 from referee.protocol.reasons import Reason, Refused
 from referee.service.gate import Gate
@@ -62,14 +63,17 @@ class Access:
         await self._owner(context, token, self._authenticator.bot, self._authenticator.scope)
         return token
 
-    async def revoked(self, versions: Collection[int]) -> set[int]:
-        """Return which of these bot versions have no good token any more; none while that is not known."""
+    async def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
+        """Return which of these bots, by id, showed a token that is good no longer, and why not.
+
+        That is none while it is not known.
+        """
         loop = asyncio.get_running_loop()
         try:
-            return await loop.run_in_executor(self._threads, self._authenticator.revoked, versions)
+            return await loop.run_in_executor(self._threads, self._authenticator.revoked, bots)
         except Exception as error:
             log.warning("cannot ask for revoked tokens: %s", error)
-            return set()
+            return {}
 
     def close(self) -> None:
         """Let the threads end."""
@@ -85,6 +89,8 @@ class Access:
             try:
                 loop = asyncio.get_running_loop()
                 owner = await loop.run_in_executor(self._threads, _first, token, questions)
+            except TokenExpired as error:
+                raise Refused(Reason.TOKEN_UNKNOWN, f"authorization: {error}") from None
             except Exception as error:
                 log.warning("cannot look up a token: %s", error)
                 raise Refused(Reason.TOKENS_UNAVAILABLE) from None

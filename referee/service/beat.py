@@ -1,16 +1,15 @@
-"""What a referee does all the time: tells the lobby the time, and closes the streams of revoked tokens."""
+"""What a referee does all the time: tells the lobby the time, and closes streams without a good token."""
 
 import asyncio
 import logging
 
 from referee.matches.connection import CloseCode
 from referee.matches.lobby import BEAT_SECONDS, Lobby
-from referee.protocol.reasons import MEANINGS, Reason
 from referee.service.access import Access
 from referee.service.stream import Alarm, clock
 
 REVOKED_SECONDS = 2.0
-"""How often it is asked whether a connected bot's token was revoked."""
+"""How often it is asked whether the tokens of connected bots are still good."""
 
 
 log = logging.getLogger("referee")
@@ -33,11 +32,10 @@ async def keep_beating(lobby: Lobby, alarm: Alarm, access: Access) -> None:
 
 
 async def _close_revoked(lobby: Lobby, access: Access) -> None:
-    versions = lobby.connected()
-    if not versions:
+    connections = {one.identity.version_id: one for one in lobby.connections}
+    if not connections:
         return
-    for version in await access.revoked(versions):
-        connection = lobby.connection(version)
-        if connection is not None:
-            text = MEANINGS[Reason.TOKEN_REVOKED].text
-            lobby.close(connection, CloseCode.REVOKED, text, clock())
+    asked = [connection.identity for connection in connections.values()]
+    for version, why in (await access.revoked(asked)).items():
+        if lobby.connection(version) is connections[version]:  # it may be here again, with a good token
+            lobby.close(connections[version], CloseCode.REVOKED, why, clock())

@@ -31,7 +31,9 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_TOKEN_SCOPE: _ErrorReason.ValueType  # 3
     """ERROR_REASON_TOKEN_SCOPE, PERMISSION_DENIED: the token is good, but not for this call. Final."""
     ERROR_REASON_TOKEN_REVOKED: _ErrorReason.ValueType  # 4
-    """ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked while the stream was open. Final."""
+    """ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked or replaced, or expired, while the stream was
+    open. Final.
+    """
     ERROR_REASON_TOKENS_UNAVAILABLE: _ErrorReason.ValueType  # 5
     """ERROR_REASON_TOKENS_UNAVAILABLE, UNAVAILABLE: tokens cannot be looked up at the moment. Try again."""
     ERROR_REASON_PROTOCOL_VERSION: _ErrorReason.ValueType  # 6
@@ -92,7 +94,9 @@ ERROR_REASON_TOKEN_UNKNOWN: ErrorReason.ValueType  # 2
 ERROR_REASON_TOKEN_SCOPE: ErrorReason.ValueType  # 3
 """ERROR_REASON_TOKEN_SCOPE, PERMISSION_DENIED: the token is good, but not for this call. Final."""
 ERROR_REASON_TOKEN_REVOKED: ErrorReason.ValueType  # 4
-"""ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked while the stream was open. Final."""
+"""ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked or replaced, or expired, while the stream was
+open. Final.
+"""
 ERROR_REASON_TOKENS_UNAVAILABLE: ErrorReason.ValueType  # 5
 """ERROR_REASON_TOKENS_UNAVAILABLE, UNAVAILABLE: tokens cannot be looked up at the moment. Try again."""
 ERROR_REASON_PROTOCOL_VERSION: ErrorReason.ValueType  # 6

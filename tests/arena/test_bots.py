@@ -87,8 +87,9 @@ def test_authenticator_when_asked_who_is_revoked_then_it_names_them_and_the_unkn
         versions.register_version(storage, ROOT, "ann/a", NOW)
     versions.revoke_version(storage, ROOT, "ann/a@2", NOW)
     authenticator = DatabaseAuthenticator(storage, "hush")
-    assert authenticator.revoked([1, 2, 3, 9]) == {2, 9}
-    assert authenticator.revoked(set()) == set()
+    bots = [BotIdentity(number, f"ann/a@{number}") for number in (1, 2, 3, 9)]
+    assert set(authenticator.revoked(bots)) == {2, 9}
+    assert authenticator.revoked([]) == {}
 
 
 def test_revoke_when_done_then_the_token_is_refused_at_once(storage: Storage) -> None:

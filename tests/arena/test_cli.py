@@ -47,6 +47,7 @@ def test_list_shows_versions_without_tokens(arena: Arena) -> None:
     assert token not in shown
     listed = arena("bot", "list", "--owner", "ann", "--json").json
     shown_of_each = {"name", "owner", "created_at", "revoked_at", "language", "check_passed_at"}
+    shown_of_each |= {"expires_at", "last_used_on"}
     assert [set(one) for one in listed] == [shown_of_each]
 
 

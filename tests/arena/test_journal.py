@@ -242,7 +242,7 @@ def test_log_when_the_token_is_not_the_authors_then_it_stays_shut(
     spectator = tokens.create_token(storage, ROOT, "board", "spectator", NOW).token
     versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
     for token in ("", "hush", known["bob/b@1"], spectator, known["ann/a@1"]):
-        with pytest.raises(SpecError, match=r"^token: unknown, revoked, or not one of ann/a$"):
+        with pytest.raises(SpecError, match=r"^token: unknown, revoked, expired, or not one of ann/a$"):
             readable_versions(storage, "ann/a@1", token)
     with pytest.raises(UnknownError, match="no bot 'zoe/z'"):
         readable_versions(storage, "zoe/z", known["ann/a@2"])
@@ -257,7 +257,7 @@ def test_log_when_an_organiser_asks_then_every_one_opens(storage: Storage, known
     with pytest.raises(SpecError, match="not one of bob/b"):
         readable_versions(storage, "bob/b", organiser)
     for token in (worker, known["bob/b@1"]):
-        with pytest.raises(SpecError, match=r"^token: unknown, revoked, or not an organiser's$"):
+        with pytest.raises(SpecError, match=r"^token: unknown, revoked, expired, or not an organiser's$"):
             readable_versions(storage, "bob/b", token, organiser=True)
     tokens.revoke_token(storage, ROOT, "ann", NOW)
     with pytest.raises(SpecError, match="not an organiser's"):

@@ -4,13 +4,16 @@ import asyncio
 import logging
 import re
 from dataclasses import replace
+from datetime import timedelta
+from typing import NoReturn
 
 import pytest
+from sqlalchemy import Engine, event
 from sqlmodel import select
 
 from arena.bots import versions
-from arena.bots.journal import DatabaseJournal
-from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.bots.journal import DatabaseJournal, readable_versions
+from arena.errors import SpecError, StateError, StorageError, TakenError, UnknownError
 from arena.models import Token
 from arena.operations import tokens
 from arena.settings import Settings
@@ -18,13 +21,14 @@ from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.bot.client import BotClient
 from referee.client import referee_status, run_match
-from referee.errors import RefereeUnavailable
+from referee.errors import RefereeUnavailable, TokenExpired
 from referee.matches.auth import Scope
 from referee.matches.match import MatchBot, SessionResult
+from referee.protocol.reasons import Reason, read_failure
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT, Clock
-from tests.referee.support import DEADLINE, match_spec
+from tests.referee.support import DEADLINE, WireBot, match_spec
 
 NOW = Clock()()
 
@@ -83,6 +87,148 @@ def test_revoke_when_there_is_nothing_to_revoke_then_that_is_said(storage: Stora
     tokens.revoke_token(storage, ROOT, "board", NOW)
     with pytest.raises(StateError, match="the token board is revoked already"):
         tokens.revoke_token(storage, ROOT, "board", NOW)
+
+
+def test_bot_token_when_rotated_then_the_old_one_is_refused_and_the_version_stays(storage: Storage) -> None:
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    first = versions.register_version(storage, ROOT, "ann/a", NOW)
+    before = authenticator.bot(first.token)
+    second = versions.rotate_version(storage, ROOT, "ann/a", NOW)
+    after = authenticator.bot(second.token)
+    assert authenticator.bot(first.token) is None
+    assert before is not None
+    assert after is not None
+    assert (after.version_id, after.name, second.name) == (before.version_id, before.name, "ann/a@1")
+    assert "replaced by a new one" in authenticator.revoked([before])[before.version_id]
+    assert authenticator.revoked([after]) == {}
+    assert [one.name for one in versions.list_versions(storage)] == ["ann/a@1"]
+
+
+def test_bot_token_when_revoked_then_it_cannot_be_rotated(storage: Storage) -> None:
+    versions.register_version(storage, ROOT, "ann/a", NOW)
+    versions.revoke_version(storage, ROOT, "ann/a@1", NOW)
+    with pytest.raises(
+        StateError, match="the token of ann/a@1 is revoked, for good; register another version"
+    ):
+        versions.rotate_version(storage, ROOT, "ann/a@1", NOW)
+
+
+def test_other_token_when_rotated_then_the_old_one_is_refused(storage: Storage) -> None:
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    first = tokens.create_token(storage, ROOT, "board", "spectator", NOW)
+    second = tokens.rotate_token(storage, ROOT, "board", NOW)
+    assert authenticator.scope(first.token) is None
+    assert authenticator.scope(second.token) == Scope.SPECTATOR
+    with pytest.raises(UnknownError, match="no token 'bored'"):
+        tokens.rotate_token(storage, ROOT, "bored", NOW)
+    tokens.revoke_token(storage, ROOT, "board", NOW)
+    with pytest.raises(StateError, match="the token board is revoked, for good; make another one"):
+        tokens.rotate_token(storage, ROOT, "board", NOW)
+
+
+def test_token_when_its_days_are_over_then_it_is_refused_with_the_reason(storage: Storage) -> None:
+    clock = Clock()
+    authenticator = DatabaseAuthenticator(storage, "hush", clock)
+    bot = versions.register_version(storage, ROOT, "ann/a", NOW, expires_in=2).token
+    board = tokens.create_token(storage, ROOT, "board", "spectator", NOW, 2).token
+    clock.move(2 * 86_400 - 1)
+    identity = authenticator.bot(bot)
+    assert identity is not None
+    assert authenticator.scope(board) == Scope.SPECTATOR
+    assert authenticator.revoked([identity]) == {}
+    clock.move(1)
+    with pytest.raises(TokenExpired, match="the token of ann/a@1 expired on 2026-01-03 00:00 UTC"):
+        authenticator.bot(bot)
+    with pytest.raises(TokenExpired, match="the token of board expired on"):
+        authenticator.scope(board)
+    assert authenticator.revoked([identity]) == {1: "the token expired while the stream was open"}
+    with pytest.raises(SpecError, match="unknown, revoked, expired, or not"):
+        readable_versions(storage, "ann/a", bot)
+    good = versions.rotate_version(storage, ROOT, "ann/a", clock(), expires_in=1).token
+    assert authenticator.bot(good) is not None
+
+
+@pytest.mark.parametrize("days", [0, -1, 36_501])
+def test_token_when_its_days_are_wrong_then_that_is_said(storage: Storage, days: int) -> None:
+    with pytest.raises(SpecError, match=f"expires_in: must be from 1 to 36500 days, not {days}"):
+        versions.register_version(storage, ROOT, "ann/a", NOW, expires_in=days)
+
+
+def test_token_when_used_then_the_day_is_written_once_a_day(storage: Storage) -> None:
+    clock = Clock()
+    authenticator = DatabaseAuthenticator(storage, "hush", clock)
+    bot = versions.register_version(storage, ROOT, "ann/a", NOW).token
+    board = tokens.create_token(storage, ROOT, "board", "spectator", NOW).token
+    writes: list[str] = []
+
+    def count(_connection: object, _cursor: object, text: str, *_: object) -> None:
+        if text.startswith("UPDATE"):
+            writes.append(text)
+
+    event.listen(Engine, "before_cursor_execute", count)
+    try:
+        for _ in range(2):
+            for _ in range(50):
+                authenticator.bot(bot)
+                authenticator.scope(board)
+            clock.move(86_400)
+    finally:
+        event.remove(Engine, "before_cursor_execute", count)
+    assert len(writes) == 2 * 2
+    used = (NOW + timedelta(days=1)).date()
+    assert [one.last_used_on for one in versions.list_versions(storage)] == [used]
+    assert [one.last_used_on for one in tokens.list_tokens(storage)] == [used]
+
+
+def test_token_when_its_use_cannot_be_noted_then_it_is_good_all_the_same(storage: Storage) -> None:
+    bot = versions.register_version(storage, ROOT, "ann/a", NOW).token
+
+    class ReadOnly(Storage):
+        def __init__(self) -> None:
+            vars(self).update(vars(storage))
+
+        def write(self) -> NoReturn:
+            raise StorageError("database: away")
+
+    assert DatabaseAuthenticator(ReadOnly(), "hush").bot(bot) is not None
+
+
+def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
+    first = arena("bot", "register", "ann/a", "--expires-in", "7", "--json").json
+    rotated = arena("bot", "rotate", "ann/a").out.splitlines()
+    assert rotated[0] == "ann/a@1 has a new token, which cannot be shown again:"
+    assert rotated[1].startswith("bt_bot_")
+    assert rotated[1] != first["token"]
+    [listed] = arena("bot", "list", "--json").json
+    assert (listed["expires_at"], listed["last_used_on"]) == (None, None)
+    assert "never used" in arena("bot", "list").out
+    arena("token", "create", "board", "--scope", "spectator", "--expires-in", "1")
+    assert arena("token", "rotate", "board").out.startswith("board is a new token of scope spectator.")
+    assert_one_line(arena("bot", "register", "ann/b", "--expires-in", "0"), 1, "expires_in: must be from 1")
+    assert [one["action"] for one in arena("audit", "--json").json if "rotate" in one["action"]]
+
+
+async def test_stream_when_its_token_is_rotated_then_it_ends_and_the_new_token_gets_in(
+    storage: Storage,
+) -> None:
+    first = versions.register_version(storage, ROOT, "ann/a", NOW)
+    stop = asyncio.Event()
+    ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    authenticator = DatabaseAuthenticator(storage, "hush")
+    options = ServerOptions(drain_seconds=0)
+    serving = asyncio.create_task(
+        serve("127.0.0.1:0", authenticator, stop, options=options, on_ready=ready.set_result)
+    )
+    async with asyncio.timeout(DEADLINE):
+        address = f"127.0.0.1:{await ready}"
+        async with WireBot(address, 1, token=first.token) as bot:
+            second = versions.rotate_version(storage, ROOT, "ann/a", NOW)
+            failure = read_failure(await bot.ended())
+            assert failure.reason == Reason.TOKEN_REVOKED
+            assert "the token was replaced by a new one" in str(failure)
+            async with WireBot(address, 1, token=second.token):
+                stop.set()
+        await serving
 
 
 def test_commands_make_list_and_revoke(arena: Arena) -> None:

@@ -18,7 +18,7 @@ from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
-from referee.protocol.reasons import Reason, read_failure
+from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
@@ -50,8 +50,9 @@ class Tokens:
     def scope(self, token: str) -> Scope | None:
         return _SCOPES.get(token)
 
-    def revoked(self, version_ids: Collection[int]) -> set[int]:
-        return self.worthless & set(version_ids)
+    def revoked(self, bots: Collection[BotIdentity]) -> dict[int, str]:
+        gone = self.worthless & {bot.version_id for bot in bots}
+        return dict.fromkeys(gone, MEANINGS[Reason.TOKEN_REVOKED].text)
 
 
 _SCOPES = {

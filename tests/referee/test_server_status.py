@@ -98,7 +98,7 @@ async def test_revoked_tokens_when_the_arena_cannot_tell_then_streams_live_on(
     asked = asyncio.Event()
 
     class Failing(Tokens):
-        def revoked(self, version_ids: object) -> set[int]:
+        def revoked(self, bots: object) -> dict[int, str]:
             loop.call_soon_threadsafe(asked.set)
             raise OSError("the database is away")
 

@@ -32,8 +32,8 @@ class Tokens:
     def scope(self, token: str) -> Scope | None:
         return Scope.WORKER if token == WORKER_TOKEN else None
 
-    def revoked(self, version_ids: Collection[int]) -> set[int]:
-        return set()
+    def revoked(self, bots: Collection[BotIdentity]) -> dict[int, str]:
+        return {}
 
 
 class ByteStream:

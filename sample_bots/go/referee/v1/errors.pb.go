@@ -38,7 +38,8 @@ const (
 	ErrorReason_ERROR_REASON_TOKEN_UNKNOWN ErrorReason = 2
 	// ERROR_REASON_TOKEN_SCOPE, PERMISSION_DENIED: the token is good, but not for this call. Final.
 	ErrorReason_ERROR_REASON_TOKEN_SCOPE ErrorReason = 3
-	// ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked while the stream was open. Final.
+	// ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked or replaced, or expired, while the stream was
+	// open. Final.
 	ErrorReason_ERROR_REASON_TOKEN_REVOKED ErrorReason = 4
 	// ERROR_REASON_TOKENS_UNAVAILABLE, UNAVAILABLE: tokens cannot be looked up at the moment. Try again.
 	ErrorReason_ERROR_REASON_TOKENS_UNAVAILABLE ErrorReason = 5

@@ -51,7 +51,8 @@ export enum ErrorReason {
   TOKEN_SCOPE = 3,
 
   /**
-   * ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked while the stream was open. Final.
+   * ERROR_REASON_TOKEN_REVOKED, PERMISSION_DENIED: the token was revoked or replaced, or expired, while the stream was
+   * open. Final.
    *
    * @generated from enum value: ERROR_REASON_TOKEN_REVOKED = 4;
    */
