@@ -104,6 +104,29 @@ async def read_pings(address: str) -> None:
             await asyncio.sleep(0)
 
 
+async def bot_pings(address: str) -> None:
+    """Have a bot say hello and send PING frames without an end."""
+    async with hostile.socket(address, ELSEWHERE) as connection:
+        opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
+        await connection.send(PREFACE + settings() + opening)
+        await asyncio.sleep(0.1)
+        closed = asyncio.create_task(connection.closed())
+        while not closed.done():
+            await connection.send(PING * 4000)
+            await asyncio.sleep(0)
+
+
+async def slow_pings(address: str) -> None:
+    """Have a bot say hello and send PING frames for as many bytes as it may, without an end."""
+    async with hostile.socket(address, ELSEWHERE) as connection:
+        opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
+        await connection.send(PREFACE + settings() + opening)
+        closed = asyncio.create_task(connection.closed())
+        while not closed.done():
+            await connection.send(PING * 6000)
+            await asyncio.sleep(0.1)
+
+
 async def connections(address: str) -> None:
     """Close connections as soon as they are open."""
     for _ in range(200):
@@ -166,6 +189,8 @@ FLOODS: dict[str, Callable[[str], Awaitable[None]]] = {
         pings,
         many_pings,
         read_pings,
+        bot_pings,
+        slow_pings,
         watches,
         unasked,
         silent,

@@ -121,12 +121,16 @@ class Lobby:
     def useless(self, connection: Connection, now: float) -> None:
         """Note that a message of the bot had no effect: after too many of them, the bot is cut off."""
         if connection.closing is None and connection.useless(now):
-            reason = f"flood: too many messages without effect; come back in {PENALTY_SECONDS:.0f} s"
-            self.connections.penalise(connection.identity.version_id, now)
-            for handle, seat in list(connection.seats.items()):
-                if handle in connection.seats:  # it may have ended with another one
-                    self._guarded(seat.table, seat.table.flood, seat.index, now)
-            self.close(connection, CloseCode.FLOOD, reason, now)
+            self.cut_off(connection, "too many messages without effect", now)
+
+    def cut_off(self, connection: Connection, why: str, now: float) -> None:
+        """End the stream of a bot that floods, and have it stay away for a while: its turns are faults."""
+        reason = f"flood: {why}; come back in {PENALTY_SECONDS:.0f} s"
+        self.connections.penalise(connection.identity.version_id, now)
+        for handle, seat in list(connection.seats.items()):
+            if handle in connection.seats:  # it may have ended with another one
+                self._guarded(seat.table, seat.table.flood, seat.index, now)
+        self.close(connection, CloseCode.FLOOD, reason, now)
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
         """Take a bot's answer for a session that is not open for it."""

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager
 
+from referee.matches.lobby import Lobby
 from referee.service import sockets
 from referee.service.peers import CallContext, peer_of
 from referee.service.stream import clock
@@ -25,11 +26,12 @@ log = logging.getLogger("referee")
 class Gate:
     """What a referee knows of who is connected, and does about it."""
 
-    def __init__(self) -> None:
+    def __init__(self, lobby: Lobby) -> None:
+        self._lobby = lobby
         self._traffic = Traffic()
         self._port = 0
         self._looked_at = 0.0
-        self._refused: Collection[str] = ()
+        self._refused: set[str] = set()
         self._logged: dict[str, float] = {}
         self._watching: asyncio.Task[None] | None = None
 
@@ -43,9 +45,9 @@ class Gate:
         if self._watching is not None:
             self._watching.cancel()
 
-    def playing(self, context: CallContext) -> AbstractContextManager[None]:
+    def playing(self, context: CallContext, version: int) -> AbstractContextManager[None]:
         """Know the connection of a bot's stream while the block runs."""
-        return self._traffic.playing(peer_of(context), clock())
+        return self._traffic.playing(peer_of(context), version, clock())
 
     def called(self, context: CallContext) -> None:
         """Note that a call came."""
@@ -81,12 +83,20 @@ class Gate:
     def _look(self, now: float) -> None:
         self._looked_at = now
         for connection in self._traffic.look(sockets.connections(self._port), now):
+            self._cut_off(self._traffic.bots(connection.peer), now)
             sockets.abort(connection)
-        spent = self._traffic.spent(now)
-        if set(spent) != set(self._refused):
-            sockets.refuse(self._port, spent)
-            self._tell(spent, now)
-            self._refused = spent
+        barred = self._traffic.barred
+        if barred != self._refused:
+            sockets.refuse(self._port, barred)
+            self._tell(barred, now)
+            self._refused = barred
+
+    def _cut_off(self, versions: Iterable[int], now: float) -> None:
+        """Have bots stay away that flood."""
+        for version in versions:
+            bot = self._lobby.connection(version)
+            if bot is not None:
+                self._lobby.cut_off(bot, "too many bytes", now)
 
     def _tell(self, hosts: Collection[str], now: float) -> None:
         """Log which hosts are kept out."""

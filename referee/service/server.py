@@ -110,7 +110,7 @@ class Services:
         self.lobby = Lobby(options.journal, encode.sight, options.key.sign)
         self.loopback = Loopback(self.lobby)
         self.alarm = Alarm(self.lobby, self.loopback.after)
-        self.gate = Gate()
+        self.gate = Gate(self.lobby)
         self.access = Access(authenticator, self.gate)
         if options.meter is not None:
             options.meter.attach(self.lobby)

@@ -14,6 +14,10 @@ MOST_CONNECTIONS = 256
 """Open connections of a host that are nobody's the arena knows, at most."""
 
 
+TOKEN = 0
+"""Stands where a bot version would, which are numbered from 1."""
+
+
 class Allowance(NamedTuple):
     """What may be spent, in bytes."""
 
@@ -25,11 +29,13 @@ class Allowance(NamedTuple):
     """What is owed at most, however much was spent."""
 
 
-STRANGERS = Allowance(256 << 10, 8 << 20, 3 * (256 << 10))
+STRANGERS = Allowance(256 << 10, 8 << 20, 256 << 10)
 """Of all connections of a host together that are nobody's the arena knows."""
-KNOWN = Allowance(1 << 20, 16 << 20, 0)
-"""Of a connection on which a bot plays, or a token of the arena was shown, by itself: five times what a bot
-sends that plays as fast as a referee can."""
+LET_IN = 512 << 10
+"""What a host that had spent all must have again before it is let in."""
+KNOWN = Allowance(1 << 20, 8 << 20, 0)
+"""Of a connection on which a bot plays, or a token of the arena was shown, by itself, for each bot, and for
+all tokens: five times what a bot sends that plays as fast as a referee can."""
 
 
 class Budget:
@@ -42,18 +48,15 @@ class Budget:
 
     def spend(self, cost: float, now: float) -> None:
         """Spend something, even if it is not there."""
-        self._left = max(self._earned(now) - cost, -self._allowance.debt)
+        self._left = max(self.left(now) - cost, -self._allowance.debt)
         self._at = now
-
-    def spent(self, now: float) -> bool:
-        """Return whether nothing is left."""
-        return self._earned(now) <= 0
 
     def full(self, now: float) -> bool:
         """Return whether it is as if nothing had been spent."""
-        return self._earned(now) >= self._allowance.burst
+        return self.left(now) >= self._allowance.burst
 
-    def _earned(self, now: float) -> float:
+    def left(self, now: float) -> float:
+        """Return what is left; it is not above 0 if that is nothing."""
         return min(self._allowance.burst, self._left + (now - self._at) * self._allowance.rate)
 
 
@@ -62,48 +65,55 @@ class Traffic:
 
     def __init__(self) -> None:
         self._hosts: dict[str, Budget] = {}
+        self.barred: set[str] = set()
+        """The hosts that had nothing left at the last look, and have too little again."""
         self._known: dict[Peer, Budget] = {}
         """Connections on which a bot plays, or a token of the arena was shown."""
-        self._reasons: Counter[Peer] = Counter()
-        """Why they are known: the bots that play on them, and the tokens."""
+        self._bots: dict[Peer, list[int]] = {}
+        """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
         self._received: dict[Peer, int] = {}
         """Bytes by the last look, the oldest connections first."""
 
     @contextmanager
-    def playing(self, peer: Peer | None, now: float) -> Iterator[None]:
+    def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
         """Know a connection while the block runs, as a bot plays on it; None: that is this process."""
-        self.know(peer, now)
+        self.know(peer, now, version)
         try:
             yield
         finally:
-            if peer in self._known:
-                self._reasons[peer] -= 1
-                if not self._reasons[peer]:
+            if peer is not None and version in self._bots.get(peer, ()):
+                self._bots[peer].remove(version)
+                if not self._bots[peer]:
                     self._forget(peer)
 
-    def know(self, peer: Peer | None, now: float) -> None:
+    def know(self, peer: Peer | None, now: float, version: int = TOKEN) -> None:
         """Know a connection until it ends: its last call and itself have cost its host nothing."""
         if peer is None:
             return
         refund = CALL + CONNECTION if peer in self._received and peer not in self._known else CALL
-        self._budget(peer, now).spend(-refund, now)
-        self._reasons[peer] += 1
+        self._spend(peer, -refund, now)
         self._known.setdefault(peer, Budget(KNOWN, now))
+        bots = self._bots.setdefault(peer, [])
+        if version != TOKEN or TOKEN not in bots:
+            bots.append(version)
 
     def knows(self, peer: Peer) -> bool:
         """Return whether a connection is known."""
         return peer in self._known
 
+    def bots(self, peer: Peer) -> list[int]:
+        """Return the bot versions that play on a connection."""
+        return [version for version in self._bots.get(peer, ()) if version != TOKEN]
+
     def _forget(self, peer: Peer) -> None:
-        del self._reasons[peer], self._known[peer]
+        del self._bots[peer], self._known[peer]
 
     def called(self, peer: Peer | None, now: float) -> bool:
         """Note that a call came, and return whether it was one too many; None: from this process."""
         if peer is None:
             return False
-        budget = self._budget(peer, now)
-        budget.spend(CALL, now)
-        return budget.spent(now)
+        self._spend(peer, CALL, now)
+        return self._budget(peer, now).left(now) <= 0
 
     @contextmanager
     def lasting(self, peer: Peer | None, now: Callable[[], float]) -> Iterator[None]:
@@ -111,11 +121,11 @@ class Traffic:
         if peer is None:
             yield
             return
-        self._budget(peer, now()).spend(-CALL, now())
+        self._spend(peer, -CALL, now())
         try:
             yield
         except BaseException:
-            self._budget(peer, now()).spend(CALL, now())
+            self._spend(peer, CALL, now())
             raise
 
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
@@ -128,24 +138,29 @@ class Traffic:
         self._received = {peer: seen[peer].received for peer in [*old, *(seen.keys() - before.keys())]}
         for peer, received in self._received.items():
             earlier = before.get(peer)
-            again = earlier is None or received < earlier
-            self._budget(peer, now).spend(CONNECTION + received if again else received - (earlier or 0), now)
-        wrong = [seen[peer] for peer in self._wrong(now)]
+            if earlier is None or received < earlier:
+                self._spend(peer, CONNECTION + received, now)
+            else:
+                self._spend(peer, received - earlier, now)
         self._hosts = {host: budget for host, budget in self._hosts.items() if not budget.full(now)}
-        return wrong
-
-    def spent(self, now: float) -> list[str]:
-        """Return the hosts that have nothing left."""
-        return [host for host, budget in self._hosts.items() if budget.spent(now)]
+        enough = {host: LET_IN if host in self.barred else 0 for host in self._hosts}
+        self.barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
+        return [seen[peer] for peer in self._wrong(now)]
 
     def _wrong(self, now: float) -> Iterator[Peer]:
         strangers: Counter[str] = Counter()
         for peer in self._received:
-            stranger = peer not in self._known
-            strangers[peer.host] += stranger
-            too_many = stranger and strangers[peer.host] > MOST_CONNECTIONS
-            if too_many or self._budget(peer, now).spent(now):
+            known = self._known.get(peer)
+            if known is not None:
+                wrong = known.left(now) <= 0
+            else:
+                strangers[peer.host] += 1
+                wrong = peer.host in self.barred or strangers[peer.host] > MOST_CONNECTIONS
+            if wrong:
                 yield peer
+
+    def _spend(self, peer: Peer, cost: int, now: float) -> None:
+        self._budget(peer, now).spend(cost / len(self._bots.get(peer, (TOKEN,))), now)
 
     def _budget(self, peer: Peer, now: float) -> Budget:
         budget = self._known.get(peer)

@@ -6,11 +6,13 @@ import sys
 
 import pytest
 
+from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.service import spectators
+from referee.service.server import ServerOptions
 from tests.referee import hostile
 from tests.referee.hostile import ELSEWHERE, PREFACE, Socket, frame, headers, message, settings, socket
-from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are kept out on Linux alone")
 
@@ -72,6 +74,35 @@ async def test_bot_when_others_of_its_host_flood_then_its_stream_goes_on() -> No
             running = asyncio.create_task(play_match(address, match_spec(limits=LIMITS)))
             assert (await anext(bot.turns())).sequence
             await running
+
+
+async def test_bot_when_it_floods_then_its_turn_is_a_fault_and_it_stays_away() -> None:
+    journal = ListJournal()
+    options = ServerOptions(drain_seconds=0, journal=journal)
+    limits = Limits(decision_ms=60_000, join_ms=20_000, faults=1)
+    async with (
+        referee(options=options) as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        asyncio.timeout(DEADLINE),
+    ):
+        async with socket(address, ELSEWHERE) as bot:
+            await bot.send(PREFACE + settings() + hostile.play(4))
+            running = asyncio.create_task(play_match(address, match_spec(limits=limits)))
+            assert (await anext(bot.turns())).sequence
+            closed = asyncio.create_task(bot.closed())
+            while not closed.done():
+                await bot.send(PINGS)
+                await asyncio.sleep(0)
+        (result,) = await running
+        assert (sum(result.faults), result.forfeit) == (1, 3)
+        async with socket(address) as bot:
+            await bot.send(PREFACE + settings() + hostile.play(4))
+            async for kind, flags, payload in bot.frames():
+                if kind == hostile.HEADERS and flags & hostile.END_STREAM:
+                    assert b"flood: come back in" in payload
+                    break
+    assert [entry.code for entry in journal.of(4, EntryKind.FAULT)] == ["flood"]
+    assert journal.of(4, EntryKind.LOST, "flood")[0].text == "flood: too many bytes; come back in 10 s"
 
 
 async def test_spectator_when_it_takes_nothing_for_too_long_then_its_connection_is_broken_off(

@@ -115,7 +115,7 @@ async def test_beat_when_it_fails_then_the_next_one_comes(
         again.set()
 
     monkeypatch.setattr(lobby, "beat", beat)
-    beating = asyncio.create_task(keep_beating(lobby, Alarm(lobby), Access(Tokens(), Gate())))
+    beating = asyncio.create_task(keep_beating(lobby, Alarm(lobby), Access(Tokens(), Gate(lobby))))
     async with asyncio.timeout(DEADLINE):
         await again.wait()
     beating.cancel()

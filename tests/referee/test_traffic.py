@@ -7,7 +7,7 @@ import pytest
 
 from referee.service.peers import Peer, peer_at
 from referee.service.sockets import Connection
-from referee.service.traffic import CALL, CONNECTION, KNOWN, MOST_CONNECTIONS, STRANGERS, Traffic
+from referee.service.traffic import CALL, CONNECTION, KNOWN, LET_IN, MOST_CONNECTIONS, STRANGERS, Traffic
 
 MIB = 1 << 20
 NOW = 1000.0
@@ -32,7 +32,7 @@ def test_bytes_when_a_host_sends_too_many_on_several_connections_then_all_are_br
     ours = [at(peer(1), STRANGERS.burst // 2), at(peer(2), STRANGERS.burst // 2)]
     others = [at(peer(1, "10.0.0.2"), 1000)]
     assert traffic.look([*ours, *others], NOW) == ours
-    assert traffic.spent(NOW) == ["10.0.0.1"]
+    assert traffic.barred == {"10.0.0.1"}
 
 
 def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_them_back(
@@ -41,10 +41,12 @@ def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_
     assert traffic.look([at(peer(1), 100 * MIB)], NOW)
     assert traffic.look([], NOW + 0.1) == []
     assert traffic.look([at(peer(2))], NOW + 0.2)
-    in_time = NOW + 0.2 + STRANGERS.debt / STRANGERS.rate
-    assert traffic.spent(in_time - 0.1) == ["10.0.0.1"]
-    assert traffic.spent(in_time + 0.1) == []
-    assert traffic.look([at(peer(3))], in_time + 1) == []
+    in_time = NOW + 0.2 + (STRANGERS.debt + LET_IN) / STRANGERS.rate
+    assert traffic.look([], in_time - 0.1) == []
+    assert traffic.barred == {"10.0.0.1"}
+    assert traffic.look([], in_time + 0.1) == []
+    assert not traffic.barred
+    assert traffic.look([at(peer(3)), at(peer(4))], in_time + 0.2) == []
 
 
 def test_bytes_when_a_port_is_used_again_then_the_earlier_connections_do_not_count(traffic: Traffic) -> None:
@@ -92,19 +94,28 @@ def test_call_when_it_makes_its_connection_known_then_its_host_has_spent_nothing
 def test_connection_when_it_is_known_then_it_has_an_allowance_of_its_own(traffic: Traffic) -> None:
     bot, stranger = peer(1), peer(2)
     traffic.look([at(bot), at(stranger)], NOW)
-    with traffic.playing(bot, NOW):
+    with traffic.playing(bot, 1, NOW):
         assert traffic.look([at(bot), at(stranger, 100 * MIB)], NOW) == [at(stranger, 100 * MIB)]
         assert traffic.look([at(bot, KNOWN.burst - 1)], NOW) == []
+        assert traffic.bots(bot) == [1]
         assert traffic.look([at(bot, KNOWN.burst)], NOW) == [at(bot, KNOWN.burst)]
     assert not traffic.knows(bot)
 
 
+def test_connection_when_several_bots_play_on_it_then_it_has_an_allowance_for_each(traffic: Traffic) -> None:
+    bots = peer(1)
+    with traffic.playing(bots, 1, NOW), traffic.playing(bots, 2, NOW):
+        assert traffic.look([at(bots, 2 * KNOWN.burst - CONNECTION - 1)], NOW) == []
+        assert traffic.look([at(bots, 2 * KNOWN.burst)], NOW)
+
+
 def test_connection_when_its_last_bot_leaves_then_it_counts_for_its_host_again(traffic: Traffic) -> None:
     bot = peer(1)
-    with traffic.playing(bot, NOW):
-        with traffic.playing(bot, NOW):
+    with traffic.playing(bot, 1, NOW):
+        with traffic.playing(bot, 2, NOW):
             traffic.look([at(bot)], NOW)
-        assert traffic.knows(bot)
+            assert traffic.bots(bot) == [1, 2]
+        assert traffic.bots(bot) == [1]
     assert traffic.look([at(bot, STRANGERS.burst)], NOW) == [at(bot, STRANGERS.burst)]
 
 
