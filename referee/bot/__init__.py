@@ -13,6 +13,7 @@ session. Connecting, batching, reconnecting and logging are the SDK's.
 """
 
 from referee.bot.program import main, run
-from referee.bot.view import Action, Play, Turn
+from referee.bot.turn import Play, Turn
+from referee.bot.view import Action
 
 __all__ = ["Action", "Play", "Turn", "main", "run"]

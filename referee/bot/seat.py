@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
-from referee.bot.view import Play, SessionView, Turn
+from referee.bot.turn import Play, Turn
+from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.memo import Memo
 from referee.protocol.numbers import card_numbers

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.bot.view import SessionView, legal_codes
+from referee.bot.turn import legal_codes
+from referee.bot.view import SessionView
 from referee.matches.match import Limits
 from referee.protocol import twin
 from referee.records.record import full_record

@@ -1,0 +1,250 @@
+"""A turn, with its legal plays: what a bot is asked."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from referee.bot.seen import seen_position
+from referee.bot.view import Action, SessionView
+from referee.deals.dealing import landmarks
+from referee.deals.options import Constraints, allowed
+from referee.errors import PositionError
+from referee.position import Position
+from referee.rules.plays import Rules
+from referee.ruleset import Ruleset
+from referee.v1 import bots_pb2
+
+
+class Play:
+    """A combination of cards. Equal plays hold the same cards."""
+
+    __slots__ = ("_rules", "code")
+
+    def __init__(self, rules: Rules, code: int) -> None:
+        self._rules = rules
+        self.code = code
+        """The engine's number of the play: kind, strength and cards in one."""
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """Its cards, in canonical order: ``("3D", "3C")``."""
+        return tuple(str(self).split())
+
+    @property
+    def kind(self) -> str:
+        """``single``, ``pair``, ``straight``, …"""
+        return self._rules.kind(self.code)
+
+    def beats(self, other: "Play") -> bool:
+        """Return whether it may be played on ``other``."""
+        return self._rules.beats(self.code, other.code)
+
+    def __len__(self) -> int:
+        return self._rules.count(self.code & self._rules.full)
+
+    def __str__(self) -> str:
+        return self._rules.text(self.code & self._rules.full)
+
+    def __repr__(self) -> str:
+        return f"Play({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Play) and self.code == other.code
+
+    def __hash__(self) -> int:
+        return hash(self.code)
+
+
+class Plays(Sequence[Play]):
+    """Plays, each made when it is looked at: a turn may have many, and a bot takes one."""
+
+    __slots__ = ("_codes", "_rules")
+
+    def __init__(self, rules: Rules, codes: list[int]) -> None:
+        self._rules = rules
+        self._codes = codes
+
+    @overload
+    def __getitem__(self, index: int) -> Play: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Plays": ...
+    def __getitem__(self, index: int | slice) -> "Play | Plays":
+        if isinstance(index, slice):
+            return Plays(self._rules, self._codes[index])
+        return Play(self._rules, self._codes[index])
+
+    def __iter__(self) -> Iterator[Play]:
+        rules = self._rules
+        return (Play(rules, code) for code in self._codes)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __contains__(self, play: object) -> bool:
+        return isinstance(play, Play) and play.code in self._codes
+
+    def __repr__(self) -> str:
+        return f"Plays({', '.join(map(str, self))})"
+
+
+class Turn:
+    """A decision for the bot to make, with everything that it may know."""
+
+    __slots__ = ("_legal", "_legal_codes", "_message", "_view")
+
+    def __init__(self, view: SessionView, message: Any) -> None:
+        self._view = view
+        self._message = message
+        self._legal: Plays | None = None
+        self._legal_codes: list[int] | None = None
+
+    @property
+    def kind(self) -> str:
+        """``play``; ``beat_own``, ``bomb`` and ``exchange`` under rules that have them."""
+        return TURN_KINDS.get(self._message.kind, "unknown")
+
+    @property
+    def session(self) -> str:
+        """The session's public name."""
+        return self._view.session_id
+
+    @property
+    def rules(self) -> Rules:
+        """The compiled rules, for bots that calculate."""
+        return self._view.rules
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """All fields of the rules that are played."""
+        return self._view.rules.ruleset
+
+    @property
+    def seat(self) -> int:
+        """The bot's own seat."""
+        return self._view.seat
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """Names of the bots, seat 0 first."""
+        return self._view.seats
+
+    @property
+    def clockwise(self) -> bool:
+        """Whether seat s is followed by seat s + 1; else by s - 1."""
+        return self._view.clockwise
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Cards left, seat 0 first."""
+        return tuple(self._view.counts)
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """The session's running score, seat 0 first."""
+        return self._view.scores
+
+    @property
+    def deal(self) -> int:
+        """Counts the deals of the session from 1."""
+        return self._view.deal
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """Everything that happened in this deal, oldest first."""
+        return self._view.actions
+
+    @property
+    def hand_mask(self) -> int:
+        """The bot's hand as a mask of the compiled rules."""
+        return self._view.hand
+
+    @property
+    def hand(self) -> tuple[str, ...]:
+        """The bot's hand, in canonical order."""
+        return tuple(self._view.rules.text(self._view.hand).split())
+
+    @property
+    def to_beat(self) -> Play | None:
+        """The play to beat; None when leading."""
+        code = self._view.to_beat(self._message)
+        return Play(self.rules, code) if code else None
+
+    @property
+    def can_pass(self) -> bool:
+        """Whether passing is legal."""
+        can_pass: bool = self._message.can_pass
+        return can_pass
+
+    @property
+    def decision_ms(self) -> int:
+        """How long the decision may take, in milliseconds from when the referee sent the turn."""
+        decision_ms: int = self._message.decision_ms
+        return decision_ms
+
+    @property
+    def bank_ms(self) -> int | None:
+        """What is left in the bot's bank, in milliseconds; None where the session has none."""
+        return self._message.bank_ms if self._message.HasField("bank_ms") else None
+
+    @property
+    def legal(self) -> "Plays":
+        """All legal plays: by number of cards and kind, weakest first."""
+        if self._legal is None:
+            self._legal = Plays(self._view.rules, self.legal_codes)
+        return self._legal
+
+    @property
+    def legal_codes(self) -> list[int]:
+        """The codes of all legal plays, ascending."""
+        if self._legal_codes is None:
+            self._legal_codes = legal_codes(self._view, self._message)
+        return self._legal_codes
+
+    def position(self) -> Position:
+        """Return the position as the bot sees it, to search in; the cards of others are not known.
+
+        Raises PositionError in an exchange, and once cards set aside have become the stock.
+        """
+        if self.kind == "exchange":
+            raise PositionError("an exchange comes before the first position")
+        view, include = self._view, self._message.must_include
+        return seen_position(
+            view.rules,
+            seat=view.seat,
+            step=1 if view.clockwise else -1,
+            dealer=view.dealer,
+            hand=view.hand,
+            counts=view.counts,
+            happened=view.happened_in_play(),
+            include=view.mask([include]) if include else 0,
+            window=self.kind == "bomb",
+        )
+
+    def __str__(self) -> str:
+        to_beat = self.to_beat or "nothing"
+        return f"{self.session} deal {self.deal}: holding {' '.join(self.hand)}, to beat {to_beat}"
+
+
+TURN_KINDS = {
+    bots_pb2.TURN_KIND_PLAY: "play",
+    bots_pb2.TURN_KIND_EXCHANGE: "exchange",
+    bots_pb2.TURN_KIND_BEAT_OWN: "beat_own",
+    bots_pb2.TURN_KIND_BOMB: "bomb",
+}
+
+
+def legal_codes(view: SessionView, message: Any) -> list[int]:
+    """Return the codes of all legal plays of a turn of the twin protocol, ascending."""
+    rules, to_beat = view.rules, view.to_beat(message)
+    kind, include = message.kind, message.must_include
+    guarded, top_card_banned = message.next_has_one, message.top_card_banned
+    if kind == bots_pb2.TURN_KIND_PLAY and not (include or guarded or top_card_banned):  # nearly always
+        return view.following(to_beat) if to_beat else view.plays()[:]
+    plays = view.plays()
+    if kind == bots_pb2.TURN_KIND_EXCHANGE:
+        return [code for code in plays if rules.count(code & rules.full) == 1]
+    include = view.mask([include]) if include else 0
+    banned = landmarks(rules).top if top_card_banned else 0
+    legal = allowed(rules, plays, Constraints(to_beat, include, banned, guarded)).plays
+    if kind == bots_pb2.TURN_KIND_BOMB:
+        return [code for code in legal if rules.is_bomb(code)]
+    return legal
