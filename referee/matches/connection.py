@@ -98,6 +98,8 @@ class Connection:
         self.seats: Mapping[int, Seat] = {}
         """The bot's seats at tables, by the handles of their sessions. Kept by ``Connections`` while this is
         the bot's live stream, and empty otherwise: another stream may have the seats."""
+        self._over: dict[int, None] = {}
+        """Sessions that ended while its answer may have been on its way, by handle, the latest last."""
         self._wake = wake
         self._ready = False
         self._changed_at = now
@@ -187,6 +189,19 @@ class Connection:
         return silent or stopped or len(self.outbox) > BACKLOG
 
     # Floods
+
+    def note_over(self, handle: int) -> None:
+        """Note that a session was void or forfeit: the bot may have answered before it could know."""
+        self._over[handle] = None
+        if len(self._over) > ALLOWANCE:
+            del self._over[next(iter(self._over))]
+
+    def excuse(self, handle: int) -> bool:
+        """Return whether an answer may have been on its way when its session ended; one can, for each."""
+        if handle not in self._over:
+            return False
+        del self._over[handle]
+        return True
 
     def useless(self, now: float) -> bool:
         """Note a message without an effect; return whether that was one too many."""

@@ -77,9 +77,12 @@ class Connections:
         """Give a bot version a seat in a session."""
         self._seats.setdefault(version, {})[handle] = seat
 
-    def leave(self, version: int, handle: int) -> None:
-        """Take a bot version's seat in a session away."""
+    def leave(self, version: int, handle: int, *, early: bool = False) -> None:
+        """Take a bot version's seat in a session away; ``early`` is whether it was void or forfeit."""
         self._seats[version].pop(handle).leave()
+        connection = self._live.get(version)
+        if early and connection is not None:
+            connection.note_over(handle)
         self._forget_empty(version)
 
     def why_absent(self, version: int, ruleset: Ruleset, least: int = 1) -> str:

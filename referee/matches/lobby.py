@@ -133,7 +133,9 @@ class Lobby:
         self.close(connection, CloseCode.FLOOD, reason, now)
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
-        """Take a bot's answer for a session that is not open for it."""
+        """Take a bot's answer for a session that is not open for it, unless it was on its way at its end."""
+        if connection.excuse(handle):
+            return
         text = f"session {handle} is not open for this bot"
         self.notice(connection, Notice(NoticeCode.UNKNOWN_SESSION, text, handle, sequence))
         self.useless(connection, now)
@@ -172,11 +174,21 @@ class Lobby:
         if not match.complete:
             match.ended = match.ended or reason
         match.leave()
+        self._note_voids(match)
         for table in list(match.tables.values()):
             self._guarded(table, table.void)
         self._matches.remove(match)
         match.broadcast.over = True
         match.wake()
+
+    def _note_voids(self, match: Match) -> None:
+        """Note once for each bot's author that the open sessions of a match are void."""
+        if match.tables:
+            count = f"{len(match.tables)} session{'' if len(match.tables) == 1 else 's'}"
+            again = "what is missing is played on later, with new cards"
+            text = f"{count} of match {match.spec.match_id} void: {match.ended}; {again}"
+            for bot in match.spec.bots:
+                self.journal.add(Entry(bot.version_id, EntryKind.NOTICE, "void", text))
 
     def hold(self, match: Match) -> None:
         """Begin no further session of a match: it is done when those that are open have ended."""
@@ -442,8 +454,9 @@ class Lobby:
         """Clear the table of a session that is over."""
         table = match.tables.pop(handle)
         del self._tables[handle]
+        early = table.end is not SessionEnd.PLAYED
         for bot in session.seating:
-            self.connections.leave(match.spec.bots[bot].version_id, handle)
+            self.connections.leave(match.spec.bots[bot].version_id, handle, early=early)
         self._unsettled = True
         if table.end is not SessionEnd.VOID:
             match.add_result(table)

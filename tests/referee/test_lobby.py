@@ -159,6 +159,41 @@ def test_reconnect_when_sessions_are_open_then_the_bot_is_told_of_each() -> None
     assert {start.info.handle for start in again} == {start.info.handle for start in started(bots[0])}
 
 
+def test_match_when_it_is_stopped_then_authors_are_told_once_and_answers_on_their_way_get_no_notice() -> None:
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(match_spec(sessions=40, limits=LIMITS))
+    for bot in bots:
+        bot.read()
+    owed = {bot: list(bot.turns.values()) for bot in bots}
+    assert sum(map(len, owed.values())) == 40
+    harness.lobby.close_match(match, STOPPED_BY_WORKER)
+    for bot, turns in owed.items():
+        for turn in turns:
+            bot.send(turn.info.handle, turn.sequence, 0)
+        bot.read()
+        assert bot.notices() == []
+        entries = harness.journal.of(bot.number, EntryKind.NOTICE)
+        assert [(entry.code, entry.text) for entry in entries] == [
+            (
+                "void",
+                "40 sessions of match m void: the worker ended the call; "
+                "what is missing is played on later, with new cards",
+            )
+        ]
+
+
+def test_answer_when_its_session_was_void_long_ago_then_a_second_one_gets_the_notice() -> None:
+    harness = Harness()
+    bots = four(harness)
+    match = harness.open(match_spec(limits=LIMITS))
+    harness.lobby.close_match(match, STOPPED_BY_WORKER)
+    for _ in range(2):
+        bots[0].send(1, 1, 0)
+    bots[0].read()
+    assert [notice.code for notice in bots[0].notices()] == [NoticeCode.UNKNOWN_SESSION]
+
+
 # The referee's own failures
 
 
