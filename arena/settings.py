@@ -25,6 +25,7 @@ from pydantic_settings import (
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from arena.certificates import read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
 from arena.urls import without_secrets
@@ -42,12 +43,12 @@ SYSTEM = "system"
 """Instead of a file: the certificates that this host trusts by default."""
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-"""What names a referee."""
+"""The form of a referee's id."""
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")
-"""Hosts to listen on that are no address to connect to."""
+"""Hosts to listen on that nobody can connect to."""
 
 SHORTEST_TOKEN = 16
-"""Fewest characters of a worker token: whoever guesses it can have any match played."""
+"""Fewest characters of a worker token: whoever guesses it can have referees play any match."""
 
 NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
 
@@ -310,10 +311,10 @@ class Settings(BaseSettings):
         """
         if self.tls_certificate is None or self.tls_key is None:
             return None
-        certificate, key = _read_pair(
+        certificate, key = read_pair(
             "tls_certificate", self.tls_certificate, "tls_key", self.tls_key, ssl.PROTOCOL_TLS_SERVER
         )
-        authorities = _read_authorities("tls_client_ca", self.tls_client_ca) if self.tls_client_ca else None
+        authorities = read_authorities("tls_client_ca", self.tls_client_ca) if self.tls_client_ca else None
         return ServerTls(certificate, key, authorities)
 
     def client_tls(self) -> ClientTls | None:
@@ -330,10 +331,10 @@ class Settings(BaseSettings):
         trusted = self.tls_ca or self.tls_certificate
         authorities = None
         if isinstance(trusted, Path):
-            authorities = _read_authorities("tls_ca" if self.tls_ca else "tls_certificate", trusted)
+            authorities = read_authorities("tls_ca" if self.tls_ca else "tls_certificate", trusted)
         if self.tls_client_certificate is None or self.tls_client_key is None:
             return ClientTls(authorities)
-        certificate, key = _read_pair(
+        certificate, key = read_pair(
             "tls_client_certificate",
             self.tls_client_certificate,
             "tls_client_key",
@@ -409,41 +410,6 @@ def _absolute(name: str, path: Path) -> Path:
     if "\0" in found:
         raise SettingsError(name, f"{found!r} is not a path")
     return Path(found)
-
-
-def _read_pair(
-    certificate_name: str, certificate: Path, key_name: str, key: Path, protocol: ssl._SSLMethod
-) -> tuple[bytes, bytes]:
-    """Read a certificate and its key, and check that they belong together."""
-    pem = _read_pem(certificate_name, certificate, b"CERTIFICATE"), _read_pem(key_name, key, b"PRIVATE KEY")
-    try:
-        ssl.SSLContext(protocol).load_cert_chain(certificate, key, password=lambda: b"")
-    except (ssl.SSLError, OSError, ValueError) as error:
-        if "KEY_VALUES_MISMATCH" in str(error):
-            raise SettingsError(key_name, f"{key} is not the key of {certificate}") from None
-        raise SettingsError(
-            certificate_name, f"{certificate} or {key} is damaged, or needs a password"
-        ) from None
-    return pem
-
-
-def _read_authorities(name: str, file: Path) -> bytes:
-    pem = _read_pem(name, file, b"CERTIFICATE")
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=str(file))
-    except ssl.SSLError:
-        raise SettingsError(name, f"{file} has a damaged certificate") from None
-    return pem
-
-
-def _read_pem(name: str, file: Path, kind: bytes) -> bytes:
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise SettingsError(name, f"cannot read {file}: {error.strerror}") from None
-    if b"-----BEGIN " not in content or kind + b"-----" not in content:
-        raise SettingsError(name, f"{file} holds no {kind.decode().lower()} in PEM")
-    return content
 
 
 def _config_file(data: Path) -> Path:

@@ -314,11 +314,11 @@ def test_tls_when_a_referee_asks_for_certificates_then_workers_here_need_one() -
     [
         ({"tls_certificate": TLS / "none.pem"}, r"tls_certificate: cannot read .*none.pem: No such file"),
         ({"tls_certificate": TLS}, r"tls_certificate: cannot read .*tls: Is a directory"),
-        ({"tls_key": TLS / "ca.pem"}, r"tls_key: .*ca.pem holds no private key in PEM"),
-        ({"tls_certificate": TLS / "self.key"}, r"tls_certificate: .*self.key holds no certificate in PEM"),
+        ({"tls_key": TLS / "ca.pem"}, r"tls_key: .*ca.pem has no private key in PEM"),
+        ({"tls_certificate": TLS / "self.key"}, r"tls_certificate: .*self.key has no certificate in PEM"),
         ({"tls_key": TLS / "self.key"}, r"tls_key: .*self.key is not the key of .*referee.pem"),
         ({"tls_key": TLS / "locked.key"}, r"tls_certificate: .* is damaged, or needs a password"),
-        ({"tls_client_ca": TLS / "self.key"}, r"tls_client_ca: .*self.key holds no certificate in PEM"),
+        ({"tls_client_ca": TLS / "self.key"}, r"tls_client_ca: .*self.key has no certificate in PEM"),
         ({"tls_client_ca": "damaged.pem"}, r"tls_client_ca: .*damaged.pem has a damaged certificate"),
     ],
 )
