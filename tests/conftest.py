@@ -30,7 +30,7 @@ settings.load_profile("tests")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: some tests wait for processes of their own most of the time."""
+    """Return one process more than cores: some tests mostly wait for processes of their own."""
     return (os.cpu_count() or 1) + 1
 
 

@@ -6,7 +6,7 @@ from arena import processes
 
 
 def tied(*command: str | Path) -> list[str]:
-    """The command line of a process that ends when the thread that starts it does, however that ends.
+    """Return the command line of a process that ends when the thread that starts it does, in any way.
 
     A test that takes too long ends its whole process at once, with no time to stop what it has started.
     """

@@ -22,7 +22,7 @@ LEASE = timedelta(seconds=60)
 
 
 def attempts_of(storage: Storage) -> Attempts:
-    """In which attempts the deals of a finished tournament were dealt."""
+    """Return the attempts in which the deals of a finished tournament were dealt."""
     rows = (
         select(Round.number, Match.table_number, Session)
         .join(Match, col(Match.round_id) == Round.id)
@@ -47,7 +47,7 @@ def play_all(storage: Storage, tournament_id: int, run: Run, ended: Callable[[],
 
 
 def in_attempts(address: str, token: str, attempts: Attempts) -> Run:
-    """A referee at this address, told the attempts of every deal, one after the other."""
+    """Play as a referee at this address that is told the attempt of every deal, in order."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[Update]:
         for session in spec.sessions:

@@ -26,7 +26,7 @@ Arena = Callable[..., Result]
 
 
 def make_arena(data: Path, capsys: pytest.CaptureFixture[str]) -> Arena:
-    """``arena --data <data>`` as a function of the arguments that follow."""
+    """Return ``arena --data <data>`` as a function of the arguments that follow."""
 
     def arena(*arguments: object) -> Result:
         capsys.readouterr()
@@ -37,7 +37,7 @@ def make_arena(data: Path, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def assert_one_line(result: Result, status: int, *parts: str) -> None:
-    """The command failed with one line on standard error that holds these parts, and printed nothing else."""
+    """Assert that the command failed with one line on standard error with these parts, and no output."""
     assert result.status == status, result
     assert result.out == ""
     assert result.err.startswith("error: ")

@@ -21,7 +21,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file of an empty database of the present schema: to copy it is faster than to make another."""
+    """Make an empty database of the present schema; copying its file is faster than making another."""
     file = tmp_path_factory.mktemp("empty") / "arena.db"
     with Storage(f"sqlite:///{file}") as storage:
         migrate(storage)
@@ -30,21 +30,21 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def migrated(settings: Settings, empty_database: bytes) -> Settings:
-    """The settings of an arena whose database has its tables."""
+    """Return the settings of an arena whose database has its tables."""
     (settings.prepare().data / "arena.db").write_bytes(empty_database)
     return settings
 
 
 @pytest.fixture
 def storage(migrated: Settings) -> Iterator[Storage]:
-    """An empty database of the present schema."""
+    """Open an empty database of the present schema."""
     with open_storage(migrated) as storage:
         yield storage
 
 
 @pytest.fixture
 def world(storage: Storage) -> World:
-    """An arena whose messages, clock and referee are in the test's hands."""
+    """Make an arena whose messages, clock and referee are controlled by the test."""
     return World(storage, Clock())
 
 

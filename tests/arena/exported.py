@@ -20,7 +20,7 @@ from tests.arena.world import World
 
 
 def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """A referee that plays at random, at each table in another way, even where the cards are the same."""
+    """Play at random, differently at each table, even where the cards are the same."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for given in spec.sessions:
         rng = Random(f"{spec.match_id}/{given.number}")
@@ -37,24 +37,24 @@ def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
 
 
 def lines_of(world: World, name: str = "cup") -> list[str]:
-    """The lines of a tournament's export."""
+    """Return the lines of a tournament's export."""
     return list(export_lines(world.storage, name))
 
 
 def check(lines: list[str]) -> Report:
-    """What comes of checking these lines."""
+    """Check these lines and return the report."""
     return check_export(line.encode() for line in lines)
 
 
 def problem(lines: list[str]) -> str:
-    """The first difference in these lines, which must have one."""
+    """Return the first difference in these lines, which must have one."""
     found = check(lines).problem
     assert found is not None
     return found
 
 
 def signed_again(lines: list[str]) -> list[str]:
-    """The lines with all digests made anew, as somebody would who wants a change not to be seen."""
+    """Recompute all digests, as somebody would to hide a change."""
     objects: list[dict[str, Any]] = [json.loads(line) for line in lines]
     digests = before = ""
     for at, one in enumerate(objects):

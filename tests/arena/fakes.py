@@ -35,7 +35,7 @@ class Clock:
 
 
 def signed(spec: MatchSpec, session: SessionSpec, result: SessionResult) -> SessionResult:
-    """A result signed as a referee does, with the key of tests."""
+    """Sign a result as a referee does, with the tests' key."""
     records = [json.loads(record) for record in result.records]
     deals = session.after.deals_digest if session.after is not None else NO_DEALS
     for record in records:
@@ -54,7 +54,7 @@ def signed(spec: MatchSpec, session: SessionSpec, result: SessionResult) -> Sess
 
 
 def session_result(spec: MatchSpec, session: SessionSpec) -> SessionResult:
-    """A session whose points depend on its seed and on who sits where, and on nothing else."""
+    """Return a result whose points depend only on the seed and on who sits where."""
     records = []
     totals = [0] * len(session.seating)
     for number in range(1, (spec.deals or DEALS) + 1):
@@ -73,7 +73,7 @@ def session_result(spec: MatchSpec, session: SessionSpec) -> SessionResult:
 
 
 def play_at_once(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """A referee that gives a sign of life and then every session, the last one first."""
+    """Play as a referee that shows a sign of life and then delivers every session, the last one first."""
     yield Progress(0, len(spec.sessions), ())
     for session in reversed(spec.sessions):
         yield session_result(spec, session)

@@ -34,12 +34,12 @@ WINTER: dict[str, object] = {
 
 
 def winter(**fields: object) -> LeagueSpec:
-    """The winter league, with these fields other than it has; those that are None are left out."""
+    """Return the winter league with these fields changed; those that are None are left out."""
     return make_league({key: value for key, value in (WINTER | fields).items() if value is not None})
 
 
 def by_strength(strengths: Mapping[str, int]) -> Run:
-    """A referee under which the stronger bot has more points, whatever its version."""
+    """Return a referee under which the stronger bot has more points, whatever its version."""
 
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         for session in spec.sessions:
@@ -73,7 +73,7 @@ class LeagueWorld:
         return register_version(self.world.storage, ROOT, bot, self.world.clock()).name
 
     def beat(self) -> None:
-        """What the beat does, until nothing moves any more at this time."""
+        """Do what the beat does, until nothing changes any more at this time."""
         self.tick()
         for tournament_id in running_tournaments(self.world.storage):
             self.world.finish(tournament_id, by_strength(self.strengths))
@@ -93,12 +93,12 @@ class LeagueWorld:
         return overview.show(self.world.storage, self.spec.name)
 
     def season(self) -> SeasonShown:
-        """The latest season."""
+        """Return the latest season."""
         season = self.show().season
         assert season is not None
         return season
 
 
 def members(season: SeasonShown) -> list[list[str]]:
-    """By division the bots in the order of its table."""
+    """Return the bots of each division in the order of its table."""
     return [[line.member for line in division.lines] for division in season.divisions]

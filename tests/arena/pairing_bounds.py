@@ -18,7 +18,7 @@ ROUND_ROBINS = max(FIELDS, 60)
 
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:
-    """How often each two of the entrants sat at one table; pairs that never met count 0."""
+    """Return how often each two of the entrants sat at one table; pairs that never met count 0."""
     met = Counter(
         frozenset(pair) for one in pairings for table in one.tables for pair in combinations(table, 2)
     )
@@ -33,24 +33,24 @@ def spread(counts: Counter[frozenset[int]]) -> int:
 
 
 def byes(pairings: Sequence[Pairing], entrants: Sequence[int]) -> list[int]:
-    """How often each entrant sat out."""
+    """Return how often each entrant sat out."""
     out = Counter(entrant for one in pairings for entrant in one.byes)
     return [out[entrant] for entrant in entrants]
 
 
 def around(total: int, among: int) -> tuple[int, int]:
-    """The whole numbers next to the mean of ``total`` things among so many."""
+    """Return the whole numbers next to the mean of ``total`` things among so many."""
     return total // among, -(-total // among)
 
 
 def least_uneven(total: int, cells: int) -> float:
-    """The least sum of squared deviations from the mean, when so many are spread over cells."""
+    """Return the least sum of squared deviations from the mean when so many are spread over cells."""
     more = total % cells
     return more * (cells - more) / cells
 
 
 def uneven_by_lot(entrants: int, size: int, rounds: int) -> float:
-    """The sum of squared deviations of all pairs' meetings to be expected when rounds are drawn by lot."""
+    """Return the expected sum of squared deviations of all pairs' meetings if rounds are drawn by lot."""
     seated = entrants // size * size
     chance = seated * (size - 1) / (entrants * (entrants - 1))
     return entrants * (entrants - 1) / 2 * rounds * chance * (1 - chance)
@@ -65,7 +65,7 @@ def assert_whole(pairing: Pairing, entrants: Sequence[int], size: int) -> None:
 
 
 def partitions(entrants: Sequence[int], size: int) -> Iterator[list[tuple[int, ...]]]:
-    """All ways to seat all entrants at full tables."""
+    """Yield all ways to seat all entrants at full tables."""
     if not entrants:
         yield []
         return

@@ -51,7 +51,7 @@ class RunningArena:
         wake(self.settings, status.id)
 
     def status(self, name: str) -> TournamentStatus:
-        """How the tournament stands."""
+        """Return the tournament's status."""
         return overview.status(self.storage, name)
 
     def wait(self, name: str, condition: Callable[[TournamentStatus], bool]) -> TournamentStatus:
@@ -79,7 +79,7 @@ def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object) -> Iterator[RunningArena]:
-    """An arena with these bots, names and files of the sample bots, and with these settings."""
+    """Run an arena with these settings and these bots, given by name and sample file."""
     address = free_address()
     quick = {"data": folder, "listen": address, "referees": address, "beat_seconds": 1, "lease_seconds": 3}
     settings = load_settings(quick | settings_)
@@ -98,7 +98,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
 
 @contextmanager
 def _process(command: list[str], environment: dict[str, str]) -> Iterator[Process]:
-    """A process that is asked to stop at the end, and must."""
+    """Run a process that is asked to stop at the end of the block, and must."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     with subprocess.Popen(tied(*command), env=environment, **pipes) as process:  # type: ignore[call-overload]
         try:

@@ -36,7 +36,7 @@ PLACES = (
 
 
 def program(name: str) -> str:
-    """The path of a server's program; without it the test is left out, and in CI it fails."""
+    """Return the path of a server's program; skip the test if it is missing, and fail in CI."""
     found = shutil.which(name, path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
     if found is None:
         reason = f"left out: {name} is not installed (.ci/servers installs it)"
@@ -85,7 +85,7 @@ class Postgres:
     server: Server
 
     def url(self, database: str = "arena", port: int | None = None) -> str:
-        """What the arena's setting has to be; ``port`` is that of a proxy before it."""
+        """Return the value for the arena's setting; ``port`` is that of a proxy in front of the server."""
         return f"postgresql+psycopg://arena@{LOOPBACK}:{port or self.port}/{database}"
 
     def run(self, name: str, *arguments: str) -> str:
@@ -107,7 +107,7 @@ class Postgres:
         wait_for(lambda: self._checkpointer() not in ("", killed), told=lambda: "PostgreSQL does not recover")
 
     def _checkpointer(self) -> str:
-        """The process that writes checkpoints; nothing while there is no connection."""
+        """Return the process that writes checkpoints; None while there is no connection."""
         with suppress(subprocess.CalledProcessError):
             return self.sql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").strip()
         return ""
@@ -128,7 +128,7 @@ class Postgres:
 
 @contextmanager
 def postgres(*, durable: bool = False) -> Iterator[Postgres]:
-    """A PostgreSQL server with an empty database ``arena``; ``durable``: as safe from power cuts as usual."""
+    """Run a PostgreSQL server with an empty database ``arena``; ``durable`` keeps the usual crash safety."""
     server, initdb = program("postgres"), program("initdb")
     with _folder("postgres") as folder, Supervisor(folder / "log") as supervisor:
         data = folder / "data"
@@ -171,14 +171,14 @@ def postgres(*, durable: bool = False) -> Iterator[Postgres]:
 
 @contextmanager
 def redis() -> Iterator[int]:
-    """A Redis server that keeps nothing on disk; gives its port."""
+    """Run a Redis server that keeps nothing on disk, and yield its port."""
     with redis_server() as (port, _):
         yield port
 
 
 @contextmanager
 def redis_server() -> Iterator[tuple[int, Server]]:
-    """As ``redis``, with the server itself."""
+    """Run Redis like ``redis``, and yield the server itself too."""
     server = program("redis-server")
     port = free_port()
     with _folder("redis") as folder, Supervisor(folder / "log") as supervisor:
@@ -192,14 +192,14 @@ def redis_server() -> Iterator[tuple[int, Server]]:
 
 @contextmanager
 def rabbitmq() -> Iterator[int]:
-    """A RabbitMQ node of its own, with a port mapper of its own; gives its AMQP port."""
+    """Run a RabbitMQ node with a port mapper of its own, and yield its AMQP port."""
     with rabbitmq_server() as (port, _):
         yield port
 
 
 @contextmanager
 def rabbitmq_server() -> Iterator[tuple[int, Server]]:
-    """As ``rabbitmq``, with the server itself."""
+    """Run RabbitMQ like ``rabbitmq``, and yield the server itself too."""
     server, epmd = program("rabbitmq-server"), program("epmd")
     port, mapper = free_port(), free_port()
     with _folder("rabbitmq") as folder, Supervisor(folder / "log") as supervisor:
@@ -234,7 +234,7 @@ def rabbitmq_server() -> Iterator[tuple[int, Server]]:
 
 @contextmanager
 def _folder(name: str) -> Iterator[Path]:
-    """A folder that other users may enter, unlike those of pytest."""
+    """Make a folder that other users may enter, unlike those of pytest."""
     with tempfile.TemporaryDirectory(prefix=f"arena-{name}-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
@@ -257,7 +257,7 @@ def _succeeds(command: Sequence[str]) -> bool:
 
 
 def _answers(port: int, question: bytes, answer: bytes) -> bool:
-    """Whether a server on ``port`` answers a question with what begins with ``answer``."""
+    """Return whether a server on ``port`` answers a question with something that begins with ``answer``."""
     try:
         with socket.create_connection((LOOPBACK, port), timeout=2) as connection:
             connection.sendall(question)

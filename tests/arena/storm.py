@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
 
 
 def differences(outcome: Outcome, calm: Outcome) -> list[str]:
-    """What differs from the calm run, causes first and in short; nothing: they are the same."""
+    """Return what differs from the calm run, causes first and abridged; empty if nothing does."""
     found: list[str] = []
     for kind in ("sessions", "seats", "ratings", "changes"):
         ours, theirs = outcome.results[kind], calm.results[kind]
@@ -88,7 +88,7 @@ def differences(outcome: Outcome, calm: Outcome) -> list[str]:
 
 
 def _apart(one: Sequence[object], other: Sequence[object]) -> str:
-    """Two rows, and of records the deals that differ."""
+    """Return two rows, with only those deals of their records that differ."""
     deals, others = one[-1], other[-1]
     if not isinstance(deals, list) or not isinstance(others, list):
         return f"{one} instead of {other}"
@@ -135,11 +135,11 @@ class Cluster:
         return cup.id
 
     def status(self) -> TournamentStatus:
-        """How the cup stands."""
+        """Return the cup's status."""
         return overview.status(self.storage, "cup")
 
     def is_up(self) -> bool:
-        """Whether the first referee takes matches."""
+        """Return whether the first referee takes matches."""
         try:
             referee_status(self.settings.referees[0], self.settings.worker_secret())
         except RefereeUnavailable:
@@ -200,7 +200,7 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
-    """A cluster without bots; ``database`` is the test's own way to the database, where that is another."""
+    """Run a cluster without bots; ``database`` is the test's own way to the database, if different."""
     referees = [free_address(), free_address()]
     quick: dict[str, object] = {"listen": referees[0], "referees": ",".join(referees)}
     quick |= {"referee_ids": "r1,r2", "beat_seconds": 0.5, "lease_seconds": 2}
@@ -217,7 +217,7 @@ def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: 
 
 
 def calm(folder: Path, attempts: Attempts) -> Outcome:
-    """What the cup comes to when nothing happens to it, but its deals are dealt in these attempts."""
+    """Return the outcome of the cup when nothing happens to it, with its deals dealt in these attempts."""
     with cluster(folder, workers=0) as running:
         running.start_bots()
         running.wait(running.is_up)
@@ -258,7 +258,7 @@ def cuts(random: Random, what: str, proxy: Proxy, seconds: float = 1.5) -> Event
 
 
 def at_random(random: Random, name: str, happen: Callable[[], object], *, first: int = 0) -> Event:
-    """An event at a random moment, before the cup's last round."""
+    """Choose an event at a random moment, before the cup's last round."""
     return Event(random.randrange(first, SESSIONS - ROUND), random.uniform(0, 0.3), name, happen)
 
 

@@ -17,7 +17,7 @@ Path = tuple[str | int, ...]
 
 
 def leaves(document: object, path: Path = ()) -> Iterator[Path]:
-    """The paths to all values that are no containers, and to empty containers."""
+    """Yield the paths to all values that are not containers, and to empty containers."""
     if isinstance(document, dict) and document:
         for name, value in document.items():
             yield from leaves(value, (*path, name))
@@ -29,7 +29,7 @@ def leaves(document: object, path: Path = ()) -> Iterator[Path]:
 
 
 def tampered(document: Any, path: Path, rng: Random) -> Any:
-    """A copy of the document with another value of the same type at the path."""
+    """Return a copy of the document with another value of the same type at the path."""
     changed = copy.deepcopy(document)
     inside = changed
     for step in path[:-1]:
@@ -58,7 +58,7 @@ def other(value: object, rng: Random) -> object:
 
 
 def changed_text(text: str, rng: Random) -> str:
-    """The text with one character exchanged, or a character where there was none."""
+    """Return the text with one character exchanged, or one added if it was empty."""
     if not text:
         return "x"
     at = rng.randrange(len(text))
@@ -66,7 +66,7 @@ def changed_text(text: str, rng: Random) -> str:
 
 
 def tampered_lines(lines: list[str], number: int, path: Path, rng: Random) -> list[str]:
-    """The lines of an export with one value changed in one of them, counted from 0."""
+    """Return an export's lines with one value changed in the line with this index."""
     changed = json.dumps(tampered(json.loads(lines[number]), path, rng))
     return [*lines[:number], changed, *lines[number + 1 :]]
 

@@ -310,7 +310,7 @@ def test_continuous_when_bots_are_away_then_only_the_others_are_seated(world: Wo
 
 
 def _seats(world: World, match_id: int) -> list[int]:
-    """The numbers of the entrants at a match's table."""
+    """Return the numbers of the entrants at a match's table."""
     numbers = select(Entrant.number).join(Seat, col(Seat.entrant_id) == Entrant.id)
     with world.storage.read() as tx:
         return list(tx.exec(numbers.where(Seat.match_id == match_id)))

@@ -49,7 +49,7 @@ def deals_of(spec: MatchSpec, session: SessionSpec) -> Generator[str, None, Sess
 
 
 def play_whole(_route: int, spec: MatchSpec) -> Generator[Update]:
-    """A referee that plays all sessions to their ends."""
+    """Play all sessions to their ends."""
     for session in spec.sessions:
         playing_ = deals_of(spec, session)
         while True:
@@ -61,7 +61,7 @@ def play_whole(_route: int, spec: MatchSpec) -> Generator[Update]:
 
 
 def void_after(deals: int, error: Exception = GONE, *, told: int | None = None) -> playing.Run:
-    """A referee at which all sessions are void after so many deals, of which so many are told."""
+    """Return a referee at which all sessions are void after so many deals, some of which it reported."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[Update]:
         for session in spec.sessions:
@@ -91,7 +91,7 @@ def open_deals(world: World) -> list[tuple[int, int]]:
 
 
 def stored(world: World) -> dict[int, list[dict[str, object]]]:
-    """The records of all sessions by number."""
+    """Return the records of all sessions by number."""
     with world.storage.read() as tx:
         return {
             row.number: [json.loads(line) for line in zlib.decompress(row.records).splitlines()]
@@ -101,7 +101,7 @@ def stored(world: World) -> dict[int, list[dict[str, object]]]:
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """The one match of a tournament: two sessions of three deals."""
+    """Make a tournament with one match of two sessions of three deals."""
     world.advance(world.tournament(4, sessions=2, deals=3).id)
     return world.messages[0]
 

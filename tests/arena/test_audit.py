@@ -28,7 +28,7 @@ ORA = Actor(Role.ORGANISER, "ora")
 
 
 def noted(storage: Storage) -> list[tuple[str, str, str]]:
-    """Who did what to whom, the oldest first."""
+    """Return who did what to whom, the oldest first."""
     found = list_changes(storage, ROOT)
     return [(str(one.actor), one.action, one.subject) for one in reversed(found)]
 
@@ -91,7 +91,7 @@ Use = Callable[[Storage, Actor, datetime], object]
 
 
 def of(function: Callable[..., object], *arguments: object) -> Use:
-    """The use case with these arguments between the actor and the time."""
+    """Return the use case with these arguments between the actor and the time."""
     return lambda storage, actor, now: function(storage, actor, *arguments, now)
 
 

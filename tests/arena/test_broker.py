@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def channels(folder: Path, count: int) -> Iterator[broker.Channel]:
-    """Return channels with connections of their own, as processes have them."""
+    """Make channels with connections of their own, as processes have them."""
     for _ in range(count):
         connection = Connection(  # type: ignore[no-untyped-call]
             transport="arena.broker:Transport", transport_options=broker.options(folder)

@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def league(world: World) -> LeagueWorld:
-    """The winter league after its first season."""
+    """Play the winter league's first season."""
     league = LeagueWorld(world, winter())
     league.join(*(f"owner-{number}/bot-{number}" for number in range(9)))
     league.week(1)

@@ -29,7 +29,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A finished tournament ``cup``: one table, one round of three sessions of two deals."""
+    """Play a tournament ``cup``: one table, one round of three sessions of two deals."""
     world.finish(world.tournament(4).id, play_randomly)
     return world
 

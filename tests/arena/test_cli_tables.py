@@ -18,7 +18,7 @@ ROWS: list[tuple[object, ...]] = [(1, LONG, 12345, "went up last season"), (2, "
 
 
 def lines_of(shown: FittedTable | FittedBar, width: int) -> list[str]:
-    """What is printed on a terminal of this width."""
+    """Return what is printed on a terminal of this width."""
     file = io.StringIO()
     Console(file=file, width=width, markup=False, highlight=False, emoji=False).print(shown)
     return [line.rstrip() for line in file.getvalue().splitlines()]

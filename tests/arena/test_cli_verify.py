@@ -21,7 +21,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 @pytest.fixture
 def exported(arena: Arena, world: World, tmp_path: Path) -> list[Path]:
-    """The exports of two tournaments of the same four bots."""
+    """Export two tournaments of the same four bots."""
     names, files = world.register(4), []
     for name in ("one", "two"):
         world.finish(world.tournament_of(names, name=name).id, play_by_table)

@@ -67,7 +67,7 @@ def test_duration_is_for_people(seconds: float, text: str) -> None:
 
 
 def playing(world: World) -> Callable[[], None]:
-    """A tick in which one match is played."""
+    """Return a tick in which one match is played."""
 
     def tick() -> None:
         if world.messages:
@@ -218,11 +218,11 @@ def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_a
 
 
 def nothing() -> None:
-    """A step in which nothing happens."""
+    """Do nothing in this step."""
 
 
 def take(world: World) -> Claim:
-    """A worker takes the first match that was handed out."""
+    """Take the first match that was handed out, as a worker does."""
     taken = claim(world.storage, world.messages.pop(0), world.clock(), LEASE)
     assert taken is not None
     return taken

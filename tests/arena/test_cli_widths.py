@@ -68,7 +68,7 @@ def environment(world: World, settings: Settings) -> dict[str, str]:
 
 
 def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> list[str]:
-    """What each of the commands prints on a terminal so wide."""
+    """Return what each of the commands prints on a terminal of this width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     with subprocess.Popen(
@@ -93,7 +93,7 @@ def shown_on_a_terminal(data: Path, width: int, environment: dict[str, str]) -> 
 
 
 def shown_in_a_pipe(data: Path, environment: dict[str, str]) -> list[str]:
-    """What each of the commands prints into a pipe."""
+    """Return what each of the commands prints into a pipe."""
     done = subprocess.run(
         [sys.executable, "-c", RUN_ALL, str(data)],
         input="\n\n".join("\n".join(command) for command in COMMANDS),
@@ -117,7 +117,7 @@ def test_commands_on_a_terminal_of_any_width_cut_nothing(
 
 
 def assert_all_there(command: tuple[object, ...], shown: str, whole: str) -> None:
-    """All long names and numbers of what stands in the pipe stand on the terminal."""
+    """Assert that all long names and numbers in the pipe are on the terminal too."""
     assert "…" not in shown, command
     for letter, length in LENGTHS.items():
         rest = re.sub(f"{letter}{{10,}}", "", whole)

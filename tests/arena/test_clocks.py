@@ -22,7 +22,7 @@ HOUR = 3600
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """A match that was handed out."""
+    """Hand a match out."""
     world.advance(world.tournament(4).id)
     return world.messages.pop()
 

@@ -98,7 +98,7 @@ class Queue:
             return tx.exec(names.where(Seat.match_id == first[1], Seat.position == 0)).one().partition("@")[0]
 
     def batch(self) -> int:
-        """The number of the latest batch."""
+        """Return the number of the latest batch."""
         with self.arena.storage.read() as tx:
             return tx.exec(select(func.max(Round.number))).one() or 0
 
@@ -111,7 +111,7 @@ class Queue:
         self.arena.wait("queue", lambda status: status.matches_done >= matches)
 
     def batches_of(self, name: str) -> list[int]:
-        """The batches in which a bot was seated."""
+        """Return the batches in which a bot was seated."""
         numbers = (
             select(Round.number)
             .join(Match, col(Match.round_id) == Round.id)

@@ -53,7 +53,7 @@ def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
 
 
 def undisturbed(world: World) -> tuple[dict[str, list[tuple[object, ...]]], int]:
-    """The results that all the others have to have, and how many commits it takes to get them."""
+    """Return the results that all other runs must have, and how many commits it takes to get them."""
     commits: list[str] = []
 
     def count() -> str:

@@ -33,7 +33,7 @@ def arena(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
 
 
 def looked(settings: Settings, **overrides: object) -> dict[str, Finding]:
-    """The findings by what was looked at, the worst of each; all referees go by ``referee``."""
+    """Return the worst finding of each check; all referees go by ``referee``."""
     found: dict[str, Finding] = {}
     given = {"data": settings.data, "listen": free_address(), **overrides}
     for one in examine(given, utc_now):

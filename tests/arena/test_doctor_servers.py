@@ -47,13 +47,13 @@ def doctor(settings: Settings, **changed: str) -> tuple[int, list[str]]:
 
 
 def is_well(settings: Settings) -> bool:
-    """Whether the command has nothing to say against anything."""
+    """Return whether the command finds nothing wrong."""
     status, lines = doctor(settings)
     return status == 0 and all(line.startswith("ok ") for line in lines)
 
 
 def trouble(settings: Settings, **changed: str) -> str:
-    """The only line that is not well, where that is a failure."""
+    """Return the only line that is not ok, which must be a failure."""
     status, lines = doctor(settings, **changed)
     found = [line for line in lines if not line.startswith("ok ")]
     assert len(found) == 1, found
@@ -70,7 +70,7 @@ def postgres() -> Iterator[Postgres]:
 
 @contextmanager
 def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterator[Cluster]:
-    """An arena that runs, on an empty database of this name and on this broker."""
+    """Run an arena on an empty database of this name and on this broker."""
     url = make_url(postgres.create(name)).set(username="clerk", password=PASSWORD)
     database = url.render_as_string(hide_password=False)
     with cluster(folder, database_url=database, broker_url=broker) as running:
@@ -80,7 +80,7 @@ def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterat
 
 
 def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
-    """All is well; then one thing after the other is broken, named with its setting, and mended."""
+    """Check that all is well; then break one thing after another, see it named, and mend it."""
     settings = running.settings
     status, lines = doctor(settings)
     assert status == 0

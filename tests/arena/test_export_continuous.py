@@ -12,7 +12,7 @@ from tests.arena.world import World
 
 @pytest.fixture
 def lines(world: World) -> list[str]:
-    """A finished tournament's export, in which the first of three batches was finished last."""
+    """Export a finished tournament in which the first of three batches was finished last."""
     queue = world.tournament(9, format="continuous", options={"gather": 4})
     world.advance(queue.id)
     slow = world.messages.pop(0)

@@ -33,7 +33,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """The modes of a folder and of what is in it."""
+    """Return the modes of a folder and of its contents."""
     return {str(one.relative_to(folder)): oct(stat.S_IMODE(one.stat().st_mode)) for one in folder.rglob("*")}
 
 

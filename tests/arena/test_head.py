@@ -18,13 +18,13 @@ BEACON = "drand round 4829341"
 
 
 def head_of(world: World) -> dict[str, Any]:
-    """The first line of the export."""
+    """Return the first line of the export."""
     head: dict[str, Any] = json.loads(lines_of(world)[0])
     return head
 
 
 def create(world: World, **fields: object) -> list[str]:
-    """A tournament that is not started, and its bots."""
+    """Create a tournament, not started, with new bots."""
     names = world.register(8)
     creation.create(world.storage, ROOT, world.spec(names, **fields), world.clock(), SEED)
     return names

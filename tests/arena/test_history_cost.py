@@ -63,7 +63,7 @@ def work() -> Iterator[Work]:
 
 @contextmanager
 def season(folder: Path, format: str, past: int) -> Iterator[Season]:
-    """A tournament with so many matches behind it."""
+    """Make a tournament with this many finished matches."""
     url = f"sqlite:///{folder}/{format}-{past}.db"
     with open_new(load_settings({"data": folder, "database_url": url})) as storage:
         yield begin(storage, url, format, past, ahead=10)
@@ -106,7 +106,7 @@ def test_statements_when_a_tournament_goes_on_then_none_reads_through_a_table_of
 
 
 def plan(storage: Storage, statement: str, parameters: Any) -> list[str]:
-    """The steps in which SQLite executes a statement."""
+    """Return the steps in which SQLite executes a statement."""
     with storage.read() as tx:
         rows = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
         return [row[3] for row in rows]

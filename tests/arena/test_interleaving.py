@@ -31,7 +31,7 @@ def postgres() -> Iterator[Postgres]:
 
 @pytest.fixture
 def world(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[World]:
-    """An arena in a database of its own on the server."""
+    """Make an arena in a database of its own on the server."""
     with Storage(postgres.create(request.node.name[5:50])) as storage:
         migrate(storage)
         yield World(storage, Clock())
@@ -103,7 +103,7 @@ def test_hand_back_when_cancelled_meanwhile_then_nothing_is_noted(world: World, 
 
 
 def is_locked_out(postgres: Postgres) -> bool:
-    """Whether somebody waits for a row that another transaction has."""
+    """Return whether somebody waits for a row that another transaction has locked."""
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     return postgres.sql(waiting).strip() != "0"
 

@@ -81,7 +81,7 @@ def arena(migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 @pytest.fixture
 def known(storage: Storage) -> dict[str, str]:
-    """The bot versions of ``ALL``: their names and tokens."""
+    """Register the bot versions of ``ALL``, with their names as tokens."""
     names = [name.partition("@")[0] for name in ALL.values()]
     return {
         one.name: one.token for one in (versions.register_version(storage, ROOT, name, NOW) for name in names)
@@ -90,7 +90,7 @@ def known(storage: Storage) -> dict[str, str]:
 
 @contextmanager
 def running_referee(storage: Storage, settings: Settings) -> Iterator[str]:
-    """A referee of this arena, in a thread; gives its address."""
+    """Run a referee of this arena in a thread, and yield its address."""
     ports: Queue[int] = Queue()
     stops: Queue[Callable[[], object]] = Queue()
 

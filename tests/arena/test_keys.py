@@ -75,7 +75,7 @@ def test_signature_when_made_then_only_its_key_and_its_digest_fit_it() -> None:
 
 
 def events(world: World) -> list[dict[str, Any]]:
-    """The events of the tournament's export, without what is not of interest here."""
+    """Return the events of the tournament's export, without the details that do not matter here."""
     lines = map(json.loads, lines_of(world))
     return [line for line in lines if line.get("part") == "event"]
 

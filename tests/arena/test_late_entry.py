@@ -28,7 +28,7 @@ class Interrupted(Storage):
 
 
 def seated(world: World, round: int) -> set[str]:
-    """Who has a table in a round."""
+    """Return who has a table in a round."""
     rows = (
         select(BotVersion.name)
         .join(Entrant, col(Entrant.version_id) == BotVersion.id)

@@ -148,7 +148,7 @@ def test_owners_apart_have_no_more_of_an_owner_than_tables_and_fill_the_highest_
 
 
 def can_play_or_too_few(members: list[int], owners: Mapping[int, str], size: int) -> bool:
-    """Whether no owner has more than there are tables, or so few owners are there that there is no table."""
+    """Return whether no owner has more bots than there are tables, or the owners are too few for a table."""
     had = Counter(owners[one] for one in members)
     return len(had) < size or max(had.values()) <= len(members) // size
 

@@ -15,7 +15,7 @@ from tests.referee.support import ListJournal
 
 
 def line(message: str, *args: object, **extra: object) -> dict[str, object]:
-    """What the JSON formatter makes of a record."""
+    """Return what the JSON formatter makes of a record."""
     record = logging.LogRecord("arena.matches", logging.INFO, __file__, 1, message, args, None)
     vars(record).update(extra)
     parsed: dict[str, object] = json.loads(JsonFormatter("worker").format(record))
@@ -64,7 +64,7 @@ def test_fault_when_debugging_then_it_is_logged_and_kept(caplog: pytest.LogCaptu
 
 
 def filtered(level: int, message: str, *args: object) -> logging.LogRecord:
-    """A record about an exception, as it comes from the filter."""
+    """Return a record about an exception as the filter leaves it."""
     try:
         raise ConnectionError("reset by peer")
     except ConnectionError:

@@ -32,13 +32,13 @@ def row(world: World, match_id: int) -> Match:
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """The one match of a running tournament's first round, handed out."""
+    """Hand out the one match of a running tournament's first round."""
     world.advance(world.tournament(4).id)
     return world.messages[0]
 
 
 def stops_after(sessions: int, error: Exception | None = None) -> Run:
-    """A referee that ends after so many sessions, with an error if there is one."""
+    """Return a referee that ends after so many sessions, with an error if one is given."""
 
     def run(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
         for session in spec.sessions[:sessions]:

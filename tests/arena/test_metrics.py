@@ -39,7 +39,7 @@ def number(numbers: Numbers, name: str, **labels: str) -> float:
 
 
 def total(numbers: Numbers, name: str) -> float:
-    """The sum over all labels."""
+    """Return the sum over all labels."""
     return sum(value for (of, _), value in numbers.items() if of == name)
 
 
@@ -177,7 +177,7 @@ class Ticks:
 
 
 def observed(seconds: Histogram) -> tuple[list[float], float]:
-    """How many values each bound has below it, and the sum of all."""
+    """Return how many values each bound has below it, and the sum of all."""
     samples = [sample for family in seconds.collect() for sample in family.samples]
     below = [sample.value for sample in samples if sample.name == "s_bucket"]
     return below, next(sample.value for sample in samples if sample.name == "s_sum")

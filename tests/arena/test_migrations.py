@@ -52,7 +52,7 @@ def columns(tx: Transaction) -> dict[str, set[str]]:
 
 @contextmanager
 def filled(url: str) -> Iterator[Storage]:
-    """A database of the first version, with a row in each table that has grown since."""
+    """Make a database of the first version, with a row in each table that has grown since."""
     with Storage(url) as storage:
         move(storage, "0001")
         with storage.write() as tx:

@@ -40,7 +40,7 @@ def told(caplog: pytest.LogCaptureFixture) -> Lines:
 
 
 def send_nothing(task: str, number: int) -> None:
-    """For tasks whose messages do not matter."""
+    """Send nothing, for tasks whose messages do not matter."""
 
 
 def no_broker(task: str, number: int) -> None:

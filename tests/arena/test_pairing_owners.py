@@ -23,7 +23,7 @@ SEED = bytes(32)
 
 
 def can_be_filled(tables: int, size: int, counts: Sequence[int]) -> bool:
-    """Whether so many tables can be filled with no owner twice, each by the owners with most bots left.
+    """Return whether so many tables can be filled with no owner twice, those with most bots left first.
 
     An owner with as many bots left as there are tables left has to sit at each, so it comes first.
     """
@@ -38,13 +38,13 @@ def can_be_filled(tables: int, size: int, counts: Sequence[int]) -> bool:
 
 
 def tables_possible(standing: Sequence[int], size: int, owners: Mapping[int, int]) -> int:
-    """The most tables without an owner twice, found by trying each number."""
+    """Return the most tables without an owner twice, found by trying each number."""
     counts = [*Counter(owners.get(bot, ("alone", bot)) for bot in standing).values()]
     return max(number for number in range(len(standing) // size + 1) if can_be_filled(number, size, counts))
 
 
 def assert_apart(pairing: Pairing, standing: Sequence[int], size: int, owners: Mapping[int, int]) -> None:
-    """All tables are full and without an owner twice, there are as many as can be, and all others sit out."""
+    """Assert that all tables are full, have no owner twice and are as many as possible; the rest sit out."""
     seated = [bot for table in pairing.tables for bot in table]
     assert sorted([*seated, *pairing.byes]) == sorted(standing)
     assert all(len(table) == size for table in pairing.tables)
@@ -55,7 +55,7 @@ def assert_apart(pairing: Pairing, standing: Sequence[int], size: int, owners: M
 
 
 def crowded(seed: int) -> tuple[list[int], int, History]:
-    """A random field, often with a few owners that have many bots."""
+    """Draw a random field, often with a few owners that have many bots."""
     field, rng = random_field(seed), random.Random(seed)
     few = rng.randint(1, 2 * field.size)
     owners = {bot: min(rng.randrange(few), rng.randrange(few)) for bot in field.standing}

@@ -38,7 +38,7 @@ def cost(tables: Sequence[Sequence[int]], history: History, places: Mapping[int,
 
 
 def play(count: int, size: int, rounds: int, seed: int, owners: Mapping[int, int]) -> list[Pairing]:
-    """A Swiss tournament of bots of random strength."""
+    """Play a Swiss tournament of bots of random strength."""
     rng = random.Random(seed)
     strength = [rng.gauss(0, 1) for _ in range(count)]
     score = [0.0] * count

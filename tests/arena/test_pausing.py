@@ -26,7 +26,7 @@ def resume(world: World) -> None:
 
 
 def play(world: World, match_id: int, run: Run) -> bool:
-    """What a worker does with a message, pauses included."""
+    """Do what a worker does with a message, including pauses."""
     hold = getattr(run, "hold", never_held)
     return playing.play(world.storage, match_id, run, clock=world.clock, lease=LEASE, hold=hold)
 
@@ -67,7 +67,7 @@ class Referee:
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """A match of six sessions in a running tournament, handed out."""
+    """Hand out a match of six sessions in a running tournament."""
     world.advance(world.tournament(4, sessions=6).id)
     return world.messages.pop()
 

@@ -33,7 +33,7 @@ def python(code: str) -> list[str]:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process has ended, reaped by its parent or not."""
+    """Return whether the process has ended, reaped by its parent or not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def pid_of(supervisor: Supervisor, name: str) -> int:
 
 
 def found_dead(supervisor: Supervisor) -> bool:
-    """Whether the supervisor has noticed that its child is dead."""
+    """Return whether the supervisor has noticed that its child is dead."""
     supervisor.check()
     return supervisor.pid("child") is None
 

@@ -17,7 +17,7 @@ from tests.arena.world import World, results
 
 @pytest.fixture
 def rated(world: World) -> World:
-    """Two tournaments in one pool, one of them with byes, and one in another pool."""
+    """Play two tournaments in one pool, one of them with byes, and one in another pool."""
     names = world.register(9)
     world.finish(world.tournament_of(names[:8], name="one", rounds=2).id)
     world.finish(world.tournament_of(names, name="two", format="swiss", rounds=3).id)

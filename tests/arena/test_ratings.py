@@ -97,7 +97,7 @@ def test_uncertainty_holds_the_true_rating_about_95_times_in_100(size: int, matc
 
 
 def performance(rating: float, rng: Random) -> float:
-    """A result of which Elo's expectation is right: of two, it is the logistic share (Luce, Gumbel)."""
+    """Draw a result that matches Elo's expectation: of two, the logistic share (Luce, Gumbel)."""
     return rating / 400 * math.log(10) - math.log(-math.log(1 - rng.random()))
 
 

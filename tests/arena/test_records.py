@@ -13,7 +13,7 @@ from tests.arena.world import World
 
 @pytest.fixture
 def played(world: World) -> World:
-    """A finished tournament: two rounds of two tables, three sessions of two deals each."""
+    """Play a tournament: two rounds of two tables, three sessions of two deals each."""
     world.finish(world.tournament(8, format="swiss", rounds=2).id, play_randomly)
     return world
 

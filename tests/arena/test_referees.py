@@ -51,7 +51,7 @@ def test_preference_when_referees_differ_then_bots_count_before_load() -> None:
 
 
 def best_among(answers: dict[str, RefereeStatus | None], route: int = 0) -> str:
-    """What is chosen where the referees say this of themselves; None: nothing."""
+    """Return which referee is chosen if they say this of themselves; None means no answer."""
     told = [
         Answer(address, said, "" if said else f"referee {address}: unavailable")
         for address, said in answers.items()

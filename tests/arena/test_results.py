@@ -83,7 +83,7 @@ def test_standings_have_the_interval_of_their_points(world: World) -> None:
 
 
 def deal_points(tx: Transaction, name: str) -> list[int]:
-    """The points of each deal of a bot."""
+    """Return the points of each deal of a bot."""
     rows = tx.exec(
         select(Session, Seat.position)
         .join(Seat, col(Seat.match_id) == Session.match_id)

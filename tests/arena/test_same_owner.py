@@ -30,7 +30,7 @@ def eight(world: World) -> list[str]:
 
 
 def tables(world: World) -> dict[tuple[int, int], list[str]]:
-    """Who sits where, by round and table."""
+    """Return who sits where, by round and table."""
     rows = (
         select(Round.number, Match.table_number, BotVersion.name)
         .join(Match, col(Match.round_id) == Round.id)
@@ -194,18 +194,18 @@ def test_batches_when_an_owner_has_too_many_for_the_tables_then_its_bots_take_tu
 
 @pytest.fixture
 def cup(world: World) -> list[str]:
-    """The export of a finished Swiss in which ann's two bots sat at two tables."""
+    """Export a finished Swiss in which ann's two bots sat at two tables."""
     world.finish(world.tournament_of(eight(world), format="swiss", rounds=1, **APART).id, play_by_table)
     return lines_of(world)
 
 
 def edited_head(lines: list[str], **fields: object) -> list[str]:
-    """The lines with other fields in the first one, and all digests made anew."""
+    """Change fields of the first line, and recompute all digests."""
     return signed_again([json.dumps(json.loads(lines[0]) | fields), *lines[1:]])
 
 
 def seated_together(lines: list[str], **fields: object) -> list[str]:
-    """The lines with the head changed so that the first two of the second table are of one owner."""
+    """Change the head so that the first two bots of the second table have one owner."""
     [round] = [one for one in map(json.loads, lines) if one.get("part") == "round"]
     first, second = round["tables"][1][:2]
     text = "\n".join(lines)

@@ -37,13 +37,13 @@ def published(name: str) -> Draft202012Validator:
 
 
 def problems(name: str, value: object) -> list[str]:
-    """What a published schema has against a value, which is first made plain JSON."""
+    """Return the problems that a published schema finds in a value, which is first made plain JSON."""
     plain = json.loads(json.dumps(value, default=str))
     return [f"{error.json_path}: {error.message}" for error in published(name).iter_errors(plain)]
 
 
 def blocks(page: str) -> list[dict[str, Any]]:
-    """The TOML files in a page of the documentation."""
+    """Return the TOML files in a page of the documentation."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.S)]
 

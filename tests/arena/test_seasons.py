@@ -31,7 +31,7 @@ def names(*numbers: int) -> list[str]:
 
 @pytest.fixture
 def league(world: World) -> LeagueWorld:
-    """The winter league with eight bots, a day before its first season."""
+    """Make the winter league with eight bots, a day before its first season."""
     league = LeagueWorld(world, winter())
     league.join(*FOUNDERS)
     return league

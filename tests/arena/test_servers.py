@@ -65,7 +65,7 @@ class Playing:
 
 @contextmanager
 def playing(settings: Settings, database: str = "") -> Iterator[Playing]:
-    """The arena of these settings at work; ``database`` is the test's own way to its database, if another."""
+    """Run an arena with these settings; ``database`` is the test's own way to its database, if different."""
     own = settings.model_copy(update={"database_url": database or settings.database_url})
     with open_new(own) as storage, Supervisor(settings.logs, settings.environment()) as supervisor:
         yield Playing(settings, World(storage, Clock()), supervisor)

@@ -39,7 +39,7 @@ BOTS = ["ann/one", "bob/two", "cy/three", "dee/four"]
 
 
 def settings_file() -> dict[str, str]:
-    """The guide's settings, as systemd reads them."""
+    """Return the guide's settings as systemd reads them."""
     lines = shlex.split(BLOCKS["/etc/arena/arena.env"])
     return dict(line.split("=", 1) for line in lines)
 
@@ -51,7 +51,7 @@ def parsed(unit: str) -> RawConfigParser:
 
 
 def command(unit: str, instance: str) -> list[str]:
-    """What a unit runs."""
+    """Return the command that a unit runs."""
     text = parsed(unit)["Service"]["ExecStart"].replace("%i", instance).replace("%H", LOOPBACK)
     program, *arguments = shlex.split(text.replace("0.0.0.0", LOOPBACK))
     assert program == "/opt/arena/.venv/bin/arena"

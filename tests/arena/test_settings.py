@@ -15,7 +15,7 @@ from tests.arena.databases import open_new
 
 @pytest.fixture(autouse=True)
 def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings from outside, and a folder of the test's own to be in."""
+    """Remove settings from outside, and change to a folder of the test's own."""
     for name in Settings.model_fields:
         monkeypatch.delenv(f"ARENA_{name.upper()}", raising=False)
     monkeypatch.delenv("ARENA_CONFIG", raising=False)

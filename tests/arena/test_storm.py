@@ -59,7 +59,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 def deaths(random: Random, postgres: Postgres) -> list[Event]:
-    """The database itself dies, whole and in part, and is started again."""
+    """Kill the database itself, whole and in part, and start it again."""
     ends: dict[str, Callable[[], object]] = {
         "PostgreSQL is killed": postgres.server.restart,
         "PostgreSQL is shut down at once": partial(postgres.server.restart, signal.SIGQUIT),

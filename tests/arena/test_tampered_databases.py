@@ -44,7 +44,7 @@ SIGNED = "round 1, table 1, session 1: signed"
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an arena with a finished tournament: nine of ten bots, two rounds of two tables."""
+    """Play a tournament in an arena's folder: nine of ten bots, two rounds of two tables."""
     folder = tmp_path_factory.mktemp("arena")
     with open_new(load_settings({"data": folder})) as storage:
         world = World(storage, Clock())
@@ -56,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(played: Path, tmp_path: Path) -> Iterator[Storage]:
-    """A copy of its database."""
+    """Copy its database."""
     folder = tmp_path / "copy"
     shutil.copytree(played, folder)
     with open_storage(load_settings({"data": folder})) as storage:
@@ -64,7 +64,7 @@ def copied(played: Path, tmp_path: Path) -> Iterator[Storage]:
 
 
 def found_in(storage: Storage) -> str | None:
-    """What verify finds in the export of the tournament."""
+    """Return what verify finds in the tournament's export."""
     return check(lines_of(World(storage, Clock()))).problem
 
 

@@ -39,7 +39,7 @@ FOLLOWS = {
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A finished tournament's export: nine bots, two rounds of two tables, three sessions of two deals."""
+    """Export a finished tournament: nine bots, two rounds of two tables, three sessions of two deals."""
     folder = tmp_path_factory.mktemp("arena")
     with open_new(load_settings({"data": folder})) as storage:
         world = World(storage, Clock())
@@ -58,12 +58,12 @@ def part_of(line: str) -> str:
 
 
 def place_of(lines: list[str], part: str) -> int:
-    """The first line that is such a part, from 0."""
+    """Return the index of the first line that is such a part."""
     return next(number for number, line in enumerate(lines) if part_of(line) == part)
 
 
 def edited(lines: list[str], part: str, change: Callable[[Any], object]) -> list[str]:
-    """The lines with the first such part changed in place, and all digests made anew."""
+    """Change the first such part in place, and recompute all digests."""
     at = place_of(lines, part)
     content = json.loads(lines[at])
     change(content)

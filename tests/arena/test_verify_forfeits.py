@@ -19,7 +19,7 @@ Record = dict[str, Any]
 def played_with(
     here: Callable[[int], bool] = lambda number: True, **thinks: float
 ) -> Callable[[int, MatchSpec], Generator[SessionResult]]:
-    """A referee at which some of a match's bots are connected; each thinks so long as ``_1=0.5`` says."""
+    """Play at a referee with some of a match's bots; ``_1=0.5`` makes the second think half a second."""
 
     def run(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
         harness = Harness()
@@ -38,19 +38,19 @@ def finished(
 
 
 def absent(world: World) -> list[str]:
-    """The export of a tournament whose last two bots never came."""
+    """Export a tournament whose last two bots never came."""
     finished(world, played_with(lambda number: number < 3))
     return lines_of(world)
 
 
 def overrun(world: World) -> list[str]:
-    """The export of a tournament whose match took too long because of its second bot."""
+    """Export a tournament whose match took too long because of its second bot."""
     finished(world, played_with(_2=0.6), match_seconds=30)
     return lines_of(world)
 
 
 def with_records(lines: list[str], change: Callable[[Record], object]) -> list[str]:
-    """The lines with all records changed that are forfeits, and all digests made anew."""
+    """Change all records that are forfeits, and recompute all digests."""
     objects = [json.loads(line) for line in lines]
     forfeits = [one for one in objects if "forfeit" in one and "part" not in one]
     assert forfeits

@@ -25,13 +25,13 @@ def voids(world: World) -> list[dict[str, object]]:
 
 @pytest.fixture
 def match_id(world: World) -> int:
-    """The one match of a tournament: two sessions."""
+    """Make a tournament with one match of two sessions."""
     world.advance(world.tournament(4, sessions=2, deals=1).id)
     return world.messages.pop(0)
 
 
 def void(*results: int, left: tuple[int, ...] = ()) -> Callable[[int, MatchSpec], Generator[Update]]:
-    """A referee that plays these sessions, leaves those, and fails at the others."""
+    """Return a referee that plays these sessions, leaves those, and fails at the others."""
 
     def run(route: int, spec: MatchSpec) -> Generator[Update]:
         for result in play_by_table(route, spec):
@@ -79,7 +79,7 @@ def test_attempts_when_none_came_to_nothing_then_there_is_no_event(
 
 
 def match_part(lines: list[str]) -> dict[str, Any]:
-    """The one match of the export."""
+    """Return the one match of the export."""
     [part] = [one for line in lines if (one := json.loads(line)).get("part") == "match"]
     return dict(part)
 

@@ -52,7 +52,7 @@ class Gallery:
         self.wait()
 
     def refuses(self, match_id: str, token: str = "") -> str:
-        """Why a spectator does not get in."""
+        """Return why a spectator is refused."""
         call = self._call(match_id, token, timeout=DEADLINE)
         assert call.code() in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
         return str(call.details())

@@ -13,7 +13,7 @@ REGISTERED = ["ann/a", "bob/b", "cy/c", "dee/d", "eve/e"]
 
 @pytest.fixture
 def swiss(world: World) -> World:
-    """A Swiss of five bots, ``cup``, that has started."""
+    """Start a Swiss tournament ``cup`` with five bots."""
     names = [versions.register_version(world.storage, ROOT, bot, world.clock()).name for bot in REGISTERED]
     world.tournament_of(names, format="swiss", rounds=3)
     return world

@@ -51,7 +51,7 @@ def kill(supervisor: Supervisor, name: str, number: signal.Signals) -> None:
 
 
 def calm_results(make_world: Callable[[], World]) -> dict[str, list[tuple[object, ...]]]:
-    """What a tournament of eight comes to when nothing happens to it."""
+    """Return the results of a tournament of eight when nothing happens to it."""
     world = make_world()
     world.finish(world.tournament(8).id)
     return results(world.storage)

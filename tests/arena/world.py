@@ -49,17 +49,17 @@ class World:
         return [versions.register_version(self.storage, ROOT, name, self.clock()).name for name in names]
 
     def spec(self, entrants: list[str], **fields: object) -> TournamentSpec:
-        """A small round-robin of these entrants, unless ``fields`` say otherwise."""
+        """Return a small round-robin of these entrants, with ``fields`` changed."""
         small = {"name": "cup", "format": "round-robin", "ruleset": "chinese", "sessions": 3, "deals": 2}
         small |= {"allow_same_owner": True}  # most tests are of something else, with bots of a few owners
         return make_spec(small | {"entrants": entrants} | fields)
 
     def tournament(self, count: int = 8, **fields: object) -> TournamentStatus:
-        """A tournament of ``count`` new bots, started."""
+        """Start a tournament of ``count`` new bots."""
         return self.tournament_of(self.register(count), **fields)
 
     def tournament_of(self, entrants: list[str], **fields: object) -> TournamentStatus:
-        """A tournament of these bots, started."""
+        """Start a tournament of these bots."""
         spec = self.spec(entrants, **fields)
         seed = SEED if spec.name == "cup" else sha256(spec.name.encode()).digest()
         creation.create(self.storage, ROOT, spec, self.clock(), seed)
@@ -69,7 +69,7 @@ class World:
         return overview.status(self.storage, name)
 
     def advance(self, tournament_id: int, at_once: int = 100, storage: Storage | None = None) -> None:
-        """One call of advance; messages go to the list."""
+        """Call advance once, and keep its messages in the list."""
         advance.advance(
             storage or self.storage,
             tournament_id,
@@ -80,7 +80,7 @@ class World:
         )
 
     def play(self, match_id: int, run: Run = play_at_once, storage: Storage | None = None) -> bool:
-        """What a worker does with a message."""
+        """Do what a worker does with a message."""
         return playing.play(storage or self.storage, match_id, run, clock=self.clock, lease=LEASE)
 
     def finish(self, tournament_id: int, run: Run = play_at_once) -> None:
@@ -98,12 +98,12 @@ class World:
 
 
 def played(records: bytes) -> list[str]:
-    """What was played in a session's packed records, however long the decisions took."""
+    """Return what was played in a session's packed records, however long the decisions took."""
     return [json.dumps(timeless(json.loads(line))) for line in zlib.decompress(records).splitlines()]
 
 
 def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
-    """Everything that counts as a result, by public names, for comparing two runs."""
+    """Return everything that counts as a result, by public names, for comparing two runs."""
     with storage.read() as tx:
         rounds = {row.id: row.number for row in tx.exec(select(Round))}
         places = {row.id: (rounds[row.round_id], row.table_number) for row in tx.exec(select(Match))}

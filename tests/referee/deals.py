@@ -27,7 +27,7 @@ def deal_of(
     leader: int | None = None,
     exchange: tuple[int, int] | None = None,
 ) -> Deal:
-    """A deal of these hands, whatever the ruleset's hand size."""
+    """Make a deal of these hands, whatever the ruleset's hand size."""
     masks = tuple(rules.parse(hand) for hand in hands)
     cards = tuple(rules.parse(card) for card in leftover.split())
     dealt = Dealt(masks, cards, take_leftover(rules, masks, cards, dealer, step))
@@ -57,10 +57,10 @@ def decline(deal: Deal) -> None:
 
 
 def legal_texts(deal: Deal, seat: int) -> list[str]:
-    """What the seat may play, weakest first."""
+    """Return what the seat may play, weakest first."""
     return [deal.rules.text(code & deal.rules.full) for code in deal.legal(seat)]
 
 
 def hand_texts(deal: Deal) -> list[str]:
-    """The hands as they are now."""
+    """Return the hands as they are now."""
     return [deal.rules.text(hand) for hand in deal.hands]

@@ -64,7 +64,7 @@ class GoodBot:
         )
 
     def metadata(self, token: str) -> tuple[tuple[str, str], ...]:
-        """What the call carries beside its messages."""
+        """Return the metadata of the call."""
         return (("authorization", f"Bearer {token}"),)
 
     async def stream(self, address: str, token: str) -> None:
@@ -98,7 +98,7 @@ class GoodBot:
             await call.done_writing()
 
     def respond(self, response: bots_pb2.PlayResponse) -> Requests:
-        """What it sends for a message."""
+        """Yield what the bot sends in response to a message."""
         if response.HasField("ping"):
             yield from self.pong(response)
         moves = [move for event in response.events for move in self.take(event)]
@@ -139,7 +139,7 @@ class Seat:
         self.hand = self.cards.mask(started.hand)
 
     def deal_ended(self, ended: bots_pb2.DealEnded) -> None:
-        """What the last actions were matters no more."""
+        """Forget the last actions."""
 
     def happened(self, action: bots_pb2.Action) -> None:
         cards = self.cards.mask(action.cards)

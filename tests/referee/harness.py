@@ -68,7 +68,7 @@ class FakeBot:
         self.connection.written(self.harness.now)
 
     def turn(self) -> Turn:
-        """The one open turn, after reading."""
+        """Read, and return the one open turn."""
         self.read()
         (turn,) = self.turns.values()
         return turn
@@ -139,7 +139,7 @@ class Harness:
                 self.lobby.tick(self.now)
 
     def pause(self, seconds: float) -> None:
-        """The referee is away: time passes and nothing is told."""
+        """Let time pass without telling the lobby, as when the referee is held up."""
         self.now += seconds
 
     def play_out(self, match: Match, *bots: FakeBot) -> list[SessionResult]:

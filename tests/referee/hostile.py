@@ -28,7 +28,7 @@ MOST = 16_384
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
-    """An HTTP/2 frame."""
+    """Return an HTTP/2 frame."""
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
@@ -43,7 +43,7 @@ def window(more: int) -> bytes:
 
 
 def headers(stream: int, call: str = "Play", **more: str) -> bytes:
-    """The headers that open a gRPC call, none of them compressed."""
+    """Return the headers that open a gRPC call, none of them compressed."""
     fields = {
         ":method": "POST",
         ":scheme": "http",
@@ -57,7 +57,7 @@ def headers(stream: int, call: str = "Play", **more: str) -> bytes:
 
 
 def _string(text: str) -> bytes:
-    """A string of a header: its length, with seven bits in the first byte, and itself."""
+    """Encode a string of a header: its length, with seven bits in the first byte, and itself."""
     length, head = len(text), bytes([min(len(text), 127)])
     if length >= 127:
         rest = length - 127
@@ -69,7 +69,7 @@ def _string(text: str) -> bytes:
 
 
 def message(stream: int, data: bytes, *, length: int | None = None, end: bool = False) -> bytes:
-    """A gRPC message, the last one if ``end``; its head may lie about its length."""
+    """Return a gRPC message, the last one if ``end``; its prefix may lie about its length."""
     whole = struct.pack(">BI", 0, len(data) if length is None else length) + data
     parts = [whole[at : at + MOST] for at in range(0, len(whole), MOST)]
     closing = END_STREAM if end else 0
@@ -84,12 +84,12 @@ def hello() -> bytes:
 
 
 def play(number: int) -> bytes:
-    """What opens a bot's stream: its headers and its hello."""
+    """Return what opens a bot's stream: its headers and its hello."""
     return headers(1, authorization=f"Bearer bot-{number}") + message(1, hello())
 
 
 def packed_move(turn: bots_pb2.Turn, cards: bytes) -> bytes:
-    """A request that answers a turn with these bytes as its packed cards."""
+    """Return a request that answers a turn with these bytes as its packed cards."""
     move = bots_pb2.Move(session=turn.session, sequence=turn.sequence).SerializeToString()
     move += b"\x1a" + _varint(len(cards)) + cards
     return b"\x12" + _varint(len(move)) + move
@@ -123,7 +123,7 @@ class Socket:
         return received
 
     async def frames(self) -> AsyncIterator[tuple[int, int, bytes]]:
-        """The frames that come, as kind, flags and payload; settings and pings are acknowledged."""
+        """Yield incoming frames as kind, flags and payload, and acknowledge settings and pings."""
         while True:
             head = await self._reader.readexactly(9)
             payload = await self._reader.readexactly(int.from_bytes(head[:3], "big"))
@@ -133,7 +133,7 @@ class Socket:
             yield kind, flags, payload
 
     async def turns(self) -> AsyncIterator[bots_pb2.Turn]:
-        """The turns that come on a bot's stream, whose pings are answered."""
+        """Yield the turns that arrive on a bot's stream, and answer its pings."""
         data = b""
         async for kind, _, payload in self.frames():
             if kind != DATA:
@@ -166,7 +166,7 @@ async def socket(address: str, source: str = "") -> AsyncIterator[Socket]:
 
 @asynccontextmanager
 async def bot_without_window(address: str, number: int, source: str = "") -> AsyncIterator[Socket]:
-    """A bot that says hello and lets the referee send it nothing: its window is of no size."""
+    """Connect a bot that says hello and lets the referee send it nothing: its window is empty."""
     async with socket(address, source) as connection:
         await connection.send(PREFACE + settings(initial_window_size=0))
         await connection.send(play(number))

@@ -49,7 +49,7 @@ class Process:
                 _libc.tgkill(pid, thread, STALL)
 
     async def line(self) -> str:
-        """The next line that it prints."""
+        """Return the next line that it prints."""
         assert self._popen.stdout is not None
         async with asyncio.timeout(DEADLINE):
             return (await asyncio.to_thread(self._popen.stdout.readline)).strip()
@@ -59,14 +59,14 @@ class Process:
         return await asyncio.to_thread(self._popen.wait, DEADLINE)
 
     def errors(self) -> str:
-        """What it has logged so far."""
+        """Return what it has logged so far."""
         with open(self._errors) as file:
             return file.read()
 
 
 @asynccontextmanager
 async def process(*arguments: str) -> AsyncIterator[Process]:
-    """A process of this module; killed in the end if it still runs, and with the tests if they are."""
+    """Run a process of this module; kill it at the end of the block, or if the tests are killed."""
     with tempfile.NamedTemporaryFile("w") as errors:
         command = tied(sys.executable, "-m", "tests.referee.processes", *arguments)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as popen:
@@ -78,7 +78,7 @@ async def process(*arguments: str) -> AsyncIterator[Process]:
 
 @asynccontextmanager
 async def referee_process() -> AsyncIterator[tuple[str, Process]]:
-    """A referee in a process of its own; fails if it logs a traceback."""
+    """Run a referee in a process of its own; fail if it logs a traceback."""
     async with process("referee") as running:
         yield f"127.0.0.1:{await running.line()}", running
         if running.lives:
@@ -89,7 +89,7 @@ async def referee_process() -> AsyncIterator[tuple[str, Process]]:
 
 @asynccontextmanager
 async def bot_process(address: str, number: int, seconds: float = 0.0) -> AsyncIterator[Process]:
-    """A bot in a process of its own."""
+    """Run a bot in a process of its own."""
     async with process("bot", address, str(number), str(seconds)) as running:
         yield running
 

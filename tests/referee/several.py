@@ -24,7 +24,7 @@ class Arena:
 
     @asynccontextmanager
     async def referee(self, place: int, listen: str = "127.0.0.1:0") -> AsyncIterator[str]:
-        """The referee in this place, with a new journal; an empty address becomes what it listens on."""
+        """Run the referee with this index, with a new journal; an empty address becomes its own."""
         self.journals[place] = ListJournal()
         share = (place, len(self.addresses))
         journal = self.journals[place]
@@ -34,12 +34,12 @@ class Arena:
             yield address
 
     def noted(self, kind: EntryKind) -> list[int]:
-        """How often each referee noted this of bot 1."""
+        """Return how often each referee noted this of bot 1."""
         return [len(journal.of(1, kind)) for journal in self.journals]
 
 
 def arena_of(*addresses: str) -> Arena:
-    """An arena of so many referees; one whose address is empty is listed as what it listens on."""
+    """Make an arena of so many referees; an empty address stands for the one that it listens on."""
     return Arena(list(addresses), [ListJournal() for _ in addresses])
 
 
@@ -51,12 +51,12 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 async def play(address: str) -> None:
-    """A match on this referee of bot 1 and others that come for it. Fails at a fault."""
+    """Play a match on this referee with bot 1 and others that come for it; fail at a fault."""
     async with sdk_bots(address, dict.fromkeys((2, 3, 4), lowest)):
         (result,) = await play_match(address, match_spec())
     assert result.faults == (0, 0, 0, 0)
 
 
 def local(address: str) -> str:
-    """The same address in another spelling."""
+    """Return the same address in another spelling."""
     return address.replace("127.0.0.1", "localhost")

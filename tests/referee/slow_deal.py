@@ -47,7 +47,7 @@ class SlowDeal:
     # Who
 
     def order(self, seat: int) -> list[int]:
-        """The other seats in order of play, from the next one on."""
+        """Return the other seats in order of play, from the next one on."""
         seats = len(self.hands)
         return [(seat + self.step * n) % seats for n in range(1, seats)]
 
@@ -64,7 +64,7 @@ class SlowDeal:
         return {move.seat for move in self.trick[last:] if not move.cards}
 
     def next_holder(self, seat: int) -> int | None:
-        """The next in order who holds cards and is not locked out."""
+        """Return the next in order who holds cards and is not locked out."""
         return next((s for s in self.order(seat) if self.hands[s] and s not in self.locked()), None)
 
     def asked(self) -> list[int]:
@@ -75,7 +75,7 @@ class SlowDeal:
     # What
 
     def legal(self, seat: int) -> tuple[set[Cards], bool]:
-        """The plays that the seat may make, and whether it may pass."""
+        """Return the plays that the seat may make, and whether it may pass."""
         plays, may_pass = self.allowed(seat)
         if self.window or self.ruleset.guard != "must" or not self.next_has_one(seat):
             return plays, may_pass

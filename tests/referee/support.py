@@ -63,7 +63,7 @@ _SCOPES = {
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:
-    """The metadata of a call with this token; none without one."""
+    """Return the metadata of a call with this token; empty without one."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
@@ -80,7 +80,7 @@ class ListJournal:
         return []
 
     def of(self, version_id: int, kind: EntryKind, code: str = "") -> list[Entry]:
-        """The entries of a bot version of this kind, and with this code if one is given."""
+        """Return the entries of a bot version of this kind, and with this code if one is given."""
         return [
             entry
             for entry in self.entries
@@ -103,7 +103,7 @@ async def referee(
     stop: asyncio.Event | None = None,
     hurry: asyncio.Event | None = None,
 ) -> AsyncIterator[str]:
-    """A referee that listens on a free port, until ``stop`` is set or the block ends; gives its address."""
+    """Run a referee on a free port until ``stop`` is set or the block ends, and yield its address."""
     stop = stop or asyncio.Event()
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     task = asyncio.create_task(
@@ -124,7 +124,7 @@ async def referee(
 async def sdk_bots(
     address: str, bots: dict[int, Any], max_sessions: int = 0, tls: ClientTls | None = None
 ) -> AsyncIterator[None]:
-    """Return bots of the SDK, by number."""
+    """Run bots of the SDK, by number."""
     clients = [BotClient(bot, f"bot-{number}", max_sessions, tls=tls) for number, bot in bots.items()]
     tasks = [asyncio.create_task(client.run([address])) for client in clients]
     try:
@@ -137,7 +137,7 @@ async def sdk_bots(
 
 
 def lowest(turn: Turn) -> Play | None:
-    """A bot of the SDK: the first legal play, and a pass where there is none."""
+    """Choose the first legal play, and pass if there is none."""
     return turn.legal[0] if turn.legal else None
 
 
@@ -217,7 +217,7 @@ class WireBot:
         await self.write(bots_pb2.PlayRequest(moves=[bots_pb2.Move(cards=cards, **fields)]))
 
     async def next(self, kind: str, where: Callable[[Any], bool] = lambda event: True) -> Any:
-        """The next event of a kind; others before it stay in ``seen``."""
+        """Return the next event of a kind; others before it stay in ``seen``."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 event = await self.next_event()
@@ -226,13 +226,13 @@ class WireBot:
                     return getattr(event, kind)
 
     async def next_event(self) -> bots_pb2.Event:
-        """The next event, whatever it is."""
+        """Return the next event, of whatever kind."""
         while not self._events:
             self._events.extend((await self._read()).events)
         return self._events.pop(0)
 
     async def ended(self) -> grpc.aio.AioRpcError:
-        """How the referee ended the stream."""
+        """Return how the referee ended the stream."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 response = await self._responses.get()
@@ -263,7 +263,7 @@ class WireBot:
 
 
 def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """The results as they would be had all decisions taken the same time."""
+    """Return the results as they would be if all decisions had taken the same time."""
     return [
         replace(result, records=tuple([json.dumps(timeless(json.loads(one))) for one in result.records]))
         for result in results
@@ -271,7 +271,7 @@ def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
 
 
 def timeless(record: dict[str, Any]) -> dict[str, Any]:
-    """A deal record without what depends on how long the decisions took."""
+    """Return a deal record without what depends on how long the decisions took."""
     faults = [timeless(fault) for fault in record.get("faults", ())]
     kept = {name: value for name, value in record.items() if name not in ("ms", "credit_ms", "answers")}
     return kept | ({"faults": faults} if faults else {})
@@ -286,7 +286,7 @@ def match_spec(
     match_id: str = "m",
     limits: Limits = LIMITS,
 ) -> MatchSpec:
-    """A match of bots by number; session n has the seed n, n, n, …"""
+    """Return a match of bots by number; session n has the seed n, n, n, …"""
     size = len(bots)
     seatings = [tuple((seat + number) % size for seat in range(size)) for number in range(sessions)]
     return MatchSpec(

@@ -17,7 +17,7 @@ Five = tuple[int, ...]
 
 
 def five_card_sets(rules: Rules) -> Iterator[Five]:
-    """Every set of five cards, equal ones of two packs once."""
+    """Yield every set of five cards, with equal ones of two packs once."""
     cards = sorted(set(rules.pack))
     if rules.decks == 1:
         yield from combinations(cards, 5)

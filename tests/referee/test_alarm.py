@@ -39,7 +39,7 @@ class Waiting(Lobby):
 
 
 async def rings_for(lobby: Waiting) -> list[float]:
-    """The times that the lobby was called for, once it was called for all of them."""
+    """Return the times for which the lobby was called, once it was called for all of them."""
     async with asyncio.timeout(DEADLINE):
         await lobby.done.wait()
     return lobby.called_for

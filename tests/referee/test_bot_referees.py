@@ -35,7 +35,7 @@ async def playing(*addresses: str, max_sessions: int = 0) -> AsyncIterator[BotCl
 
 
 def lines(caplog: pytest.LogCaptureFixture, text: str) -> list[str]:
-    """What the bot logged of this."""
+    """Return what the bot logged of this."""
     return [record.getMessage() for record in caplog.records if text in record.getMessage()]
 
 
@@ -53,7 +53,7 @@ class Forward:
 
     @asynccontextmanager
     async def listen(self) -> AsyncIterator[str]:
-        """Return the address of the port."""
+        """Listen on the port, and yield its address."""
         server = await asyncio.start_server(self._join, "127.0.0.1", 0)
         host, port = server.sockets[0].getsockname()
         try:
@@ -88,7 +88,7 @@ class Forward:
 
 
 async def refused(address: str, number: int) -> grpc.aio.AioRpcError:
-    """How a referee refuses a bot."""
+    """Return how a referee refuses a bot."""
     second = WireBot(address, number)
     await second.write(bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)))
     with pytest.raises(grpc.aio.AioRpcError) as caught:

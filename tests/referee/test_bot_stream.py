@@ -26,7 +26,7 @@ from tests.referee.support import DEADLINE, lowest
 async def scripted(
     bot: Callable[[Turn], Play | None], max_sessions: int = 0
 ) -> AsyncIterator[tuple[Desk, BotClient, "asyncio.Task[None]"]]:
-    """A referee's desk, a bot of the SDK that was welcomed there, and the task in which the bot runs."""
+    """Run a referee's desk, a bot of the SDK welcomed there, and the task in which the bot runs."""
     board = Switchboard()
     await board.listen("127.0.0.1:0")
     desk = Desk(board, "me/bot@1", "token", None, DEADLINE)
@@ -60,7 +60,7 @@ class Thoughtful:
 
 
 async def move_of(desk: Desk, session: BotSession) -> bots_pb2.Move:
-    """The bot's next move, which must answer the session's open turn."""
+    """Return the bot's next move, which must answer the session's open turn."""
     (move,) = (await desk.hear(due([session]))).moves
     assert session.owes(move)
     return move
@@ -150,7 +150,7 @@ async def test_message_when_it_cannot_be_read_then_the_bot_connects_again() -> N
 
 
 async def finishing(desk: Desk, client: BotClient) -> BotSession:
-    """An open session of a bot that was told to stop, and has said that it wants no more."""
+    """Open a session of a bot that was told to stop, and has said that it wants no more."""
     session = desk.session(small(7), 0, others=quiet)
     desk.open([session])
     session.take(await move_of(desk, session))

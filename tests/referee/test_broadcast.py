@@ -12,12 +12,12 @@ from tests.referee.support import match_spec
 
 
 def update(number: int) -> LeftOut:
-    """An update that is known by its number."""
+    """Return an update that is recognised by its number."""
     return LeftOut(number)
 
 
 def numbers(spectator: Spectator) -> list[int]:
-    """All that the spectator can see now."""
+    """Return everything that the spectator can see now."""
     seen: list[int] = []
     while data := spectator.take():
         message = spectators_pb2.WatchMatchResponse.FromString(data)

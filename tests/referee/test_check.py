@@ -41,7 +41,7 @@ async def check_bot(
 
 
 def program(name: str) -> list[str]:
-    """The command that runs a bot of ``check_bots``."""
+    """Return the command that runs a bot of ``check_bots``."""
     code = "from tests.referee.check_bots import main; main({name!r})"
     return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code.format(name=name)}"]
 
@@ -236,7 +236,7 @@ def test_scenarios_when_listed_then_codes_are_unique_and_there_are_many() -> Non
 
 
 def bots_of_docs() -> list[str]:
-    """The programs in the SDK's documentation."""
+    """Return the programs in the SDK's documentation."""
     page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
     return [block.partition("```")[0] for block in page.split("```python\n")[1:]]
 

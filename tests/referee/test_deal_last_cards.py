@@ -10,7 +10,7 @@ from tests.referee.deals import deal_of, hand_texts, legal_texts, play, rules_wi
 
 
 def guarded(hand: str, led: str = "", **fields: object) -> Deal:
-    """A deal of three in which seat 0 is to act, seat 1 has one card, and seat 2 has led, if anything."""
+    """Make a deal of three: seat 0 is to act, seat 1 has one card, and seat 2 has led, if anything."""
     rules = rules_with(players=3, guard="must", **fields)
     deal = deal_of(rules, [hand, "KS", f"3D 3C 3H {led} 4D 4C 4H"], leader=2 if led else 0)
     return play(deal, f"2:{led}") if led else deal

@@ -152,7 +152,7 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
 
 
 def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
-    """The move as it is read from a message, and as it is read from the twin of that message."""
+    """Return the move as read from a message, and as read from the twin of that message."""
     rules = compile_ruleset(load_ruleset("chinese"))
     data = move.SerializeToString() + extra
     request = twin.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)

@@ -127,7 +127,7 @@ class AnyLobby(RuleBasedStateMachine):
 
     @rule(turns=st.integers(1, 8), rounds=st.integers(1, 20))
     def play(self, turns: int, rounds: int) -> None:
-        """The bots that are here answer rightly, each up to so many of its turns at a time."""
+        """Have the connected bots answer correctly, each up to so many of its turns at a time."""
         for _ in range(rounds):
             for bot in list(self.bots.values()):
                 bot.read()

@@ -73,7 +73,7 @@ good_hello = st.builds(
 
 @st.composite
 def mutated(draw: st.DrawFn, messages: st.SearchStrategy[Any]) -> bytes:
-    """A message's bytes, perhaps with some of them changed, left out or put in."""
+    """Draw a message's bytes, perhaps with some of them changed, left out or inserted."""
     data = bytearray(draw(messages).SerializeToString())
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(data)))
@@ -140,7 +140,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A referee that all examples meet."""
+    """Run a referee that all examples share."""
     with asyncio.Runner() as runner:
         server = Server(runner)
         yield server

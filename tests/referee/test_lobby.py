@@ -226,7 +226,7 @@ def test_turn_when_the_referee_hands_out_none_then_the_match_is_given_back() -> 
 def played_until_void(
     deals: int, *, limits: Limits = LIMITS
 ) -> tuple[MatchSpec, list[FakeBot], DealsFinished]:
-    """A session that is void after so many deals of four; its spec, its bots, and what the worker is told."""
+    """Play until a session is void after so many of four deals; return spec, bots and updates."""
     harness = Harness()
     bots = four(harness)
     spec = match_spec(deals=4, limits=replace(limits, decision_ms=60_000))

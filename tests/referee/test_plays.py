@@ -21,7 +21,7 @@ def kind(rules: Rules, cards: str) -> str | None:
 
 
 def assert_falling(rules: Rules, *plays: str) -> None:
-    """Each play beats all that follow, and none that go before."""
+    """Assert that each play beats all that follow, and none before."""
     codes = [rules.code(rules.parse(cards)) for cards in plays]
     assert 0 not in codes
     for place, code in enumerate(codes):

@@ -93,7 +93,7 @@ def rules_of(source: str) -> Rules:
 
 
 def close_hand(rules: Rules, shuffle: random.Random, size: int) -> int:
-    """A hand of neighbouring ranks."""
+    """Draw a hand of neighbouring ranks."""
     ranks = len(rules.rank_masks)
     first = shuffle.randrange(ranks)
     near = {(first + step) % ranks for step in range(5 if rules.decks == 1 else 3)}

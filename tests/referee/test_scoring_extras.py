@@ -49,7 +49,7 @@ def test_liable_seat_keeps_its_bonuses_apart() -> None:
 
 
 def bonus(rules: Rules, cards: str, final: bool = False) -> int:
-    """The bonus of seat 1 for an unbeaten play, on top of its single penalty point."""
+    """Return the bonus of seat 1 for an unbeaten play, on top of its single penalty point."""
     play = Unbeaten(1, rules.code(rules.parse(cards)), final)
     return score(rules, finished(rules, "", "3C", unbeaten=(play,)))[1] + 1
 

@@ -27,7 +27,7 @@ from tests.referee.support import (
 
 
 async def refusal(address: str, request: bots_pb2.PlayRequest | None, token: str = "bot-1") -> Failure:
-    """How a stream ends that opens with this message, or with none."""
+    """Return how a stream ends that opens with this message, or with none."""
     async with grpc.aio.insecure_channel(address) as channel:
         call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer(token))
         if request is not None:

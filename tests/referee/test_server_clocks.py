@@ -44,7 +44,7 @@ class Ponging(WireBot):
 
 
 async def first_turn(address: str, bot: WireBot, limits: Limits = LIMITS) -> Any:
-    """The bot's first turn of a match that is broken off then."""
+    """Return the bot's first turn of a match that is then broken off."""
     async with sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         running = asyncio.create_task(play_match(address, match_spec(limits=limits, deals=1)))
         turn = await bot.next("turn")

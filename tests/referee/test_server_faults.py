@@ -33,7 +33,7 @@ LIMITS = Limits(decision_ms=2300, join_ms=20_000, faults=2)
 
 @asynccontextmanager
 async def three_bots() -> AsyncIterator[tuple[str, ListJournal]]:
-    """A referee with a journal, and three bots at it."""
+    """Run a referee with a journal, and three bots connected to it."""
     journal = ListJournal()
     async with (
         referee(options=ServerOptions(drain_seconds=0, journal=journal)) as address,

@@ -21,12 +21,12 @@ from tests.referee.support import DEADLINE, WORKER_TOKEN, ListJournal, Tokens, b
 
 
 async def never_asked(address: str) -> grpc.StatusCode:
-    """How a call ends that never sends its request."""
+    """Return how a call ends that never sends its request."""
     return await status_of(address, "GetStatus", [], WORKER_TOKEN)
 
 
 async def silent(address: str, number: int, hello: bool = False) -> str:
-    """Why a bot's stream ends that says at most hello."""
+    """Return why the stream ends of a bot that says at most hello."""
     async with grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) as channel:
         call = bots_pb2_grpc.BotServiceStub(channel).Play(None, metadata=bearer(f"bot-{number}"))
         if hello:

@@ -96,7 +96,7 @@ class Checking:
 
 
 def twin_of(event: bots_pb2.Event) -> Any:
-    """The event as the SDK reads it."""
+    """Return the event as the SDK reads it."""
     response = bots_pb2.PlayResponse(events=[event])
     return twin.PlayResponse.FromString(response.SerializeToString()).events[0]
 

@@ -51,7 +51,7 @@ CROWD = 2000
 
 
 async def watch(address: str, token: str = "", match_id: str = "m") -> list[spectators_pb2.WatchUpdate]:
-    """All that a spectator sees of the match from now on."""
+    """Return everything that a spectator sees of the match from now on."""
     updates: list[spectators_pb2.WatchUpdate] = []
     async with grpc.aio.insecure_channel(address) as channel, asyncio.timeout(3 * DEADLINE):
         stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
@@ -71,7 +71,7 @@ async def held_match(
     match_id: str = "m",
     shared_deals: bool = False,
 ) -> AsyncIterator[asyncio.Task[object]]:
-    """A match that goes on only when the block ends; gives its results."""
+    """Run a match that goes on only when the block ends, and yield its results."""
     async with sdk_bots(address, dict.fromkeys(bots[:3], lowest)):
         async with WireBot(address, bots[3]) as bot:
             spec = match_spec(bots, sessions=sessions, deals=deals, match_id=match_id, limits=LIMITS)
@@ -137,7 +137,7 @@ OTHERS = {
 
 
 def why_refused(token: str, why: str) -> tuple[Reason, str]:
-    """The reason and the text for a token of others."""
+    """Return the reason and the text of a refusal for a token of others."""
     reason = OTHERS[token]
     return reason, MEANINGS[reason].text if reason is Reason.TOKEN_UNKNOWN else f"authorization: {why}"
 
@@ -204,7 +204,7 @@ async def test_watch_when_a_spectator_reads_too_slowly_then_it_is_told_what_it_m
 
 
 async def _all_updates(connection: Socket) -> list[spectators_pb2.WatchUpdate]:
-    """What the one call of a connection brings until its end."""
+    """Return everything that the one call of a connection delivers until its end."""
     data = b""
     async with asyncio.timeout(DEADLINE):
         async for kind, flags, payload in connection.frames():

@@ -31,7 +31,7 @@ LOOKS = 30
 
 @asynccontextmanager
 async def full_connection(address: str) -> AsyncIterator[sockets_of_python.socket]:
-    """A connection with a tiny receive buffer, whose way back is full of answers that are not read."""
+    """Open a connection with a tiny receive buffer, clogged with answers that are not read."""
     host, port = address.rsplit(":", 1)
     loop = asyncio.get_running_loop()
     with sockets_of_python.socket() as one:

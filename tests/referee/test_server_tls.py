@@ -88,7 +88,7 @@ class World(NamedTuple):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """An authority with a server's and a client's certificate, and another authority with a client's."""
+    """Make an authority with a server's and a client's certificate, and another with a client's."""
     folder = tmp_path_factory.mktemp("tls")
     ours, others = Authority(folder / "ours"), Authority(folder / "others")
     return World(ours, others, ours.sign("referee"), ours.sign("client"), others.sign("stranger"))

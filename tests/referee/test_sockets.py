@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are loo
 
 @pytest.fixture(params=["127.0.0.1", "::"])
 def listener(request: pytest.FixtureRequest) -> Iterator[socket.socket]:
-    """A port of IPv4 alone, and one of both."""
+    """Listen on a port of IPv4 alone, or of both."""
     family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
     with socket.create_server((request.param, 0), family=family, dualstack_ipv6=":" in request.param) as one:
         yield one

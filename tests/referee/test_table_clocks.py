@@ -16,7 +16,7 @@ LIMITS = Limits(decision_ms=1000, faults=1000, credit_ms=100)
 
 
 def begin(limits: Limits = LIMITS, round_trip: float = 0.0) -> tuple[Harness, dict[int, FakeBot], FakeBot]:
-    """A session of four bots, and the one of them that is asked first."""
+    """Begin a session of four bots, and return the one that is asked first."""
     harness = Harness()
     bots = {number: harness.connect(number) for number in (1, 2, 3, 4)}
     for bot in bots.values():

@@ -10,13 +10,13 @@ from tests.sample_bots.toolchain import SAMPLES, require, run_in
 
 @pytest.fixture(scope="session")
 def go() -> str:
-    """The path of Go."""
+    """Return the path of Go."""
     return require("go")
 
 
 @pytest.fixture(scope="session")
 def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bot in Go, built: a program."""
+    """Build the bot in Go, and return its program."""
     path = tmp_path_factory.mktemp("go") / "sample-bot"
     run_in(SAMPLES / "go", go, "build", "-o", str(path), ".")
     return path
@@ -24,7 +24,7 @@ def go_bot(go: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """The path of Node, with the bot's packages installed as the lock file says, and the bot built."""
+    """Return the path of Node, after installing the locked packages of the bot and building it."""
     folder = SAMPLES / "typescript"
     path, npm = require("node"), require("npm")
     lock = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
@@ -38,5 +38,5 @@ def node() -> str:
 
 @pytest.fixture(scope="session")
 def typescript_bot(node: str) -> list[str]:
-    """The command that starts the bot in TypeScript."""
+    """Return the command that starts the bot in TypeScript."""
     return [node, str(SAMPLES / "typescript" / "dist" / "src" / "main.js")]

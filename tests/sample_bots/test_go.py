@@ -46,7 +46,7 @@ RULESETS: list[dict[str, Any]] = [
 
 
 def python_bot(name: str) -> Any:
-    """A sample bot in Python."""
+    """Run a sample bot in Python."""
     return runpy.run_path(str(SAMPLES / "python" / f"{name}.py"))
 
 
@@ -87,7 +87,7 @@ async def started(program: Path, **environment: str) -> AsyncIterator[Bot]:
 
 
 def run_bot(program: Path, **environment: str) -> tuple[int, str]:
-    """The exit status and the log of a bot that ends by itself."""
+    """Return the exit status and the log of a bot that ends by itself."""
     done = subprocess.run(
         [program],
         env=environment,
@@ -100,7 +100,7 @@ def run_bot(program: Path, **environment: str) -> tuple[int, str]:
 
 
 def totals(results: Sequence[SessionResult], players: int) -> list[int]:
-    """The points of each bot, the first one first; session n has its seats turned by n - 1 places."""
+    """Return the points of each bot, the first one first; session n has its seats turned by n - 1."""
     points = [0] * players
     for result in results:
         for seat, score in enumerate(result.points):
@@ -116,7 +116,7 @@ async def played(
     sessions: int,
     limits: Limits = LIMITS,
 ) -> list[int]:
-    """The points of each bot after sessions of ten deals. Fails at a fault, or a complaint in the log."""
+    """Return each bot's points after sessions of ten deals; fail at a fault, or a complaint in the log."""
     players = load_ruleset(ruleset).players
     others = dict.fromkeys(range(GO_BOT + 1, players + 1), other)
     spec = match_spec(range(GO_BOT, players + 1), sessions=sessions, deals=10, ruleset=ruleset, limits=limits)
@@ -152,7 +152,7 @@ def test_stubs_when_generated_again_then_they_are_the_same(go: str, tmp_path: Pa
 
 
 def stubs(folder: Path) -> dict[str, str]:
-    """The generated files by name, without the version of protoc."""
+    """Return the generated files by name, without the version of protoc."""
     found = {path.name: path.read_text() for path in (folder / "referee" / "v1").glob("*.go")}
     assert found
     return {name: re.sub(r"(?m)^//.*\bprotoc +v.*\n", "", text) for name, text in found.items()}

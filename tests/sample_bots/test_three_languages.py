@@ -41,7 +41,7 @@ require_check = true
 
 @pytest.fixture
 def commands(go_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
-    """What starts each bot version."""
+    """Return the command that starts each bot version."""
     python = SAMPLES / "python"
     return {
         "ann/python@1": [sys.executable, str(python / "greedy.py")],
@@ -53,7 +53,7 @@ def commands(go_bot: Path, typescript_bot: list[str]) -> dict[str, list[str]]:
 
 @contextmanager
 def started(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[None]:
-    """A bot that is told to leave at the end, and must; what it logs is added to ``log``."""
+    """Run a bot that is told to leave at the end, and must; its output is added to ``log``."""
     with (
         log.open("w") as file,
         subprocess.Popen(

@@ -61,13 +61,13 @@ class Running:
             self.lines.append(line.decode().rstrip())
 
     def without_news(self) -> list[str]:
-        """The lines that tell of anything but a connection."""
+        """Return the lines that report anything but a connection."""
         return [line for line in self.lines if " is connected to " not in line]
 
 
 @asynccontextmanager
 async def started(node: str, **environment: str) -> AsyncIterator[Running]:
-    """The bot as a program; it is told to leave at the end of the block if it has not ended."""
+    """Run the bot as a program; tell it to leave at the end of the block if it still runs."""
     process = await asyncio.create_subprocess_exec(
         *tied(node, FOLDER / "dist" / "src" / "main.js"),
         env={"PATH": os.environ["PATH"], **environment},
@@ -91,14 +91,14 @@ async def started(node: str, **environment: str) -> AsyncIterator[Running]:
 
 
 async def ended(node: str, **environment: str) -> tuple[int | None, list[str]]:
-    """How the bot ends by itself: exit status and log."""
+    """Return how the bot ends by itself: exit status and log."""
     async with started(node, **environment) as bot, asyncio.timeout(DEADLINE):
         await bot.process.wait()
     return bot.process.returncode, bot.lines
 
 
 def totals(results: Sequence[SessionResult], players: int) -> list[int]:
-    """The points of each bot, the first one first; session n has its seats turned by n - 1 places."""
+    """Return the points of each bot, the first one first; session n has its seats turned by n - 1."""
     points = [0] * players
     for result in results:
         for seat, score in enumerate(result.points):

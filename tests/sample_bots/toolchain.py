@@ -11,7 +11,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_bots"
 
 
 def require(tool: str) -> str:
-    """The path of a program. A test that misses it is left out; in CI (``CI=true``) it fails."""
+    """Return the path of a program; skip the test if it is missing, and fail in CI (``CI=true``)."""
     path = shutil.which(tool)
     if path is not None:
         return path
