@@ -18,6 +18,9 @@ SHARING = {
 }
 """Files with fixtures that are made once for all their tests."""
 
+# Bots that tests start keep no logs in the folders of whoever runs them.
+os.environ["ARENA_BOT_LOG"] = "off"
+
 # How long an example takes says how busy the machine is. In CI the same examples are drawn each time, so that
 # a change fails for what it changes.
 settings.register_profile(

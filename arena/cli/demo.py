@@ -153,6 +153,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
         registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now())
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
         name = registered.name.replace("/", "-")
+        environment["ARENA_BOT_LOG"] = str(settings.logs / f"{name}.sessions")
         supervisor.start(name, [sys.executable, str(sample_bots / file)], environment, trusted=False)
         say(f"  {registered.name}  {file}  (process {supervisor.pid(name)})")
 

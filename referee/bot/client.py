@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import grpc
 
+from referee.bot.evidence import Entry, ignore
 from referee.bot.seat import Bot
 from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
@@ -41,7 +42,8 @@ class BotClient:
     """A bot on all referees of an arena.
 
     ``max_sessions`` is how many sessions it plays at once, on all of them together; 0 leaves it to them.
-    A strict bot does not go on when its own code fails.
+    A strict bot does not go on when its own code fails. ``keep`` is given what a log is to have of each
+    session.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class BotClient:
         *,
         tls: ClientTls | None = None,
         strict: bool = False,
+        keep: Callable[[Entry], None] = ignore,
     ) -> None:
         self._bot, self._tls, self._strict = bot, tls, strict
+        self._keep = keep
         self._metadata = (("authorization", f"Bearer {token}"),)
         self._max_sessions = max_sessions
         self._given: Sequence[str] = ()
@@ -192,6 +196,7 @@ class BotClient:
             self._bot,
             self._thinker,
             strict=self._strict,
+            keep=self._keep,
             on_welcome=lambda welcome: self._welcomed(address, welcome),
             on_failure=self._fail,
         )

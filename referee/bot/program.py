@@ -12,7 +12,9 @@ from typing import NoReturn
 import uvloop
 
 from referee.bot.client import BotClient
+from referee.bot.evidence import ignore
 from referee.bot.seat import Bot
+from referee.bot.sessionlog import session_log
 from referee.channel import ClientTls
 from referee.errors import RefereeError
 
@@ -30,17 +32,31 @@ def run(
     """Play until SIGINT or SIGTERM, and finish the open sessions; a second signal leaves them at once.
 
     With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; else that
-    is logged, and the default action is taken. Raises ConnectionRefused when a referee will not have the
-    bot, and BotFailed when a strict bot fails.
+    is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
+    sessions, or ``off``; without it the log lies in the user's folder for state (docs/bots.md). Raises
+    ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
     """
 
+    kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))
+
     async def play() -> None:
-        client = BotClient(bot, token, max_sessions, tls=tls, strict=bool(os.environ.get("ARENA_STRICT")))
+        client = BotClient(
+            bot,
+            token,
+            max_sessions,
+            tls=tls,
+            strict=bool(os.environ.get("ARENA_STRICT")),
+            keep=ignore if kept is None else kept.add,
+        )
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, client.stop)
         await client.run(addresses)
 
-    uvloop.run(play())
+    try:
+        uvloop.run(play())
+    finally:
+        if kept is not None:
+            kept.close()
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
+from referee.bot.evidence import Evidence
 from referee.bot.turn import Play, Turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
@@ -55,10 +56,11 @@ class _Function:
 class Seat:
     """The bot in one session."""
 
-    __slots__ = ("_cards", "_choose", "_chooser", "_strict", "view")
+    __slots__ = ("_cards", "_choose", "_chooser", "_strict", "evidence", "view")
 
     def __init__(self, bot: Bot, started: bots_pb2.SessionStarted, *, strict: bool = False) -> None:
         self.view = SessionView(started)
+        self.evidence = Evidence(started)
         self._cards = _cards(self.view.rules)
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
         self._choose: Callable[[Turn], Answer] = self._chooser.choose
@@ -71,6 +73,7 @@ class Seat:
     def deal_ended(self, ended: Any) -> None:
         """Take in the end of a deal, a message of the twin protocol."""
         self.view.happened(ended.actions[:])
+        self.evidence.deal_ended(self.view, ended)
         self.view.deal_ended(ended)
 
     def answer(self, message: Any) -> bytes:
@@ -142,7 +145,9 @@ class UnreadSeat:
     nearly every ruleset allows as a lead.
     """
 
-    def __init__(self, seat: int, hand: Sequence[int] = ()) -> None:
+    def __init__(self, seat: int, hand: Sequence[int] = (), *, evidence: Evidence) -> None:
+        self.evidence = evidence
+        evidence.broken()
         self._seat = seat
         self._hand = list(hand)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
+from referee.bot.evidence import Entry, Evidence
 from referee.bot.seat import Bot, Seat, UnreadSeat
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed
@@ -45,15 +46,17 @@ class Stream:
         thinker: Thinker,
         *,
         strict: bool = False,
+        keep: Callable[[Entry], None],
         on_welcome: Callable[[bots_pb2.Welcome], None],
         on_failure: Callable[[BotFailed], None],
     ) -> None:
+        """``keep`` is given a line for the bot's log at the end of each session, in the bot's thread."""
         self.welcome: bots_pb2.Welcome | None = None
         """None before the referee has let the bot in."""
         self.closing: bots_pb2.Closing | None = None
         """What the referee said of its shutdown; None before that."""
         self._bot, self._thinker, self._strict = bot, thinker, strict
-        self._on_welcome, self._on_failure = on_welcome, on_failure
+        self._keep, self._on_welcome, self._on_failure = keep, on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
         self._capacity = 0
         self._unsent: deque[bytes] = deque()
@@ -84,6 +87,7 @@ class Stream:
         finally:
             self._over = True
             writer.cancel()
+            self._thinker.do(self._leave_sessions, lambda: None)
 
     def ask_for(self, sessions: int) -> None:
         """Ask the referee for this many sessions at once, unless it grants that already."""
@@ -189,12 +193,27 @@ class Stream:
             case "deal_ended":
                 self._seats[event.deal_ended.session].deal_ended(event.deal_ended)
             case "session_ended":
-                self._seats.pop(event.session_ended.session, None)
+                seat = self._seats.pop(event.session_ended.session, None)
+                if seat is not None:
+                    self._note(seat.evidence.ended(event.session_ended))
             case "fault":
                 fault = event.fault
                 log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
             case "notice":
                 log.info("notice: %s", event.notice.text)
+
+    def _note(self, entry: Entry | None) -> None:
+        """Keep what a session came to."""
+        if entry is None:
+            return
+        if entry.differs:
+            log.error("session %s: the referee has signed what the bot did not see", entry.line["session"])
+        self._keep(entry)
+
+    def _leave_sessions(self) -> None:
+        """Keep what the bot saw of the sessions that were open when the stream ended."""
+        for seat in self._seats.values():
+            self._note(seat.evidence.left())
 
     def _give_up(self, event: Any) -> Iterable[bytes]:
         """Play the session of an event that cannot be read by default actions; gives the answer to a turn."""
@@ -203,10 +222,11 @@ class Stream:
         log.exception("session %d cannot be read; its turns are answered by default", message.session)
         before = self._seats.get(message.session)
         if kind == "session_started":
-            self._seats[message.session] = UnreadSeat(message.seat)
+            self._seats[message.session] = UnreadSeat(message.seat, evidence=Evidence(message))
         elif isinstance(before, Seat):
             view = before.view
-            self._seats[message.session] = UnreadSeat(view.seat, view.numbers(view.hand))
+            hand = view.numbers(view.hand)
+            self._seats[message.session] = UnreadSeat(view.seat, hand, evidence=before.evidence)
         elif before is None:
             return ()
         return (self._seats[message.session].answer(message),) if kind == "turn" else ()

@@ -48,6 +48,8 @@ class _Step(NamedTuple):
     taker: int
     """Seat that gets the card of an exchange; -1 for all other actions."""
     action: Action
+    text: str
+    """As all seats were told it, in the form of deal records; empty for an exchange."""
 
 
 def _step(rules: Rules, encoded: bytes) -> _Step:
@@ -57,7 +59,8 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
     exchange = action.kind == bots_pb2.ACTION_KIND_EXCHANGE
     changed = 1 << action.seat if mask or action.drawn else 0
     kind = _ACTION_KINDS.get(action.kind, "pass")
-    cards = tuple(rules.text(mask).split())
+    text = rules.text(mask)
+    cards = tuple(text.split())
     return _Step(
         changed=changed | 1 << action.partner if exchange else changed,
         seat=action.seat,
@@ -66,7 +69,15 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
         drawn=numbers.mask(action.drawn_cards),
         taker=action.partner if exchange else -1,
         action=Action(action.seat, kind, cards, action.drawn),
+        text="" if exchange else _told(action.seat, kind, text, action.drawn),
     )
+
+
+def _told(seat: int, kind: str, cards: str, drawn: int) -> str:
+    """Return an action as ``referee.records.results`` has it."""
+    if cards:
+        return f"{seat}{'!' if kind == 'bomb' else ':'}{cards}"
+    return f"{seat}:- +{drawn}" if drawn else f"{seat}:-"
 
 
 @lru_cache(maxsize=64)
@@ -152,6 +163,10 @@ class SessionView:
         if len(actions) < len(log):
             actions += [step.action for step in log[len(actions) :]]
         return actions
+
+    def told(self) -> Iterator[str]:
+        """Yield what happened in this deal as all seats were told it, an exchange left out."""
+        return (step.text for step in self._log if step.text)
 
     @property
     def counts(self) -> Sequence[int]:

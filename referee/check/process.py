@@ -24,7 +24,7 @@ class BotProcess:
 
     def __init__(self, command: Sequence[str], address: str, token: str, log: Path | None) -> None:
         self._command = list(command)
-        given = {"ARENA_REFEREE": address, "ARENA_TOKEN": token, "ARENA_STRICT": "1"}
+        given = {"ARENA_REFEREE": address, "ARENA_TOKEN": token, "ARENA_STRICT": "1", "ARENA_BOT_LOG": "off"}
         self._environment = environment_for_bots(given)
         self._log = log
         self._output: IO[bytes] | None = None

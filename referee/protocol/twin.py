@@ -21,7 +21,10 @@ _TWINS = {
     "Move": (),
 }
 """Messages that have twins, and their fields that hold twins."""
-_ENCODED = {("Turn", "actions"), ("Turn", "to_beat"), ("DealEnded", "actions"), ("Move", "cards")}
+_ENCODED = {
+    *(("Turn", "actions"), ("Turn", "to_beat"), ("Move", "cards")),
+    *(("DealEnded", "actions"), ("DealEnded", "hands"), ("DealEnded", "left")),
+}
 """Fields of twins that are lists of encoded values. A packed list of cards is one value; cards that are not
 packed, which protobuf also allows, count as unknown."""
 

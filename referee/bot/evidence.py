@@ -1,0 +1,162 @@
+"""What a bot keeps of a session: the digest of the deals that it saw, and what the referee signed of them."""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from referee.bot.view import SessionView
+from referee.protocol.numbers import card_numbers
+from referee.records.record import DealText, json_numbers, json_strings
+from referee.records.results import NO_DEALS, Result, add_deal, shown_json
+from referee.rules.plays import Rules
+from referee.v1 import bots_pb2
+
+log = logging.getLogger("bot")
+
+FORMAT = "bigtwo-bot-log/1"
+"""What a line of a bot's log says of itself."""
+
+LOST = "lost"
+"""How a session ended for a bot whose stream broke; the others are named as in ``SessionEnd``."""
+
+_ENDS = {
+    bots_pb2.SESSION_END_PLAYED: "played",
+    bots_pb2.SESSION_END_FORFEIT: "forfeit",
+    bots_pb2.SESSION_END_VOID: "void",
+}
+_DEAL_ENDS = {
+    bots_pb2.DEAL_END_OUT: "out",
+    bots_pb2.DEAL_END_DRAGON: "dragon",
+    bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
+    bots_pb2.DEAL_END_FORFEIT: "forfeit",
+}
+
+
+class Entry(NamedTuple):
+    """A line for the bot's log."""
+
+    bot: str
+    """``owner/bot@version``."""
+    line: dict[str, object]
+    differs: bool
+    """Whether the referee signed something else than the bot saw."""
+
+
+def ignore(entry: Entry) -> None:
+    """Keep no log."""
+
+
+class Evidence:
+    """One session on one stream, from what the referee says."""
+
+    __slots__ = ("_deals", "_digest", "_started")
+
+    def __init__(self, started: bots_pb2.SessionStarted) -> None:
+        self._started = started
+        self._digest: str | None = started.deals_digest
+        """Of all deals so far; None once one could not be read."""
+        self._deals = 0
+        """The number of the last deal that ended; 0: none did on this stream."""
+
+    def deal_ended(self, view: SessionView, ended: Any) -> None:
+        """Add a deal to the digest, before the view takes in its end, a message of the twin protocol."""
+        self._deals = ended.deal
+        if self._digest is None:
+            return
+        try:
+            self._digest = add_deal(self._digest, _shown(view, ended))
+        except Exception:  # whatever it is, the bot plays on
+            log.exception("session %s: what the bot saw cannot be kept", view.session_id)
+            self._digest = None
+
+    def broken(self) -> None:
+        """Note that something could not be read, so that the digest is not known any more."""
+        self._digest = None
+
+    def ended(self, message: bots_pb2.SessionEnded) -> Entry | None:
+        """Return the line of a session that has ended; None where there is nothing to tell."""
+        if not message.digest:
+            return self._unfinished(_ENDS.get(message.reason, LOST))
+        started = self._started
+        forfeit = message.forfeited_by if message.HasField("forfeited_by") else None
+        signed = {"digest": message.digest, "signature": message.signature, "key": message.public_key}
+        result = {"points": list(message.scores), "faults": list(message.faults), "forfeit": forfeit}
+        differs = False
+        if self._digest is not None:
+            differs = self._result(message, forfeit).digest != message.digest
+        line = self._line(_ENDS.get(message.reason, LOST)) | result | {"signed": signed}
+        return Entry(started.seats[started.seat], line, differs)
+
+    def left(self) -> Entry | None:
+        """Return the line of a session whose stream broke; None where there is nothing to tell."""
+        return self._unfinished(LOST)
+
+    def _unfinished(self, end: str) -> Entry | None:
+        if not self._deals or self._digest is None:
+            return None
+        line = self._line(end) | {"points": None, "faults": None, "forfeit": None, "signed": None}
+        return Entry(self._started.seats[self._started.seat], line, differs=False)
+
+    def _line(self, end: str) -> dict[str, object]:
+        started = self._started
+        return {
+            "format": FORMAT,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "tournament": started.tournament,
+            "session": started.session_id,
+            "commitment": started.commitment,
+            "attempt": started.attempt,
+            "seats": list(started.seats),
+            "seat": started.seat,
+            "end": end,
+            "deals": self._deals,
+            "deals_digest": self._digest,
+        }
+
+    def _result(self, message: bots_pb2.SessionEnded, forfeit: int | None) -> Result:
+        started = self._started
+        return Result(
+            commitment=started.commitment,
+            session=started.session_id,
+            attempt=started.attempt,
+            seats=list(started.seats),
+            points=list(message.scores),
+            faults=list(message.faults),
+            forfeit=forfeit,
+            deals=self._digest or NO_DEALS,
+        )
+
+
+def _shown(view: SessionView, ended: Any) -> str:
+    """Return a deal as all seats were shown it."""
+    cards = _cards(view.rules)
+    text = DealText(
+        hands=json_strings(map(cards, ended.hands)),
+        actions=json_strings(view.told()),
+        out=json_numbers(ended.out),
+        left=json_strings(map(cards, ended.left)),
+        points=json_numbers(ended.points),
+    )
+    return shown_json(text, ended.deal, view.dealer, 1 if view.clockwise else -1, _DEAL_ENDS[ended.end])
+
+
+@lru_cache(maxsize=64)
+def _cards(rules: Rules) -> Callable[[bytes], str]:
+    """Return what gives the text of an encoded hand, card by card: hands are seldom the same twice."""
+    numbers = card_numbers(rules)
+    cards = range(len(rules.pack) // rules.decks)
+    texts = {int(numbers.number(index)): rules.card_text(index) for index in cards}
+
+    def text(encoded: bytes) -> str:
+        return " ".join([texts[number] for number in _numbers(encoded)])
+
+    return text
+
+
+def _numbers(encoded: bytes) -> Iterable[int]:
+    """Return the cards of an encoded hand; they are packed by nearly every writer."""
+    if encoded[:1] == b"\x0a" and len(encoded) == encoded[1] + 2:
+        return encoded[2:]
+    return bots_pb2.Hand.FromString(encoded).cards

@@ -1,0 +1,164 @@
+"""The log that a bot keeps of its sessions: what is in it, and that it stays whole."""
+
+import asyncio
+import json
+import logging
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.bot import Play, Turn, sessionlog
+from referee.bot.client import BotClient
+from referee.bot.evidence import FORMAT, Entry
+from referee.bot.sessionlog import SessionLog, append, default_place
+from referee.client import run_match
+from referee.matches.match import MatchSpec, SessionResult
+from referee.records.results import Result, shown_digest
+from tests.referee.support import DEADLINE, WORKER_TOKEN, match_spec, referee
+
+
+def first_legal(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
+    """What the bots of a match keep of it, and its results."""
+    kept: list[Entry] = []
+    async with referee() as address:
+        clients = [
+            BotClient(first_legal, f"bot-{bot.version_id}", keep=kept.append)  # as many as there are seats
+            for bot in spec.bots
+        ]
+        async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as group:
+            for client in clients:
+                group.create_task(client.run([address]))
+            updates = await asyncio.to_thread(lambda: list(run_match(address, WORKER_TOKEN, spec)))
+            for client in clients:
+                client.leave()
+    return kept, [update for update in updates if isinstance(update, SessionResult)]
+
+
+EXCHANGE = {"extends": "chinese-3", "name": "exchange", "exchange": "loser_to_winner"}
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "players"),
+    [
+        ("chinese", 4),
+        ("hong-kong-relatives-3", 3),
+        ("only-a-game-8", 8),
+        ("taiwan", 4),
+        ("only-a-game-bombs", 4),
+        (EXCHANGE, 3),
+    ],
+)
+async def test_bot_when_a_session_ends_then_it_has_seen_what_the_referee_signed(
+    ruleset: Any, players: int
+) -> None:
+    spec = match_spec(range(1, players + 1), sessions=2, deals=3, ruleset=ruleset)
+    kept, results = await kept_of(spec)
+    assert len(kept) == 2 * len(spec.bots)
+    for entry in kept:
+        assert not entry.differs
+        line: Any = entry.line
+        [result] = [one for one in results if f"m/{one.number}" == line["session"]]
+        assert result.signed is not None
+        assert line["signed"] == result.signed._asdict()
+        assert line["deals_digest"] == shown_digest(map(json.loads, result.records))
+        assert (line["format"], line["end"], line["deals"], line["attempt"]) == (FORMAT, "played", 3, 1)
+        assert (line["points"], line["faults"]) == (list(result.points), list(result.faults))
+        assert line["seats"][line["seat"]] == entry.bot
+        names = ("commitment", "session", "attempt", "seats", "points", "faults", "forfeit")
+        whole = Result(**{name: line[name] for name in names}, deals=line["deals_digest"])
+        assert whole.digest == line["signed"]["digest"]
+
+
+def entry(number: int, bot: str = "a/b@1") -> Entry:
+    return Entry(bot, {"session": number}, differs=False)
+
+
+def numbers(path: Path) -> list[int]:
+    return [json.loads(line)["session"] for line in path.read_text().splitlines()]
+
+
+def test_log_when_lines_are_added_then_they_are_in_a_private_file_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "my.log"
+    for first in (0, 100):
+        log = SessionLog(lambda bot: path)
+        for number in range(first, first + 100):
+            log.add(entry(number))
+        log.close()
+    assert numbers(path) == list(range(200))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_log_when_several_processes_write_then_each_line_is_whole_and_the_size_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "my.log"
+    program = (
+        "import sys; from pathlib import Path; from referee.bot import sessionlog\n"
+        "sessionlog.MOST_BYTES = 20_000\n"
+        'for n in range(200): sessionlog.append(Path(sys.argv[1]), b\'{"from":%s,"n":%d,"x":"%s"}\\n\''
+        " % (sys.argv[2].encode(), n, b'x' * 100))"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", program, str(path), str(one)]) for one in range(4)]
+    assert [process.wait(DEADLINE) for process in running] == [0] * 4
+    files = [path, path.with_name("my.log.1")]
+    lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert all(file.stat().st_size <= 20_000 for file in files)
+    assert len(lines) > 150
+    assert {len(line["x"]) for line in lines} == {100}
+
+
+def test_log_when_a_crash_left_half_a_line_then_the_next_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "my.log"
+    path.write_bytes(b'{"session":1}\n{"sess')
+    append(path, b'{"session":2}\n')
+    assert path.read_bytes() == b'{"session":1}\n{"sess\n{"session":2}\n'
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "/proc/no/such/folder/my.log"])
+def test_log_when_the_disk_is_full_or_missing_then_the_bot_is_told_once_and_goes_on(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "bot"):
+        log = SessionLog(lambda bot: Path(path))
+        for number in range(20):
+            log.add(entry(number))
+        log.close()
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith("the log of sessions is not complete: ")
+
+
+def test_log_when_the_disk_hangs_then_lines_beyond_those_that_may_wait_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+    monkeypatch.setattr(sessionlog, "MOST_WAITING", 5)
+
+    def place(bot: str) -> Path:
+        gate.wait(DEADLINE)
+        return tmp_path / "my.log"
+
+    log = SessionLog(place)
+    for number in range(50):
+        log.add(entry(number))
+    gate.set()
+    log.close()
+    assert 5 <= len(numbers(tmp_path / "my.log")) < 50
+
+
+def test_place_when_no_path_is_given_then_it_is_in_the_folder_for_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert default_place("ann/greedy@3") == tmp_path / "bigtwo-arena" / "ann.greedy.jsonl"
+    for name in ("../../x@1", "a/../b@1", "", "a/b"):
+        assert default_place(name) == tmp_path / "bigtwo-arena" / "bot.jsonl"
