@@ -14,7 +14,12 @@ from rich.live import Live
 from arena.cli.bars import FittedBar
 from arena.cli.output import AsJson, console, print_json, say
 from arena.errors import StorageError
-from arena.verify import Report, check_export, check_links, unproven
+from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
+from arena.verify.botlogs import BotLog, Comparison
+from arena.verify.report import Key
+
+MOST_TOLD = 20
+"""Differences and notes of a log that are told one by one."""
 
 EVERY = 0.1
 """Seconds between two looks at the progress."""
@@ -36,6 +41,8 @@ class Verdict:
     commitment: str
     beacon: str | None
     """The public value that had a share in the luck; None: the organiser alone drew it."""
+    keys: dict[str, Key]
+    """The referees' public keys, and how many sessions each has signed."""
 
 
 def verify(
@@ -43,35 +50,61 @@ def verify(
         list[Path],
         typer.Argument(metavar="FILE...", help="Files written by `arena export`, one for each tournament."),
     ],
+    logs: Annotated[
+        list[Path] | None,
+        typer.Option("--with", metavar="LOG", help="A bot's own log; the exports must be as it has them."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.
 
     Needs no database and no arena. Prints the first difference in each file with its line; the exit status is
     1 if there is any. Ratings that come from another tournament are checked if its export is among the files.
+    With logs of bots, all their sessions must be in the exports as these bots saw them.
     """
+    kept = [_read(log) for log in logs or ()]
     reports: list[Report] = []
     for file in files:
-        report = _check(file)
+        report = _check(file, sessions_in(kept))
         reports.append(report)
         if not as_json:
             say(f"{file}: {_sentence(report)}", *_settled(report))
     links = check_links(reports)
+    compared = [compare(log, reports) for log in kept]
     if as_json:
         verdicts = [_verdict(*one) for one in zip(files, reports, strict=True)]
-        print_json({"files": verdicts, "problem": links, "unproven": unproven(reports)})
-    elif links is not None:
-        say(links)
+        print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})
     else:
-        say("", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports)))
-    if links is not None or any(report.problem is not None for report in reports):
+        closing = ["", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports))]
+        say(*(line for one in compared for line in _told(one)), *([links] if links else closing))
+    if links or any(report.problem for report in reports) or any(one.problems for one in compared):
         raise typer.Exit(1)
 
 
-def _check(file: Path) -> Report:
+def _read(log: Path) -> BotLog:
+    try:
+        return read_log(log)
+    except OSError as error:
+        raise StorageError(f"cannot read {log}: {error.strerror}") from None
+
+
+def _told(found: Comparison) -> Iterator[str]:
+    """Yield what came of holding the exports to a bot's log, in lines."""
+    whose = ", ".join(found.bots) or "no bot"
+    if found.problems:
+        yield f"{found.log}: wrong: the exports are not as {whose} saw it:"
+    else:
+        yield f"{found.log}: right: {found.same} sessions are in the exports as {whose} saw them"
+    for what in (found.problems, [f"note: {remark}" for remark in found.remarks]):
+        yield from (f"  {line}" for line in what[:MOST_TOLD])
+        if len(what) > MOST_TOLD:
+            yield f"  … and {len(what) - MOST_TOLD} more"
+
+
+def _check(file: Path, wanted: frozenset[str]) -> Report:
     try:
         with file.open("rb") as lines, _progress(file.name, file.stat().st_size, console()) as seen:
-            return check_export(lines, seen)
+            return check_export(lines, seen, wanted)
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
 
@@ -92,7 +125,13 @@ def _settled(report: Report) -> list[str]:
     if not report.commitment:
         return []
     luck = f"the beacon {report.beacon!r} and the seed" if report.beacon else "the organiser's seed alone"
-    return [f"  commitment: {report.commitment}", f"  luck: {luck}"]
+    keys = [f"  signed by: {_signer(key, found)}" for key, found in report.keys.items()]
+    return [f"  commitment: {report.commitment}", f"  luck: {luck}", *keys]
+
+
+def _signer(key: str, found: Key) -> str:
+    since = "" if found.added_at is None else f", whose key was not in the head but added {found.added_at}"
+    return f"{found.referee}, {found.sessions} sessions, key {key}{since}"
 
 
 def _verdict(file: Path, report: Report) -> Verdict:
@@ -107,6 +146,7 @@ def _verdict(file: Path, report: Report) -> Verdict:
         deals=report.deals,
         commitment=report.commitment,
         beacon=report.beacon,
+        keys=report.keys,
     )
 
 

@@ -17,13 +17,16 @@ from arena.verify.rounds import Rounds
 
 
 def check_export(
-    texts: Iterable[bytes], seen: Callable[[int, int], None] = lambda _bytes, _deals: None
+    texts: Iterable[bytes],
+    seen: Callable[[int, int], None] = lambda _bytes, _deals: None,
+    wanted: frozenset[str] = frozenset(),
 ) -> Report:
     """Check the lines of one export, down to the first difference.
 
-    ``seen`` is told after each line the bytes and the deals so far.
+    ``seen`` is told after each line the bytes and the deals so far; ``wanted`` are the public names of
+    sessions that the report is to have.
     """
-    report = Report()
+    report = Report(wanted=wanted)
     try:
         lines = Lines(texts, lambda size: seen(size, report.deals))
         head = check_head(lines, report)

@@ -10,7 +10,7 @@ from arena.matches.seating import seatings
 from arena.verify.forfeits import Overruns, check_forfeit
 from arena.verify.head import Head
 from arena.verify.report import Report
-from arena.verify.signatures import check_signed
+from arena.verify.signatures import check_signed, note_session, session_id
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.errors import RecordError
 from referee.records.replay import Replayer
@@ -113,6 +113,7 @@ def _session(
     lines.same(f"{place}: faults", list(line.faults), faults)
     lines.same(f"{place}: forfeit", line.forfeit, records[-1].get("forfeit"))
     lines.same(f"{place}: attempts", line.attempts, attempts[-1])
+    note_session(report, session_id(head.part.tournament, match, line), match, line, records)
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
     check_signed(lines, report, head.part.digest, match, line, records)
     return points, attempts

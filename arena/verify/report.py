@@ -1,9 +1,11 @@
 """What came of checking exports, and what one of them takes from another."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.exports.lines import is_close
+from arena.exports.parts import SignedLine
 
 Where = tuple[str, int, int, str]
 """Tournament, round, table and bot: where a rating changed."""
@@ -59,6 +61,23 @@ class Key:
     """Sessions that it has signed."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlayedSession:
+    """A session of an export, for those who have noted something of it."""
+
+    attempt: int
+    """The one that played it to its end."""
+    seats: tuple[str, ...]
+    points: tuple[int, ...]
+    faults: tuple[int, ...]
+    forfeit: int | None
+    signed: SignedLine | None
+    attempts: tuple[int, ...]
+    """For each deal the attempt that dealt it."""
+    digests: tuple[str, ...]
+    """For each deal the digest of the deals up to it, as all seats were shown them."""
+
+
 @dataclass(slots=True)
 class Report:
     """What came of checking an export."""
@@ -86,6 +105,12 @@ class Report:
     ruleset_hash: str = ""
     keys: dict[str, Key] = field(default_factory=dict)
     """The referees' public keys, in hexadecimal digits."""
+    wanted: frozenset[str] = frozenset()
+    """Public names of the sessions that are to be reported."""
+    sessions: dict[str, PlayedSession] = field(default_factory=dict)
+    """Those of them that are there."""
+    played_by: Counter[str] = field(default_factory=Counter)
+    """How many sessions each bot played."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in that order."""
 

@@ -1,14 +1,15 @@
 """Signed results: the deals and figures of a session are those that a referee of the tournament signed."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import EventPart, HeadPart, MatchPart, SessionLine
-from arena.verify.report import Key, Report
+from arena.verify.report import Key, PlayedSession, Report
 from arena.verify.values import HEX_32
 from referee.matches.match import Signed
-from referee.records.results import Result, shown_digest
+from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown, shown_digest
 from referee.signing import is_valid
 
 
@@ -69,6 +70,27 @@ def check_signed(
     if not is_valid(Signed(**line.signed.model_dump())):
         raise lines.wrong(f"{place}: signed: the signature is not that of the key")
     report.keys[line.signed.key].sessions += 1
+
+
+def note_session(
+    report: Report, name: str, match: MatchPart, line: SessionLine, records: Sequence[Mapping[str, Any]]
+) -> None:
+    """Note in the report a session that was checked but for its digests; ``name`` is its public name."""
+    seats = tuple(match.bots[position] for position in line.seating)
+    report.played_by.update(seats)
+    if name not in report.wanted:
+        return
+    shown = map(record_as_shown, records)
+    report.sessions[name] = PlayedSession(
+        attempt=line.attempts,
+        seats=seats,
+        points=line.points,
+        faults=line.faults,
+        forfeit=line.forfeit,
+        signed=line.signed,
+        attempts=tuple(record.get("attempt", 1) for record in records),
+        digests=tuple(accumulate(shown, add_deal, initial=NO_DEALS))[1:],
+    )
 
 
 def session_id(tournament: str, match: MatchPart, line: SessionLine) -> str:

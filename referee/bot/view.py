@@ -1,7 +1,7 @@
 """What a bot knows of a session: a fold of the events it was sent."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 

@@ -19,11 +19,11 @@ from tests.arena.fakes import signed
 from tests.arena.world import World
 
 
-def play_by_table(_route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Play at random, differently at each table, even where the cards are the same."""
+def play_by_table(_route: int, spec: MatchSpec, how: str = "") -> Generator[SessionResult | Progress]:
+    """Play at random, differently at each table and ``how``, even where the cards are the same."""
     rules = compile_ruleset(load_ruleset(spec.ruleset))
     for given in spec.sessions:
-        rng = Random(f"{spec.match_id}/{given.number}")
+        rng = Random(f"{how}{spec.match_id}/{given.number}")
         session = Session(rules, given.seed, spec.deals or None, given.attempt)
         records = []
         while not session.over:

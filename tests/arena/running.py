@@ -77,6 +77,11 @@ def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
     raise AssertionError("arena up ended before it was up")
 
 
+def kept_log(settings: Settings, bot: str) -> Path:
+    """Where a bot of a running arena keeps its log of sessions."""
+    return settings.data / f"{bot.replace('/', '.')}.jsonl"
+
+
 @contextmanager
 def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object) -> Iterator[RunningArena]:
     """Run an arena with these settings and these bots, given by name and sample file."""
@@ -92,6 +97,7 @@ def running_arena(folder: Path, sample_bots: dict[str, str], **settings_: object
         for name, file in sample_bots.items():
             token = versions.register_version(storage, ROOT, name, utc_now()).token
             variables = environment | {"ARENA_TOKEN": token, "ARENA_REFEREE": settings.listen}
+            variables["ARENA_BOT_LOG"] = str(kept_log(settings, name))
             stack.enter_context(_process([sys.executable, str(SAMPLE_BOTS / file)], variables))
         yield arena
 
