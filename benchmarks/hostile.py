@@ -3,7 +3,8 @@
 ``python -m benchmarks.hostile`` has four bots play match after match, for each flood at a referee of its own,
 undisturbed and beside the flood by turns. It prints the honest sessions a second beside the flood as a share
 of those before and after it, the faults of honest bots, the sessions that were voided, the calls of the
-worker that broke off, the most memory that the referee used, and the tracebacks in its log.
+worker that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU
+time for an honest session, as a share of that undisturbed, hardly depends on what else the machine does.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import tempfile
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.floods import FLOODS, MATCH, spec
@@ -53,6 +55,11 @@ class Referee:
         while (left := until - time.perf_counter()) > 0:
             self.memory = max(self.memory, resident(self._process.pid))
             time.sleep(min(left, LOOK_SECONDS))
+
+    def cpu(self) -> float:
+        """Return the CPU seconds that it has used."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def tracebacks(self) -> int:
         """Return how many tracebacks it has logged."""
@@ -101,6 +108,8 @@ class Outcome(NamedTuple):
 
     shares: list[float]
     """Of the undisturbed sessions a second, in each repeat."""
+    costs: list[float]
+    """The referee's CPU time for an honest session, as multiples of that undisturbed."""
     faults: int
     voided: int
     broken: int
@@ -130,17 +139,32 @@ def play(flood: str, seconds: float, repeats: int) -> Outcome:
                 beside.append(_measure(referee, tables, seconds))
         calm.append(_measure(referee, tables, seconds))
         tables.stop()
-        shares = [2 * beside[n] / max(1e-9, calm[n] + calm[n + 1]) for n in range(repeats)]
+        shares = [beside[n].rate / mean(calm[n].rate, calm[n + 1].rate) for n in range(repeats)]
+        costs = [beside[n].cost / mean(calm[n].cost, calm[n + 1].cost) for n in range(repeats)]
         return Outcome(
-            shares, tables.faults, tables.voided, tables.broken, referee.memory, referee.tracebacks()
+            shares, costs, tables.faults, tables.voided, tables.broken, referee.memory, referee.tracebacks()
         )
 
 
-def _measure(referee: Referee, tables: Tables, seconds: float) -> float:
-    """Return the sessions a second in the time to come."""
-    begin = time.perf_counter()
+class Window(NamedTuple):
+    """Some seconds of honest play."""
+
+    rate: float
+    """Sessions a second."""
+    cost: float
+    """CPU seconds of the referee for a session."""
+
+
+def _measure(referee: Referee, tables: Tables, seconds: float) -> Window:
+    """Return how honest bots play in the time to come."""
+    begin, used = time.perf_counter(), referee.cpu()
     referee.wait(begin + seconds)
-    return tables.rate(begin, begin + seconds)
+    rate = tables.rate(begin, begin + seconds)
+    return Window(rate, (referee.cpu() - used) / max(1e-9, rate * seconds))
+
+
+def mean(one: float, other: float) -> float:
+    return max(1e-9, (one + other) / 2)
 
 
 def main() -> None:
@@ -153,11 +177,13 @@ def main() -> None:
         f"{os.cpu_count()} cores, {platform.system()}, {options.repeats} x {options.seconds:g} s beside each"
         " flood: median (range)"
     )
-    print("flood        | x undisturbed      | faults | void | broken | memory      | tracebacks")
+    print(
+        "flood        | x undisturbed      | x CPU a session    | faults | void | broken | memory      | tracebacks"
+    )
     for flood in options.floods or FLOODS:
         seen = play(flood, options.seconds, options.repeats)
         print(
-            f"{flood:12} | {median_and_range(seen.shares):18} | {seen.faults:6} | {seen.voided:4} |"
+            f"{flood:12} | {median_and_range(seen.shares):18} | {median_and_range(seen.costs):18} | {seen.faults:6} | {seen.voided:4} |"
             f" {seen.broken:6} | {seen.memory / MIB:7.0f} MiB | {seen.tracebacks}",
             flush=True,
         )

@@ -49,6 +49,9 @@ log = logging.getLogger("referee")
 
 STREAMS = 256
 """Calls at once on one connection; gRPC's core turns away what goes beyond, at little cost."""
+RECEIVED = 64 << 10
+"""About how many bytes of a connection gRPC reads at once: what one connection has sent keeps the others
+waiting no longer than these take."""
 HANDSHAKE_MS = 10_000
 """How long a new connection may take to speak HTTP/2."""
 IDLE_MS = 60_000
@@ -59,6 +62,7 @@ itself, it turns away any client's calls by lot: a worker's match, and not just 
 _OPTIONS = (
     *SERVER_OPTIONS,
     ("grpc.max_concurrent_streams", STREAMS),
+    ("grpc.tcp_receive_buffer_size", RECEIVED),
     ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
     ("grpc.max_connection_idle_ms", IDLE_MS),
     ("grpc.server.max_pending_requests", PENDING),
