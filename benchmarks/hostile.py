@@ -178,13 +178,14 @@ def main() -> None:
         " flood: median (range)"
     )
     print(
-        "flood        | x undisturbed      | x CPU a session    | faults | void | broken | memory      | tracebacks"
+        "flood        | x undisturbed      | x CPU a session    | faults | void | broken | MiB  | tracebacks"
     )
     for flood in options.floods or FLOODS:
         seen = play(flood, options.seconds, options.repeats)
+        shares, costs = median_and_range(seen.shares), median_and_range(seen.costs)
         print(
-            f"{flood:12} | {median_and_range(seen.shares):18} | {median_and_range(seen.costs):18} | {seen.faults:6} | {seen.voided:4} |"
-            f" {seen.broken:6} | {seen.memory / MIB:7.0f} MiB | {seen.tracebacks}",
+            f"{flood:12} | {shares:18} | {costs:18} | {seen.faults:6} | {seen.voided:4} | {seen.broken:6} |"
+            f" {seen.memory / MIB:4.0f} | {seen.tracebacks}",
             flush=True,
         )
 
