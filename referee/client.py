@@ -143,7 +143,7 @@ def _connect(address: str, channel: grpc.Channel) -> None:
     finally:
         channel.unsubscribe(states.put)
     if state is not grpc.ChannelConnectivity.READY:
-        raise NotBegun(f"referee {address}: unavailable: it cannot be connected")
+        raise NotBegun(f"referee {address}: unavailable: it cannot be reached")
 
 
 _SETTLED = (grpc.ChannelConnectivity.READY, grpc.ChannelConnectivity.TRANSIENT_FAILURE)

@@ -260,7 +260,7 @@ class Position:
         return self._made(other, (0,) * len(hands), ())
 
     def playout(self, random: Random) -> tuple[int, ...]:
-        """Return the points after random play to the end, every legal action alike likely."""
+        """Return the points after random play to the end, every legal action equally likely."""
         deal = self.sample(random)._deal.copy()
         play_randomly(deal, random)
         return deal.points

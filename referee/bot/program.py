@@ -71,7 +71,7 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     if not token:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
     if not (token.isascii() and token.isprintable()):
-        sys.exit("ARENA_TOKEN: has characters that no token has")
+        sys.exit("ARENA_TOKEN: contains characters that no token has")
     addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
     if not addresses:
         sys.exit("ARENA_REFEREE: names no address")

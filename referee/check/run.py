@@ -198,5 +198,5 @@ def _ran_out(desk: Desk, scenario: Scenario, began: float) -> tuple[Outcome, str
     """Return what it means that a scenario was not finished in time: slow is no fault."""
     limit = _limit(desk, scenario)
     if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
-        return "warned", f"answered turns, but was not through after {limit:g} s: the bot is slow"
-    return "failed", f"expected the bot to be through within {limit:g} s; it was not"
+        return "warned", f"answered turns, but had not finished after {limit:g} s: the bot is slow"
+    return "failed", f"expected the bot to finish within {limit:g} s; it was not"

@@ -11,7 +11,7 @@ from referee.rules.plays import Rules
 
 
 def play_randomly(deal: Deal, rng: Random) -> int:
-    """Play a deal to its end, every legal option alike likely; return the number of decisions."""
+    """Play a deal to its end, every legal option equally likely; return the number of decisions."""
     choices, act, draw = deal.choices, deal.act, rng.random
     full = deal.rules.full
     decisions = 0

@@ -61,8 +61,8 @@ class _ActionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ActionKind
     """ACTION_KIND_BOMB is a bomb played out of turn."""
     ACTION_KIND_EXCHANGE: _ActionKind.ValueType  # 4
     """ACTION_KIND_EXCHANGE is a card given to partner in the exchange before the play: first the loser of the last deal
-    gives its highest card to the winner, then the winner returns one. The two concerned see the card, for the others
-    cards is empty.
+    gives its highest card to the winner, then the winner returns one. These two see the card; for the others cards is
+    empty.
     """
 
 class ActionKind(_ActionKind, metaclass=_ActionKindEnumTypeWrapper):
@@ -78,8 +78,8 @@ ACTION_KIND_BOMB: ActionKind.ValueType  # 3
 """ACTION_KIND_BOMB is a bomb played out of turn."""
 ACTION_KIND_EXCHANGE: ActionKind.ValueType  # 4
 """ACTION_KIND_EXCHANGE is a card given to partner in the exchange before the play: first the loser of the last deal
-gives its highest card to the winner, then the winner returns one. The two concerned see the card, for the others
-cards is empty.
+gives its highest card to the winner, then the winner returns one. These two see the card; for the others cards is
+empty.
 """
 Global___ActionKind: _TypeAlias = ActionKind  # noqa: Y015
 
@@ -168,7 +168,7 @@ class _SessionEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SessionEnd
     SESSION_END_FORFEIT: _SessionEnd.ValueType  # 2
     """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
     SESSION_END_VOID: _SessionEnd.ValueType  # 3
-    """SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards."""
+    """SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards."""
 
 class SessionEnd(_SessionEnd, metaclass=_SessionEndEnumTypeWrapper):
     """SessionEnd says why a session ended."""
@@ -180,7 +180,7 @@ SESSION_END_PLAYED: SessionEnd.ValueType  # 1
 SESSION_END_FORFEIT: SessionEnd.ValueType  # 2
 """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
 SESSION_END_VOID: SessionEnd.ValueType  # 3
-"""SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards."""
+"""SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards."""
 Global___SessionEnd: _TypeAlias = SessionEnd  # noqa: Y015
 
 class _FaultKind:
@@ -194,7 +194,7 @@ class _FaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultKind.V
     FAULT_KIND_ILLEGAL: _FaultKind.ValueType  # 1
     """FAULT_KIND_ILLEGAL: the answer is not legal in this position."""
     FAULT_KIND_TIMEOUT: _FaultKind.ValueType  # 2
-    """FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there."""
+    """FAULT_KIND_TIMEOUT: no answer came in time from a bot that is connected and responsive."""
     FAULT_KIND_MALFORMED: _FaultKind.ValueType  # 3
     """FAULT_KIND_MALFORMED: the answer cannot be read: no card of this ruleset, both cards and pass, or neither."""
     FAULT_KIND_DISCONNECT: _FaultKind.ValueType  # 4
@@ -212,7 +212,7 @@ FAULT_KIND_UNSPECIFIED: FaultKind.ValueType  # 0
 FAULT_KIND_ILLEGAL: FaultKind.ValueType  # 1
 """FAULT_KIND_ILLEGAL: the answer is not legal in this position."""
 FAULT_KIND_TIMEOUT: FaultKind.ValueType  # 2
-"""FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there."""
+"""FAULT_KIND_TIMEOUT: no answer came in time from a bot that is connected and responsive."""
 FAULT_KIND_MALFORMED: FaultKind.ValueType  # 3
 """FAULT_KIND_MALFORMED: the answer cannot be read: no card of this ruleset, both cards and pass, or neither."""
 FAULT_KIND_DISCONNECT: FaultKind.ValueType  # 4
@@ -244,7 +244,7 @@ class _NoticeCodeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_NoticeCode
     NOTICE_CODE_REPEATED_MOVE: _NoticeCode.ValueType  # 5
     """NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
     NOTICE_CODE_UNKNOWN_TURN: _NoticeCode.ValueType  # 6
-    """NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored."""
+    """NOTICE_CODE_UNKNOWN_TURN: a move named a turn that has not been asked yet; it was ignored."""
 
 class NoticeCode(_NoticeCode, metaclass=_NoticeCodeEnumTypeWrapper):
     """NoticeCode says what a notice is about."""
@@ -264,7 +264,7 @@ this referee; the text says which.
 NOTICE_CODE_REPEATED_MOVE: NoticeCode.ValueType  # 5
 """NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored."""
 NOTICE_CODE_UNKNOWN_TURN: NoticeCode.ValueType  # 6
-"""NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored."""
+"""NOTICE_CODE_UNKNOWN_TURN: a move named a turn that has not been asked yet; it was ignored."""
 Global___NoticeCode: _TypeAlias = NoticeCode  # noqa: Y015
 
 @_typing.final
@@ -280,7 +280,7 @@ class PlayRequest(_message.Message):
     GOODBYE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
-        """hello opens the stream; it stands in the first message and in no other."""
+        """hello opens the stream; the first message contains it, and no other."""
 
     @_builtins.property
     def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___Move]:
@@ -288,11 +288,11 @@ class PlayRequest(_message.Message):
 
     @_builtins.property
     def pong(self) -> Global___Pong:
-        """pong answers the referee's ping; it may stand in any message after the first."""
+        """pong answers the referee's ping, in any message after the first."""
 
     @_builtins.property
     def capacity(self) -> Global___Capacity:
-        """capacity changes how many sessions the bot plays at once here; it may stand in any message after the first."""
+        """capacity changes how many sessions the bot plays at once here, in any message after the first."""
 
     @_builtins.property
     def goodbye(self) -> Global___Goodbye:
@@ -327,15 +327,15 @@ class PlayResponse(_message.Message):
     CLOSING_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
-        """welcome answers the hello; it stands in the first message and in no other."""
+        """welcome answers the hello; the first message contains it, and no other."""
 
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[Global___Event]:
-        """events happened in this order; they belong to any number of sessions."""
+        """events happened in this order, in any number of sessions."""
 
     @_builtins.property
     def ping(self) -> Global___Ping:
-        """ping is to be answered at once, before the bot thinks about turns that stand in the same message or came before."""
+        """ping is to be answered at once, before the bot thinks about turns in the same message or earlier ones."""
 
     @_builtins.property
     def closing(self) -> Global___Closing:
@@ -359,8 +359,8 @@ Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
 
 @_typing.final
 class Ping(_message.Message):
-    """Ping measures the round trip of the stream, and tells a bot that thinks from one that is stuck. The shortest of
-    the last round trips is what the clocks credit to the bot.
+    """Ping measures the round trip of the stream, and distinguishes a bot that thinks from one that is stuck. The shortest of
+    the last round trips is credited to the bot's clocks.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -419,16 +419,16 @@ class Hello(_message.Message):
     sdk: _builtins.str
     """sdk names the client library and its version, for the author's log; may be empty."""
     max_sessions: _builtins.int
-    """max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; absent, it is left
-    to the referees.
+    """max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
+    referees decide.
     """
     @_builtins.property
     def capabilities(self) -> Global___Capabilities:
-        """capabilities is what the bot can play. Absent, it plays everything."""
+        """capabilities is what the bot can play. If absent, it plays everything."""
 
     @_builtins.property
     def wants(self) -> Global___Wants:
-        """wants is what the bot wants to be told beyond what every bot is told."""
+        """wants is what the bot asks for beyond what every bot is told."""
 
     def __init__(
         self,
@@ -497,7 +497,7 @@ Global___Capabilities: _TypeAlias = Capabilities  # noqa: Y015
 
 @_typing.final
 class Wants(_message.Message):
-    """Wants says what a bot wants to be told with each turn. What is not wanted costs nothing."""
+    """Wants says what a bot wants to be told with each turn. Anything not asked for costs nothing."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -506,7 +506,7 @@ class Wants(_message.Message):
     legal_plays: _builtins.bool
     """legal_plays asks for the legal plays, for bots without rules code."""
     hands: _builtins.bool
-    """hands asks for the bot's hand and the number of cards of each seat, for bots that keep no account of the deal."""
+    """hands asks for the bot's hand and the number of cards of each seat, for bots that do not keep track of the deal."""
     def __init__(
         self,
         *,
@@ -524,7 +524,7 @@ Global___Wants: _TypeAlias = Wants  # noqa: Y015
 @_typing.final
 class Capacity(_message.Message):
     """Capacity is how many sessions at once the bot plays at this referee from now on. Open sessions are not affected. A bot
-    that finishes what it has and wants no more says 0, and goodbye when its last session has ended.
+    that wants to finish and leave sends 0, and goodbye when its last session has ended.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -547,8 +547,8 @@ Global___Capacity: _TypeAlias = Capacity  # noqa: Y015
 
 @_typing.final
 class Goodbye(_message.Message):
-    """Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns run out as after
-    a disconnect.
+    """Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns time out as
+    after a disconnect.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -583,7 +583,7 @@ class Welcome(_message.Message):
     no other referee may ask for all its sessions here by a capacity.
     """
     max_message_bytes: _builtins.int
-    """max_message_bytes is the size up to which the referee accepts a message."""
+    """max_message_bytes is the size of the largest message that the referee accepts."""
     referee_id: _builtins.str
     """referee_id is the stable name of this referee, however the bot reached it."""
     @_builtins.property
@@ -637,7 +637,7 @@ Global___Referee: _TypeAlias = Referee  # noqa: Y015
 
 @_typing.final
 class Closing(_message.Message):
-    """Closing announces that the referee shuts down. It takes no new match from now on; the bot goes on with its open
+    """Closing announces that the referee shuts down. It takes no new match from now on; the bot continues its open
     sessions until the stream ends with CLOSING.
     """
 
@@ -686,7 +686,7 @@ class Event(_message.Message):
     NOTICE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def session_started(self) -> Global___SessionStarted:
-        """session_started opens a session, or tells of an open one again after a reconnect."""
+        """session_started opens a session, or repeats an open one after a reconnect."""
 
     @_builtins.property
     def deal_started(self) -> Global___DealStarted:
@@ -702,7 +702,7 @@ class Event(_message.Message):
 
     @_builtins.property
     def session_ended(self) -> Global___SessionEnded:
-        """session_ended closes a session; its handle may be used again."""
+        """session_ended closes a session; its handle may be reused."""
 
     @_builtins.property
     def fault(self) -> Global___Fault:
@@ -710,7 +710,7 @@ class Event(_message.Message):
 
     @_builtins.property
     def notice(self) -> Global___Notice:
-        """notice tells of something that has no consequence."""
+        """notice reports something that has no consequence."""
 
     def __init__(
         self,
@@ -763,14 +763,14 @@ class SessionStarted(_message.Message):
     seat: _builtins.int
     """seat is the bot's own seat; absent for spectators."""
     deals: _builtins.int
-    """deals is how many deals the session has at most."""
+    """deals is the most deals that the session can have."""
     commitment: _builtins.str
     """commitment is the digest that was published before the first card, in hexadecimal digits (docs/fairness.md). Bots
-    get it here, with each session, and nowhere else.
+    receive it here, with each session, and nowhere else.
     """
     resumed: _builtins.bool
     """resumed is true when the session was open before and the bot has come back to it. If a deal is
-    under way, its deal_started follows, and the next turn carries all its actions.
+    in progress, its deal_started follows, and the next turn carries all its actions.
     """
     attempt: _builtins.int
     """attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
@@ -834,7 +834,7 @@ class Limits(_message.Message):
     faults: _builtins.int
     """faults is the number of faults at which a seat forfeits the session."""
     ask_forced: _builtins.bool
-    """ask_forced is true when a bot is asked even where it has no choice, so that the time a seat takes does not tell
+    """ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
     the others whether it had one.
     """
     @_builtins.property
@@ -896,7 +896,7 @@ class DealStarted(_message.Message):
     direction: Global___Direction.ValueType
     """direction is the order of play in this deal."""
     stock: _builtins.int
-    """stock is how many cards lie in the stock to be drawn from as the deal begins."""
+    """stock is how many cards the stock has when the deal begins."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
         """hand is the bot's own hand, after leftover cards were taken and before an exchange; empty for spectators."""
@@ -1003,12 +1003,12 @@ class Turn(_message.Message):
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
-    """sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is told of again
-    after a reconnect keeps its sequence.
+    """sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is sent again after
+    a reconnect keeps its sequence.
     """
     kind: Global___TurnKind.ValueType
-    """kind is what is asked for. A bot that does not know a kind answers with a pass where can_pass is
-    true, else with any legal play.
+    """kind is what is asked for. A bot that does not know a kind answers with a pass if can_pass is true, else with any
+    legal play.
     """
     can_pass: _builtins.bool
     """can_pass is true when a pass is legal."""
@@ -1030,7 +1030,7 @@ class Turn(_message.Message):
     """
     @_builtins.property
     def actions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Action]:
-        """actions is what happened in the deal since the bot's last turn, its own last action included."""
+        """actions is what happened in the deal since the bot's last turn, including its own last action."""
 
     @_builtins.property
     def to_beat(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
@@ -1114,8 +1114,8 @@ class Move(_message.Message):
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
-    """sequence is the sequence of the turn that is answered. Any other one is ignored with a notice; a stream that sends
-    too many of those is closed for flooding.
+    """sequence is the sequence of the turn that is answered. A move with any other one is ignored, with a notice; a stream
+    that sends too many of those is closed for flooding.
     """
     passes: _builtins.bool
     """passes is true for a pass. A move with neither cards nor a pass, or with both, is malformed."""
@@ -1195,7 +1195,7 @@ class DealEnded(_message.Message):
     @_builtins.property
     def left(self) -> _containers.RepeatedCompositeFieldContainer[Global___Hand]:
         """left is every seat's hand at the end, seat 0 first. A dragon's holder has laid its hand down: it has none left,
-        though no action says so.
+        although no action says so.
         """
 
     @_builtins.property
@@ -1208,7 +1208,7 @@ class DealEnded(_message.Message):
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """scores is the running score of the session by seat, this deal included."""
+        """scores is the running score of the session by seat, including this deal."""
 
     def __init__(
         self,
@@ -1318,14 +1318,14 @@ class Fault(_message.Message):
     faults: _builtins.int
     """faults counts the bot's faults in this session so far."""
     fault_limit: _builtins.int
-    """fault_limit is the number of faults at which the session is forfeit."""
+    """fault_limit is the number of faults at which the bot forfeits the session."""
     @_builtins.property
     def hand(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
         """hand is the bot's hand at that turn."""
 
     @_builtins.property
     def to_beat(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
-        """to_beat is the play that was to beat; empty when leading."""
+        """to_beat is the play to beat at that turn; empty when leading."""
 
     @_builtins.property
     def answered(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
@@ -1359,7 +1359,7 @@ Global___Fault: _TypeAlias = Fault  # noqa: Y015
 
 @_typing.final
 class Notice(_message.Message):
-    """Notice tells of something that has no consequence."""
+    """Notice reports something that has no consequence."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

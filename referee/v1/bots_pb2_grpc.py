@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class BotServiceStub:
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     def __init__(self, channel):
@@ -44,8 +44,8 @@ class BotServiceStub:
 
 
 class BotServiceServicer:
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     def Play(self, request_iterator, context):
@@ -74,8 +74,8 @@ def add_BotServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class BotService:
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     @staticmethod

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class BotServiceStub:
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     @_typing.overload
@@ -43,8 +43,8 @@ class BotServiceStub:
 
 @_typing.type_check_only
 class BotServiceAsyncStub(BotServiceStub):
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -55,8 +55,8 @@ class BotServiceAsyncStub(BotServiceStub):
     """
 
 class BotServiceServicer(metaclass=_abc_1.ABCMeta):
-    """BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-    given when it was registered.
+    """BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+    got when it was registered.
     """
 
     @_abc_1.abstractmethod

@@ -130,7 +130,7 @@ async def gives_up(desk: Desk, refusal: Refused) -> None:
     if not await process.ended(0):
         raise Warned(f"expected the process to end with an error after {name}; it still runs")
     if process.status == 0:
-        raise Warned(f"expected an exit status that tells of an error after {name}; it was 0")
+        raise Warned(f"expected a non-zero exit status after {name}; it was 0")
 
 
 @group(

@@ -90,8 +90,8 @@ const (
 	// ACTION_KIND_BOMB is a bomb played out of turn.
 	ActionKind_ACTION_KIND_BOMB ActionKind = 3
 	// ACTION_KIND_EXCHANGE is a card given to partner in the exchange before the play: first the loser of the last deal
-	// gives its highest card to the winner, then the winner returns one. The two concerned see the card, for the others
-	// cards is empty.
+	// gives its highest card to the winner, then the winner returns one. These two see the card; for the others cards is
+	// empty.
 	ActionKind_ACTION_KIND_EXCHANGE ActionKind = 4
 )
 
@@ -274,7 +274,7 @@ const (
 	SessionEnd_SESSION_END_PLAYED SessionEnd = 1
 	// SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started.
 	SessionEnd_SESSION_END_FORFEIT SessionEnd = 2
-	// SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards.
+	// SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards.
 	SessionEnd_SESSION_END_VOID SessionEnd = 3
 )
 
@@ -329,7 +329,7 @@ const (
 	FaultKind_FAULT_KIND_UNSPECIFIED FaultKind = 0
 	// FAULT_KIND_ILLEGAL: the answer is not legal in this position.
 	FaultKind_FAULT_KIND_ILLEGAL FaultKind = 1
-	// FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there.
+	// FAULT_KIND_TIMEOUT: no answer came in time from a bot that is connected and responsive.
 	FaultKind_FAULT_KIND_TIMEOUT FaultKind = 2
 	// FAULT_KIND_MALFORMED: the answer cannot be read: no card of this ruleset, both cards and pass, or neither.
 	FaultKind_FAULT_KIND_MALFORMED FaultKind = 3
@@ -402,12 +402,12 @@ const (
 	NoticeCode_NOTICE_CODE_UNKNOWN_SESSION NoticeCode = 2
 	// NOTICE_CODE_UNEXPECTED: a message that has no meaning at this point of the stream; it was ignored.
 	NoticeCode_NOTICE_CODE_UNEXPECTED NoticeCode = 3
-	// NOTICE_CODE_NOT_SEATED: the bot's capabilities do not reach for a match, or the bot has no room for it; the text
-	// says what is lacking.
+	// NOTICE_CODE_NOT_SEATED: a match waits for the bot, because its capabilities do not suffice or it takes no sessions at
+	// this referee; the text says which.
 	NoticeCode_NOTICE_CODE_NOT_SEATED NoticeCode = 4
 	// NOTICE_CODE_REPEATED_MOVE: a move named a turn that the bot has answered already; it was ignored.
 	NoticeCode_NOTICE_CODE_REPEATED_MOVE NoticeCode = 5
-	// NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored.
+	// NOTICE_CODE_UNKNOWN_TURN: a move named a turn that has not been asked yet; it was ignored.
 	NoticeCode_NOTICE_CODE_UNKNOWN_TURN NoticeCode = 6
 )
 
@@ -463,13 +463,13 @@ func (NoticeCode) EnumDescriptor() ([]byte, []int) {
 // PlayRequest is what a bot sends: first a hello, then batches of moves, at the end a goodbye.
 type PlayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// hello opens the stream; it stands in the first message and in no other.
+	// hello opens the stream; the first message contains it, and no other.
 	Hello *Hello `protobuf:"bytes,1,opt,name=hello,proto3" json:"hello,omitempty"`
 	// moves answers turns, in any order and for any number of sessions at once.
 	Moves []*Move `protobuf:"bytes,2,rep,name=moves,proto3" json:"moves,omitempty"`
-	// pong answers the referee's ping; it may stand in any message after the first.
+	// pong answers the referee's ping, in any message after the first.
 	Pong *Pong `protobuf:"bytes,3,opt,name=pong,proto3" json:"pong,omitempty"`
-	// capacity changes how many sessions the bot plays at once here; it may stand in any message after the first.
+	// capacity changes how many sessions the bot plays at once here, in any message after the first.
 	Capacity *Capacity `protobuf:"bytes,4,opt,name=capacity,proto3" json:"capacity,omitempty"`
 	// goodbye announces that the bot leaves on purpose. A stream that ends without it is a disconnect.
 	Goodbye       *Goodbye `protobuf:"bytes,5,opt,name=goodbye,proto3" json:"goodbye,omitempty"`
@@ -545,11 +545,11 @@ func (x *PlayRequest) GetGoodbye() *Goodbye {
 // PlayResponse is what the referee sends: first a welcome, then batches of events.
 type PlayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// welcome answers the hello; it stands in the first message and in no other.
+	// welcome answers the hello; the first message contains it, and no other.
 	Welcome *Welcome `protobuf:"bytes,1,opt,name=welcome,proto3" json:"welcome,omitempty"`
-	// events happened in this order; they belong to any number of sessions.
+	// events happened in this order, in any number of sessions.
 	Events []*Event `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	// ping is to be answered at once, before the bot thinks about turns that stand in the same message or came before.
+	// ping is to be answered at once, before the bot thinks about turns in the same message or earlier ones.
 	Ping *Ping `protobuf:"bytes,3,opt,name=ping,proto3" json:"ping,omitempty"`
 	// closing announces that the referee is about to end the stream, or takes no new match.
 	Closing       *Closing `protobuf:"bytes,4,opt,name=closing,proto3" json:"closing,omitempty"`
@@ -615,8 +615,8 @@ func (x *PlayResponse) GetClosing() *Closing {
 	return nil
 }
 
-// Ping measures the round trip of the stream, and tells a bot that thinks from one that is stuck. The shortest of
-// the last round trips is what the clocks credit to the bot.
+// Ping measures the round trip of the stream, and distinguishes a bot that thinks from one that is stuck. The shortest of
+// the last round trips is credited to the bot's clocks.
 type Ping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// id is repeated by the pong.
@@ -715,12 +715,12 @@ type Hello struct {
 	ProtocolVersion uint32 `protobuf:"varint,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// sdk names the client library and its version, for the author's log; may be empty.
 	Sdk string `protobuf:"bytes,2,opt,name=sdk,proto3" json:"sdk,omitempty"`
-	// max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; absent, it is left
-	// to the referees.
+	// max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
+	// referees decide.
 	MaxSessions *uint32 `protobuf:"varint,3,opt,name=max_sessions,json=maxSessions,proto3,oneof" json:"max_sessions,omitempty"`
-	// capabilities is what the bot can play. Absent, it plays everything.
+	// capabilities is what the bot can play. If absent, it plays everything.
 	Capabilities *Capabilities `protobuf:"bytes,4,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// wants is what the bot wants to be told beyond what every bot is told.
+	// wants is what the bot asks for beyond what every bot is told.
 	Wants         *Wants `protobuf:"bytes,5,opt,name=wants,proto3" json:"wants,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -791,8 +791,9 @@ func (x *Hello) GetWants() *Wants {
 	return nil
 }
 
-// Capabilities says what a bot can play. It is given no session that asks for more: a tournament that would need it
-// does not start with that bot, and its author is told why. A field that is absent or empty is no bound.
+// Capabilities says what a bot can play. It is given no session that asks for more. While the bot is connected, an
+// organiser cannot start a tournament that would need more with it; a match that does waits for it as for an absent bot,
+// and a notice tells it why. A field that is absent or empty sets no bound.
 type Capabilities struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// turn_kinds are the kinds of turns that the bot knows.
@@ -865,12 +866,12 @@ func (x *Capabilities) GetMaxCard() Card {
 	return Card_CARD_UNSPECIFIED
 }
 
-// Wants says what a bot wants to be told with each turn. What is not wanted costs nothing.
+// Wants says what a bot wants to be told with each turn. Anything not asked for costs nothing.
 type Wants struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// legal_plays asks for the legal plays, for bots without rules code.
 	LegalPlays bool `protobuf:"varint,1,opt,name=legal_plays,json=legalPlays,proto3" json:"legal_plays,omitempty"`
-	// hands asks for the bot's hand and the number of cards of each seat, for bots that keep no account of the deal.
+	// hands asks for the bot's hand and the number of cards of each seat, for bots that do not keep track of the deal.
 	Hands         bool `protobuf:"varint,2,opt,name=hands,proto3" json:"hands,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -921,7 +922,7 @@ func (x *Wants) GetHands() bool {
 }
 
 // Capacity is how many sessions at once the bot plays at this referee from now on. Open sessions are not affected. A bot
-// that finishes what it has and wants no more says 0, and goodbye when its last session has ended.
+// that wants to finish and leave sends 0, and goodbye when its last session has ended.
 type Capacity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// max_sessions is that number.
@@ -967,8 +968,8 @@ func (x *Capacity) GetMaxSessions() uint32 {
 	return 0
 }
 
-// Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns run out as after
-// a disconnect.
+// Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns time out as
+// after a disconnect.
 type Goodbye struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1014,7 +1015,7 @@ type Welcome struct {
 	// 0 where there are more referees than the bot plays sessions, and this one is not among the first. A bot that reaches
 	// no other referee may ask for all its sessions here by a capacity.
 	MaxSessions uint32 `protobuf:"varint,2,opt,name=max_sessions,json=maxSessions,proto3" json:"max_sessions,omitempty"`
-	// max_message_bytes is the size up to which the referee accepts a message.
+	// max_message_bytes is the size of the largest message that the referee accepts.
 	MaxMessageBytes uint32 `protobuf:"varint,3,opt,name=max_message_bytes,json=maxMessageBytes,proto3" json:"max_message_bytes,omitempty"`
 	// referee_id is the stable name of this referee, however the bot reached it.
 	RefereeId string `protobuf:"bytes,4,opt,name=referee_id,json=refereeId,proto3" json:"referee_id,omitempty"`
@@ -1145,7 +1146,7 @@ func (x *Referee) GetAddress() string {
 	return ""
 }
 
-// Closing announces that the referee shuts down. It takes no new match from now on; the bot goes on with its open
+// Closing announces that the referee shuts down. It takes no new match from now on; the bot continues its open
 // sessions until the stream ends with CLOSING.
 type Closing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1334,7 +1335,7 @@ type isEvent_Event interface {
 }
 
 type Event_SessionStarted struct {
-	// session_started opens a session, or tells of an open one again after a reconnect.
+	// session_started opens a session, or repeats an open one after a reconnect.
 	SessionStarted *SessionStarted `protobuf:"bytes,1,opt,name=session_started,json=sessionStarted,proto3,oneof"`
 }
 
@@ -1354,7 +1355,7 @@ type Event_DealEnded struct {
 }
 
 type Event_SessionEnded struct {
-	// session_ended closes a session; its handle may be used again.
+	// session_ended closes a session; its handle may be reused.
 	SessionEnded *SessionEnded `protobuf:"bytes,5,opt,name=session_ended,json=sessionEnded,proto3,oneof"`
 }
 
@@ -1364,7 +1365,7 @@ type Event_Fault struct {
 }
 
 type Event_Notice struct {
-	// notice tells of something that has no consequence.
+	// notice reports something that has no consequence.
 	Notice *Notice `protobuf:"bytes,7,opt,name=notice,proto3,oneof"`
 }
 
@@ -1397,18 +1398,24 @@ type SessionStarted struct {
 	Seats []string `protobuf:"bytes,5,rep,name=seats,proto3" json:"seats,omitempty"`
 	// seat is the bot's own seat; absent for spectators.
 	Seat *uint32 `protobuf:"varint,6,opt,name=seat,proto3,oneof" json:"seat,omitempty"`
-	// deals is how many deals the session has at most.
+	// deals is the most deals that the session can have.
 	Deals uint32 `protobuf:"varint,7,opt,name=deals,proto3" json:"deals,omitempty"`
 	// commitment is the digest that was published before the first card, in hexadecimal digits (docs/fairness.md). Bots
-	// get it here, with each session, and nowhere else.
+	// receive it here, with each session, and nowhere else.
 	Commitment string `protobuf:"bytes,8,opt,name=commitment,proto3" json:"commitment,omitempty"`
 	// scores is the running score by seat; all zero unless deals of the session were finished before.
 	Scores []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	// resumed is true when the session was open before and the bot has come back to it. If a deal is
-	// under way, its deal_started follows, and the next turn carries all its actions.
+	// in progress, its deal_started follows, and the next turn carries all its actions.
 	Resumed bool `protobuf:"varint,10,opt,name=resumed,proto3" json:"resumed,omitempty"`
 	// limits are the clocks and the limit of faults.
-	Limits        *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	Limits *Limits `protobuf:"bytes,11,opt,name=limits,proto3" json:"limits,omitempty"`
+	// attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
+	// Since 0.1.
+	Attempt uint32 `protobuf:"varint,12,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
+	// where none is. Since 0.1.
+	DealsDigest   string `protobuf:"bytes,13,opt,name=deals_digest,json=dealsDigest,proto3" json:"deals_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1520,6 +1527,20 @@ func (x *SessionStarted) GetLimits() *Limits {
 	return nil
 }
 
+func (x *SessionStarted) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *SessionStarted) GetDealsDigest() string {
+	if x != nil {
+		return x.DealsDigest
+	}
+	return ""
+}
+
 // Limits are a session's clocks and its limit of faults.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1534,7 +1555,7 @@ type Limits struct {
 	Credit *durationpb.Duration `protobuf:"bytes,4,opt,name=credit,proto3" json:"credit,omitempty"`
 	// faults is the number of faults at which a seat forfeits the session.
 	Faults uint32 `protobuf:"varint,5,opt,name=faults,proto3" json:"faults,omitempty"`
-	// ask_forced is true when a bot is asked even where it has no choice, so that the time a seat takes does not tell
+	// ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
 	// the others whether it had one.
 	AskForced     bool `protobuf:"varint,6,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1628,7 +1649,7 @@ type DealStarted struct {
 	Dealer uint32 `protobuf:"varint,5,opt,name=dealer,proto3" json:"dealer,omitempty"`
 	// direction is the order of play in this deal.
 	Direction Direction `protobuf:"varint,6,opt,name=direction,proto3,enum=referee.v1.Direction" json:"direction,omitempty"`
-	// stock is how many cards lie in the stock to be drawn from as the deal begins.
+	// stock is how many cards the stock has when the deal begins.
 	Stock uint32 `protobuf:"varint,7,opt,name=stock,proto3" json:"stock,omitempty"`
 	// shown holds the leftover cards, in the order they lay, where the ruleset shows them.
 	Shown         []Card `protobuf:"varint,8,rep,packed,name=shown,proto3,enum=referee.v1.Card" json:"shown,omitempty"`
@@ -1819,13 +1840,13 @@ type Turn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// session is the session's handle.
 	Session uint32 `protobuf:"varint,1,opt,name=session,proto3" json:"session,omitempty"`
-	// sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is told of again
-	// after a reconnect keeps its sequence.
+	// sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is sent again after
+	// a reconnect keeps its sequence.
 	Sequence uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	// kind is what is asked for. A bot that does not know a kind answers with a pass where can_pass is
-	// true, else with any legal play.
+	// kind is what is asked for. A bot that does not know a kind answers with a pass if can_pass is true, else with any
+	// legal play.
 	Kind TurnKind `protobuf:"varint,3,opt,name=kind,proto3,enum=referee.v1.TurnKind" json:"kind,omitempty"`
-	// actions is what happened in the deal since the bot's last turn, its own last action included.
+	// actions is what happened in the deal since the bot's last turn, including its own last action.
 	Actions []*Action `protobuf:"bytes,4,rep,name=actions,proto3" json:"actions,omitempty"`
 	// to_beat is the play to beat; empty when leading.
 	ToBeat []Card `protobuf:"varint,5,rep,packed,name=to_beat,json=toBeat,proto3,enum=referee.v1.Card" json:"to_beat,omitempty"`
@@ -2041,8 +2062,8 @@ type Move struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// session is the session's handle.
 	Session uint32 `protobuf:"varint,1,opt,name=session,proto3" json:"session,omitempty"`
-	// sequence is the sequence of the turn that is answered. Any other one is ignored with a notice; a stream that sends
-	// too many of those is closed for flooding.
+	// sequence is the sequence of the turn that is answered. A move with any other one is ignored, with a notice; a stream
+	// that sends too many of those is closed for flooding.
 	Sequence uint32 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// cards is the play, in any order; for an exchange the card to return.
 	Cards []Card `protobuf:"varint,3,rep,packed,name=cards,proto3,enum=referee.v1.Card" json:"cards,omitempty"`
@@ -2170,13 +2191,13 @@ type DealEnded struct {
 	// hands is every seat's hand as dealt, seat 0 first: before leftover cards were taken and before an exchange.
 	Hands []*Hand `protobuf:"bytes,5,rep,name=hands,proto3" json:"hands,omitempty"`
 	// left is every seat's hand at the end, seat 0 first. A dragon's holder has laid its hand down: it has none left,
-	// though no action says so.
+	// although no action says so.
 	Left []*Hand `protobuf:"bytes,6,rep,name=left,proto3" json:"left,omitempty"`
 	// out lists the seats without cards, in the order of going out.
 	Out []uint32 `protobuf:"varint,7,rep,packed,name=out,proto3" json:"out,omitempty"`
 	// points is the deal's result by seat; higher is better.
 	Points []int32 `protobuf:"zigzag32,8,rep,packed,name=points,proto3" json:"points,omitempty"`
-	// scores is the running score of the session by seat, this deal included.
+	// scores is the running score of the session by seat, including this deal.
 	Scores        []int32 `protobuf:"zigzag32,9,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2285,7 +2306,17 @@ type SessionEnded struct {
 	// reason says why it ended.
 	Reason SessionEnd `protobuf:"varint,3,opt,name=reason,proto3,enum=referee.v1.SessionEnd" json:"reason,omitempty"`
 	// forfeited_by is the seat that forfeited; absent where none did.
-	ForfeitedBy   *uint32 `protobuf:"varint,4,opt,name=forfeited_by,json=forfeitedBy,proto3,oneof" json:"forfeited_by,omitempty"`
+	ForfeitedBy *uint32 `protobuf:"varint,4,opt,name=forfeited_by,json=forfeitedBy,proto3,oneof" json:"forfeited_by,omitempty"`
+	// faults counts the faults by seat; empty when the session is void. Since 0.1.
+	Faults []uint32 `protobuf:"varint,5,rep,packed,name=faults,proto3" json:"faults,omitempty"`
+	// digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
+	// when the session is void. Since 0.1.
+	Digest string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
+	// signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
+	// digest. Since 0.1.
+	Signature string `protobuf:"bytes,7,opt,name=signature,proto3" json:"signature,omitempty"`
+	// public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
+	PublicKey     string `protobuf:"bytes,8,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2348,6 +2379,34 @@ func (x *SessionEnded) GetForfeitedBy() uint32 {
 	return 0
 }
 
+func (x *SessionEnded) GetFaults() []uint32 {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+func (x *SessionEnded) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *SessionEnded) GetSignature() string {
+	if x != nil {
+		return x.Signature
+	}
+	return ""
+}
+
+func (x *SessionEnded) GetPublicKey() string {
+	if x != nil {
+		return x.PublicKey
+	}
+	return ""
+}
+
 // Fault tells the bot that the referee acted for it.
 type Fault struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2361,7 +2420,7 @@ type Fault struct {
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// hand is the bot's hand at that turn.
 	Hand []Card `protobuf:"varint,5,rep,packed,name=hand,proto3,enum=referee.v1.Card" json:"hand,omitempty"`
-	// to_beat is the play that was to beat; empty when leading.
+	// to_beat is the play to beat at that turn; empty when leading.
 	ToBeat []Card `protobuf:"varint,6,rep,packed,name=to_beat,json=toBeat,proto3,enum=referee.v1.Card" json:"to_beat,omitempty"`
 	// answered is what the bot answered, as far as it could be read.
 	Answered []Card `protobuf:"varint,7,rep,packed,name=answered,proto3,enum=referee.v1.Card" json:"answered,omitempty"`
@@ -2369,7 +2428,7 @@ type Fault struct {
 	DefaultCards []Card `protobuf:"varint,8,rep,packed,name=default_cards,json=defaultCards,proto3,enum=referee.v1.Card" json:"default_cards,omitempty"`
 	// faults counts the bot's faults in this session so far.
 	Faults uint32 `protobuf:"varint,9,opt,name=faults,proto3" json:"faults,omitempty"`
-	// fault_limit is the number of faults at which the session is forfeit.
+	// fault_limit is the number of faults at which the bot forfeits the session.
 	FaultLimit    uint32 `protobuf:"varint,10,opt,name=fault_limit,json=faultLimit,proto3" json:"fault_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2475,7 +2534,7 @@ func (x *Fault) GetFaultLimit() uint32 {
 	return 0
 }
 
-// Notice tells of something that has no consequence.
+// Notice reports something that has no consequence.
 type Notice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// code is what it is about.
@@ -2617,7 +2676,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\rsession_ended\x18\x05 \x01(\v2\x18.referee.v1.SessionEndedH\x00R\fsessionEnded\x12)\n" +
 	"\x05fault\x18\x06 \x01(\v2\x11.referee.v1.FaultH\x00R\x05fault\x12,\n" +
 	"\x06notice\x18\a \x01(\v2\x12.referee.v1.NoticeH\x00R\x06noticeB\a\n" +
-	"\x05event\"\xcf\x02\n" +
+	"\x05event\"\x8c\x03\n" +
 	"\x0eSessionStarted\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1d\n" +
 	"\n" +
@@ -2635,7 +2694,9 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06scores\x18\t \x03(\x11R\x06scores\x12\x18\n" +
 	"\aresumed\x18\n" +
 	" \x01(\bR\aresumed\x12*\n" +
-	"\x06limits\x18\v \x01(\v2\x12.referee.v1.LimitsR\x06limitsB\a\n" +
+	"\x06limits\x18\v \x01(\v2\x12.referee.v1.LimitsR\x06limits\x12\x18\n" +
+	"\aattempt\x18\f \x01(\rR\aattempt\x12!\n" +
+	"\fdeals_digest\x18\r \x01(\tR\vdealsDigestB\a\n" +
 	"\x05_seat\"\x91\x02\n" +
 	"\x06Limits\x125\n" +
 	"\bdecision\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bdecision\x12-\n" +
@@ -2706,12 +2767,17 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x04left\x18\x06 \x03(\v2\x10.referee.v1.HandR\x04left\x12\x10\n" +
 	"\x03out\x18\a \x03(\rR\x03out\x12\x16\n" +
 	"\x06points\x18\b \x03(\x11R\x06points\x12\x16\n" +
-	"\x06scores\x18\t \x03(\x11R\x06scores\"\xa9\x01\n" +
+	"\x06scores\x18\t \x03(\x11R\x06scores\"\x96\x02\n" +
 	"\fSessionEnded\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x16\n" +
 	"\x06scores\x18\x02 \x03(\x11R\x06scores\x12.\n" +
 	"\x06reason\x18\x03 \x01(\x0e2\x16.referee.v1.SessionEndR\x06reason\x12&\n" +
-	"\fforfeited_by\x18\x04 \x01(\rH\x00R\vforfeitedBy\x88\x01\x01B\x0f\n" +
+	"\fforfeited_by\x18\x04 \x01(\rH\x00R\vforfeitedBy\x88\x01\x01\x12\x16\n" +
+	"\x06faults\x18\x05 \x03(\rR\x06faults\x12\x16\n" +
+	"\x06digest\x18\x06 \x01(\tR\x06digest\x12\x1c\n" +
+	"\tsignature\x18\a \x01(\tR\tsignature\x12\x1d\n" +
+	"\n" +
+	"public_key\x18\b \x01(\tR\tpublicKeyB\x0f\n" +
 	"\r_forfeited_by\"\xef\x02\n" +
 	"\x05Fault\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1a\n" +

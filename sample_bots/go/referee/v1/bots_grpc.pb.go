@@ -28,8 +28,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-// given when it was registered.
+// BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+// got when it was registered.
 type BotServiceClient interface {
 	// Play is a bot's stream: one for each bot version and referee, for all its sessions. Why it may fail: TOKEN_MISSING,
 	// TOKEN_UNKNOWN, TOKEN_SCOPE, TOKEN_REVOKED, TOKENS_UNAVAILABLE, PROTOCOL_VERSION, HELLO_MISSING, HELLO_LATE,
@@ -62,8 +62,8 @@ type BotService_PlayClient = grpc.BidiStreamingClient[PlayRequest, PlayResponse]
 // All implementations must embed UnimplementedBotServiceServer
 // for forward compatibility.
 //
-// BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
-// given when it was registered.
+// BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+// got when it was registered.
 type BotServiceServer interface {
 	// Play is a bot's stream: one for each bot version and referee, for all its sessions. Why it may fail: TOKEN_MISSING,
 	// TOKEN_UNKNOWN, TOKEN_SCOPE, TOKEN_REVOKED, TOKENS_UNAVAILABLE, PROTOCOL_VERSION, HELLO_MISSING, HELLO_LATE,

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file referee/v1/bots.proto.
  */
 export const file_referee_v1_bots: GenFile = /*@__PURE__*/
-  fileDesc("ChVyZWZlcmVlL3YxL2JvdHMucHJvdG8SCnJlZmVyZWUudjEivgEKC1BsYXlSZXF1ZXN0EiAKBWhlbGxvGAEgASgLMhEucmVmZXJlZS52MS5IZWxsbxIfCgVtb3ZlcxgCIAMoCzIQLnJlZmVyZWUudjEuTW92ZRIeCgRwb25nGAMgASgLMhAucmVmZXJlZS52MS5Qb25nEiYKCGNhcGFjaXR5GAQgASgLMhQucmVmZXJlZS52MS5DYXBhY2l0eRIkCgdnb29kYnllGAUgASgLMhMucmVmZXJlZS52MS5Hb29kYnllIp0BCgxQbGF5UmVzcG9uc2USJAoHd2VsY29tZRgBIAEoCzITLnJlZmVyZWUudjEuV2VsY29tZRIhCgZldmVudHMYAiADKAsyES5yZWZlcmVlLnYxLkV2ZW50Eh4KBHBpbmcYAyABKAsyEC5yZWZlcmVlLnYxLlBpbmcSJAoHY2xvc2luZxgEIAEoCzITLnJlZmVyZWUudjEuQ2xvc2luZyISCgRQaW5nEgoKAmlkGAEgASgNIhIKBFBvbmcSCgoCaWQYASABKA0irAEKBUhlbGxvEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SCwoDc2RrGAIgASgJEhkKDG1heF9zZXNzaW9ucxgDIAEoDUgAiAEBEi4KDGNhcGFiaWxpdGllcxgEIAEoCzIYLnJlZmVyZWUudjEuQ2FwYWJpbGl0aWVzEiAKBXdhbnRzGAUgASgLMhEucmVmZXJlZS52MS5XYW50c0IPCg1fbWF4X3Nlc3Npb25zIqgBCgxDYXBhYmlsaXRpZXMSKAoKdHVybl9raW5kcxgBIAMoDjIULnJlZmVyZWUudjEuVHVybktpbmQSFgoJbWF4X3NlYXRzGAIgASgNSACIAQESFgoJbWF4X3BhY2tzGAMgASgNSAGIAQESIgoIbWF4X2NhcmQYBCABKA4yEC5yZWZlcmVlLnYxLkNhcmRCDAoKX21heF9zZWF0c0IMCgpfbWF4X3BhY2tzIisKBVdhbnRzEhMKC2xlZ2FsX3BsYXlzGAEgASgIEg0KBWhhbmRzGAIgASgIIiAKCENhcGFjaXR5EhQKDG1heF9zZXNzaW9ucxgBIAEoDSIJCgdHb29kYnllIoIBCgdXZWxjb21lEgsKA2JvdBgBIAEoCRIUCgxtYXhfc2Vzc2lvbnMYAiABKA0SGQoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKA0SEgoKcmVmZXJlZV9pZBgEIAEoCRIlCghyZWZlcmVlcxgFIAMoCzITLnJlZmVyZWUudjEuUmVmZXJlZSImCgdSZWZlcmVlEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkidwoHQ2xvc2luZxIOCgZyZWFzb24YASABKAkSLgoLcmV0cnlfZGVsYXkYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoJZW5kX2RlbGF5GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIsQCCgVFdmVudBI1Cg9zZXNzaW9uX3N0YXJ0ZWQYASABKAsyGi5yZWZlcmVlLnYxLlNlc3Npb25TdGFydGVkSAASLwoMZGVhbF9zdGFydGVkGAIgASgLMhcucmVmZXJlZS52MS5EZWFsU3RhcnRlZEgAEiAKBHR1cm4YAyABKAsyEC5yZWZlcmVlLnYxLlR1cm5IABIrCgpkZWFsX2VuZGVkGAQgASgLMhUucmVmZXJlZS52MS5EZWFsRW5kZWRIABIxCg1zZXNzaW9uX2VuZGVkGAUgASgLMhgucmVmZXJlZS52MS5TZXNzaW9uRW5kZWRIABIiCgVmYXVsdBgGIAEoCzIRLnJlZmVyZWUudjEuRmF1bHRIABIkCgZub3RpY2UYByABKAsyEi5yZWZlcmVlLnYxLk5vdGljZUgAQgcKBWV2ZW50Iu0BCg5TZXNzaW9uU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEhIKCnNlc3Npb25faWQYAiABKAkSEgoKdG91cm5hbWVudBgDIAEoCRIPCgdydWxlc2V0GAQgASgJEg0KBXNlYXRzGAUgAygJEhEKBHNlYXQYBiABKA1IAIgBARINCgVkZWFscxgHIAEoDRISCgpjb21taXRtZW50GAggASgJEg4KBnNjb3JlcxgJIAMoERIPCgdyZXN1bWVkGAogASgIEiIKBmxpbWl0cxgLIAEoCzISLnJlZmVyZWUudjEuTGltaXRzQgcKBV9zZWF0ItsBCgZMaW1pdHMSKwoIZGVjaXNpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SJwoEYmFuaxgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglpbmNyZW1lbnQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKQoGY3JlZGl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmZhdWx0cxgFIAEoDRISCgphc2tfZm9yY2VkGAYgASgIIsoBCgtEZWFsU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SHgoEaGFuZBgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGAQgAygNEg4KBmRlYWxlchgFIAEoDRIoCglkaXJlY3Rpb24YBiABKA4yFS5yZWZlcmVlLnYxLkRpcmVjdGlvbhINCgVzdG9jaxgHIAEoDRIfCgVzaG93bhgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCK1AQoGQWN0aW9uEgwKBHNlYXQYASABKA0SJAoEa2luZBgCIAEoDjIWLnJlZmVyZWUudjEuQWN0aW9uS2luZBIfCgVjYXJkcxgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBINCgVkcmF3bhgEIAEoDRIlCgtkcmF3bl9jYXJkcxgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgdwYXJ0bmVyGAYgASgNSACIAQFCCgoIX3BhcnRuZXIiqAMKBFR1cm4SDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIiCgRraW5kGAMgASgOMhQucmVmZXJlZS52MS5UdXJuS2luZBIjCgdhY3Rpb25zGAQgAygLMhIucmVmZXJlZS52MS5BY3Rpb24SIQoHdG9fYmVhdBgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIQCghjYW5fcGFzcxgGIAEoCBITCgtkZWNpc2lvbl9tcxgHIAEoDRIqCgtsZWdhbF9wbGF5cxgIIAMoCzIVLnJlZmVyZWUudjEuTGVnYWxQbGF5EiYKDG11c3RfaW5jbHVkZRgJIAEoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgxuZXh0X2hhc19vbmUYCiABKAgSFwoPdG9wX2NhcmRfYmFubmVkGAsgASgIEhQKB2JhbmtfbXMYDCABKA1IAIgBARIRCgljcmVkaXRfbXMYDSABKA0SHgoEaGFuZBgOIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGA8gAygNQgoKCF9iYW5rX21zIiwKCUxlZ2FsUGxheRIfCgVjYXJkcxgBIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCJaCgRNb3ZlEg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SHwoFY2FyZHMYAyADKA4yEC5yZWZlcmVlLnYxLkNhcmQSDgoGcGFzc2VzGAQgASgIIicKBEhhbmQSHwoFY2FyZHMYASADKA4yEC5yZWZlcmVlLnYxLkNhcmQi3wEKCURlYWxFbmRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SIwoHYWN0aW9ucxgDIAMoCzISLnJlZmVyZWUudjEuQWN0aW9uEiAKA2VuZBgEIAEoDjITLnJlZmVyZWUudjEuRGVhbEVuZBIfCgVoYW5kcxgFIAMoCzIQLnJlZmVyZWUudjEuSGFuZBIeCgRsZWZ0GAYgAygLMhAucmVmZXJlZS52MS5IYW5kEgsKA291dBgHIAMoDRIOCgZwb2ludHMYCCADKBESDgoGc2NvcmVzGAkgAygRIoMBCgxTZXNzaW9uRW5kZWQSDwoHc2Vzc2lvbhgBIAEoDRIOCgZzY29yZXMYAiADKBESJgoGcmVhc29uGAMgASgOMhYucmVmZXJlZS52MS5TZXNzaW9uRW5kEhkKDGZvcmZlaXRlZF9ieRgEIAEoDUgAiAEBQg8KDV9mb3JmZWl0ZWRfYnkilAIKBUZhdWx0Eg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SIwoEa2luZBgDIAEoDjIVLnJlZmVyZWUudjEuRmF1bHRLaW5kEg4KBnJlYXNvbhgEIAEoCRIeCgRoYW5kGAUgAygOMhAucmVmZXJlZS52MS5DYXJkEiEKB3RvX2JlYXQYBiADKA4yEC5yZWZlcmVlLnYxLkNhcmQSIgoIYW5zd2VyZWQYByADKA4yEC5yZWZlcmVlLnYxLkNhcmQSJwoNZGVmYXVsdF9jYXJkcxgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIOCgZmYXVsdHMYCSABKA0SEwoLZmF1bHRfbGltaXQYCiABKA0iggEKBk5vdGljZRIkCgRjb2RlGAEgASgOMhYucmVmZXJlZS52MS5Ob3RpY2VDb2RlEgwKBHRleHQYAiABKAkSFAoHc2Vzc2lvbhgDIAEoDUgAiAEBEhUKCHNlcXVlbmNlGAQgASgNSAGIAQFCCgoIX3Nlc3Npb25CCwoJX3NlcXVlbmNlKlwKCURpcmVjdGlvbhIZChVESVJFQ1RJT05fVU5TUEVDSUZJRUQQABIXChNESVJFQ1RJT05fQ0xPQ0tXSVNFEAESGwoXRElSRUNUSU9OX0FOVElDTE9DS1dJU0UQAiqFAQoKQWN0aW9uS2luZBIbChdBQ1RJT05fS0lORF9VTlNQRUNJRklFRBAAEhQKEEFDVElPTl9LSU5EX1BMQVkQARIUChBBQ1RJT05fS0lORF9QQVNTEAISFAoQQUNUSU9OX0tJTkRfQk9NQhADEhgKFEFDVElPTl9LSU5EX0VYQ0hBTkdFEAQqfQoIVHVybktpbmQSGQoVVFVSTl9LSU5EX1VOU1BFQ0lGSUVEEAASEgoOVFVSTl9LSU5EX1BMQVkQARIWChJUVVJOX0tJTkRfRVhDSEFOR0UQAhIWChJUVVJOX0tJTkRfQkVBVF9PV04QAxISCg5UVVJOX0tJTkRfQk9NQhAEKnwKB0RlYWxFbmQSGAoUREVBTF9FTkRfVU5TUEVDSUZJRUQQABIQCgxERUFMX0VORF9PVVQQARITCg9ERUFMX0VORF9EUkFHT04QAhIaChZERUFMX0VORF9MQVNUX1RPUF9DQVJEEAMSFAoQREVBTF9FTkRfRk9SRkVJVBAEKnAKClNlc3Npb25FbmQSGwoXU0VTU0lPTl9FTkRfVU5TUEVDSUZJRUQQABIWChJTRVNTSU9OX0VORF9QTEFZRUQQARIXChNTRVNTSU9OX0VORF9GT1JGRUlUEAISFAoQU0VTU0lPTl9FTkRfVk9JRBADKrgBCglGYXVsdEtpbmQSGgoWRkFVTFRfS0lORF9VTlNQRUNJRklFRBAAEhYKEkZBVUxUX0tJTkRfSUxMRUdBTBABEhYKEkZBVUxUX0tJTkRfVElNRU9VVBACEhgKFEZBVUxUX0tJTkRfTUFMRk9STUVEEAMSGQoVRkFVTFRfS0lORF9ESVNDT05ORUNUEAQSFAoQRkFVTFRfS0lORF9TVEFMTBAFEhQKEEZBVUxUX0tJTkRfRkxPT0QQBirbAQoKTm90aWNlQ29kZRIbChdOT1RJQ0VfQ09ERV9VTlNQRUNJRklFRBAAEhoKFk5PVElDRV9DT0RFX1NUQUxFX01PVkUQARIfChtOT1RJQ0VfQ09ERV9VTktOT1dOX1NFU1NJT04QAhIaChZOT1RJQ0VfQ09ERV9VTkVYUEVDVEVEEAMSGgoWTk9USUNFX0NPREVfTk9UX1NFQVRFRBAEEh0KGU5PVElDRV9DT0RFX1JFUEVBVEVEX01PVkUQBRIcChhOT1RJQ0VfQ09ERV9VTktOT1dOX1RVUk4QBjJLCgpCb3RTZXJ2aWNlEj0KBFBsYXkSFy5yZWZlcmVlLnYxLlBsYXlSZXF1ZXN0GhgucmVmZXJlZS52MS5QbGF5UmVzcG9uc2UoATABYgZwcm90bzM", [file_google_protobuf_duration, file_referee_v1_cards]);
+  fileDesc("ChVyZWZlcmVlL3YxL2JvdHMucHJvdG8SCnJlZmVyZWUudjEivgEKC1BsYXlSZXF1ZXN0EiAKBWhlbGxvGAEgASgLMhEucmVmZXJlZS52MS5IZWxsbxIfCgVtb3ZlcxgCIAMoCzIQLnJlZmVyZWUudjEuTW92ZRIeCgRwb25nGAMgASgLMhAucmVmZXJlZS52MS5Qb25nEiYKCGNhcGFjaXR5GAQgASgLMhQucmVmZXJlZS52MS5DYXBhY2l0eRIkCgdnb29kYnllGAUgASgLMhMucmVmZXJlZS52MS5Hb29kYnllIp0BCgxQbGF5UmVzcG9uc2USJAoHd2VsY29tZRgBIAEoCzITLnJlZmVyZWUudjEuV2VsY29tZRIhCgZldmVudHMYAiADKAsyES5yZWZlcmVlLnYxLkV2ZW50Eh4KBHBpbmcYAyABKAsyEC5yZWZlcmVlLnYxLlBpbmcSJAoHY2xvc2luZxgEIAEoCzITLnJlZmVyZWUudjEuQ2xvc2luZyISCgRQaW5nEgoKAmlkGAEgASgNIhIKBFBvbmcSCgoCaWQYASABKA0irAEKBUhlbGxvEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SCwoDc2RrGAIgASgJEhkKDG1heF9zZXNzaW9ucxgDIAEoDUgAiAEBEi4KDGNhcGFiaWxpdGllcxgEIAEoCzIYLnJlZmVyZWUudjEuQ2FwYWJpbGl0aWVzEiAKBXdhbnRzGAUgASgLMhEucmVmZXJlZS52MS5XYW50c0IPCg1fbWF4X3Nlc3Npb25zIqgBCgxDYXBhYmlsaXRpZXMSKAoKdHVybl9raW5kcxgBIAMoDjIULnJlZmVyZWUudjEuVHVybktpbmQSFgoJbWF4X3NlYXRzGAIgASgNSACIAQESFgoJbWF4X3BhY2tzGAMgASgNSAGIAQESIgoIbWF4X2NhcmQYBCABKA4yEC5yZWZlcmVlLnYxLkNhcmRCDAoKX21heF9zZWF0c0IMCgpfbWF4X3BhY2tzIisKBVdhbnRzEhMKC2xlZ2FsX3BsYXlzGAEgASgIEg0KBWhhbmRzGAIgASgIIiAKCENhcGFjaXR5EhQKDG1heF9zZXNzaW9ucxgBIAEoDSIJCgdHb29kYnllIoIBCgdXZWxjb21lEgsKA2JvdBgBIAEoCRIUCgxtYXhfc2Vzc2lvbnMYAiABKA0SGQoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKA0SEgoKcmVmZXJlZV9pZBgEIAEoCRIlCghyZWZlcmVlcxgFIAMoCzITLnJlZmVyZWUudjEuUmVmZXJlZSImCgdSZWZlcmVlEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkidwoHQ2xvc2luZxIOCgZyZWFzb24YASABKAkSLgoLcmV0cnlfZGVsYXkYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoJZW5kX2RlbGF5GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIsQCCgVFdmVudBI1Cg9zZXNzaW9uX3N0YXJ0ZWQYASABKAsyGi5yZWZlcmVlLnYxLlNlc3Npb25TdGFydGVkSAASLwoMZGVhbF9zdGFydGVkGAIgASgLMhcucmVmZXJlZS52MS5EZWFsU3RhcnRlZEgAEiAKBHR1cm4YAyABKAsyEC5yZWZlcmVlLnYxLlR1cm5IABIrCgpkZWFsX2VuZGVkGAQgASgLMhUucmVmZXJlZS52MS5EZWFsRW5kZWRIABIxCg1zZXNzaW9uX2VuZGVkGAUgASgLMhgucmVmZXJlZS52MS5TZXNzaW9uRW5kZWRIABIiCgVmYXVsdBgGIAEoCzIRLnJlZmVyZWUudjEuRmF1bHRIABIkCgZub3RpY2UYByABKAsyEi5yZWZlcmVlLnYxLk5vdGljZUgAQgcKBWV2ZW50IpQCCg5TZXNzaW9uU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEhIKCnNlc3Npb25faWQYAiABKAkSEgoKdG91cm5hbWVudBgDIAEoCRIPCgdydWxlc2V0GAQgASgJEg0KBXNlYXRzGAUgAygJEhEKBHNlYXQYBiABKA1IAIgBARINCgVkZWFscxgHIAEoDRISCgpjb21taXRtZW50GAggASgJEg4KBnNjb3JlcxgJIAMoERIPCgdyZXN1bWVkGAogASgIEiIKBmxpbWl0cxgLIAEoCzISLnJlZmVyZWUudjEuTGltaXRzEg8KB2F0dGVtcHQYDCABKA0SFAoMZGVhbHNfZGlnZXN0GA0gASgJQgcKBV9zZWF0ItsBCgZMaW1pdHMSKwoIZGVjaXNpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SJwoEYmFuaxgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglpbmNyZW1lbnQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKQoGY3JlZGl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmZhdWx0cxgFIAEoDRISCgphc2tfZm9yY2VkGAYgASgIIsoBCgtEZWFsU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SHgoEaGFuZBgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGAQgAygNEg4KBmRlYWxlchgFIAEoDRIoCglkaXJlY3Rpb24YBiABKA4yFS5yZWZlcmVlLnYxLkRpcmVjdGlvbhINCgVzdG9jaxgHIAEoDRIfCgVzaG93bhgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCK1AQoGQWN0aW9uEgwKBHNlYXQYASABKA0SJAoEa2luZBgCIAEoDjIWLnJlZmVyZWUudjEuQWN0aW9uS2luZBIfCgVjYXJkcxgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBINCgVkcmF3bhgEIAEoDRIlCgtkcmF3bl9jYXJkcxgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgdwYXJ0bmVyGAYgASgNSACIAQFCCgoIX3BhcnRuZXIiqAMKBFR1cm4SDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIiCgRraW5kGAMgASgOMhQucmVmZXJlZS52MS5UdXJuS2luZBIjCgdhY3Rpb25zGAQgAygLMhIucmVmZXJlZS52MS5BY3Rpb24SIQoHdG9fYmVhdBgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIQCghjYW5fcGFzcxgGIAEoCBITCgtkZWNpc2lvbl9tcxgHIAEoDRIqCgtsZWdhbF9wbGF5cxgIIAMoCzIVLnJlZmVyZWUudjEuTGVnYWxQbGF5EiYKDG11c3RfaW5jbHVkZRgJIAEoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgxuZXh0X2hhc19vbmUYCiABKAgSFwoPdG9wX2NhcmRfYmFubmVkGAsgASgIEhQKB2JhbmtfbXMYDCABKA1IAIgBARIRCgljcmVkaXRfbXMYDSABKA0SHgoEaGFuZBgOIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGA8gAygNQgoKCF9iYW5rX21zIiwKCUxlZ2FsUGxheRIfCgVjYXJkcxgBIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCJaCgRNb3ZlEg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SHwoFY2FyZHMYAyADKA4yEC5yZWZlcmVlLnYxLkNhcmQSDgoGcGFzc2VzGAQgASgIIicKBEhhbmQSHwoFY2FyZHMYASADKA4yEC5yZWZlcmVlLnYxLkNhcmQi3wEKCURlYWxFbmRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SIwoHYWN0aW9ucxgDIAMoCzISLnJlZmVyZWUudjEuQWN0aW9uEiAKA2VuZBgEIAEoDjITLnJlZmVyZWUudjEuRGVhbEVuZBIfCgVoYW5kcxgFIAMoCzIQLnJlZmVyZWUudjEuSGFuZBIeCgRsZWZ0GAYgAygLMhAucmVmZXJlZS52MS5IYW5kEgsKA291dBgHIAMoDRIOCgZwb2ludHMYCCADKBESDgoGc2NvcmVzGAkgAygRIsoBCgxTZXNzaW9uRW5kZWQSDwoHc2Vzc2lvbhgBIAEoDRIOCgZzY29yZXMYAiADKBESJgoGcmVhc29uGAMgASgOMhYucmVmZXJlZS52MS5TZXNzaW9uRW5kEhkKDGZvcmZlaXRlZF9ieRgEIAEoDUgAiAEBEg4KBmZhdWx0cxgFIAMoDRIOCgZkaWdlc3QYBiABKAkSEQoJc2lnbmF0dXJlGAcgASgJEhIKCnB1YmxpY19rZXkYCCABKAlCDwoNX2ZvcmZlaXRlZF9ieSKUAgoFRmF1bHQSDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIjCgRraW5kGAMgASgOMhUucmVmZXJlZS52MS5GYXVsdEtpbmQSDgoGcmVhc29uGAQgASgJEh4KBGhhbmQYBSADKA4yEC5yZWZlcmVlLnYxLkNhcmQSIQoHdG9fYmVhdBgGIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIiCghhbnN3ZXJlZBgHIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBInCg1kZWZhdWx0X2NhcmRzGAggAygOMhAucmVmZXJlZS52MS5DYXJkEg4KBmZhdWx0cxgJIAEoDRITCgtmYXVsdF9saW1pdBgKIAEoDSKCAQoGTm90aWNlEiQKBGNvZGUYASABKA4yFi5yZWZlcmVlLnYxLk5vdGljZUNvZGUSDAoEdGV4dBgCIAEoCRIUCgdzZXNzaW9uGAMgASgNSACIAQESFQoIc2VxdWVuY2UYBCABKA1IAYgBAUIKCghfc2Vzc2lvbkILCglfc2VxdWVuY2UqXAoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhcKE0RJUkVDVElPTl9DTE9DS1dJU0UQARIbChdESVJFQ1RJT05fQU5USUNMT0NLV0lTRRACKoUBCgpBY3Rpb25LaW5kEhsKF0FDVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQQUNUSU9OX0tJTkRfUExBWRABEhQKEEFDVElPTl9LSU5EX1BBU1MQAhIUChBBQ1RJT05fS0lORF9CT01CEAMSGAoUQUNUSU9OX0tJTkRfRVhDSEFOR0UQBCp9CghUdXJuS2luZBIZChVUVVJOX0tJTkRfVU5TUEVDSUZJRUQQABISCg5UVVJOX0tJTkRfUExBWRABEhYKElRVUk5fS0lORF9FWENIQU5HRRACEhYKElRVUk5fS0lORF9CRUFUX09XThADEhIKDlRVUk5fS0lORF9CT01CEAQqfAoHRGVhbEVuZBIYChRERUFMX0VORF9VTlNQRUNJRklFRBAAEhAKDERFQUxfRU5EX09VVBABEhMKD0RFQUxfRU5EX0RSQUdPThACEhoKFkRFQUxfRU5EX0xBU1RfVE9QX0NBUkQQAxIUChBERUFMX0VORF9GT1JGRUlUEAQqcAoKU2Vzc2lvbkVuZBIbChdTRVNTSU9OX0VORF9VTlNQRUNJRklFRBAAEhYKElNFU1NJT05fRU5EX1BMQVlFRBABEhcKE1NFU1NJT05fRU5EX0ZPUkZFSVQQAhIUChBTRVNTSU9OX0VORF9WT0lEEAMquAEKCUZhdWx0S2luZBIaChZGQVVMVF9LSU5EX1VOU1BFQ0lGSUVEEAASFgoSRkFVTFRfS0lORF9JTExFR0FMEAESFgoSRkFVTFRfS0lORF9USU1FT1VUEAISGAoURkFVTFRfS0lORF9NQUxGT1JNRUQQAxIZChVGQVVMVF9LSU5EX0RJU0NPTk5FQ1QQBBIUChBGQVVMVF9LSU5EX1NUQUxMEAUSFAoQRkFVTFRfS0lORF9GTE9PRBAGKtsBCgpOb3RpY2VDb2RlEhsKF05PVElDRV9DT0RFX1VOU1BFQ0lGSUVEEAASGgoWTk9USUNFX0NPREVfU1RBTEVfTU9WRRABEh8KG05PVElDRV9DT0RFX1VOS05PV05fU0VTU0lPThACEhoKFk5PVElDRV9DT0RFX1VORVhQRUNURUQQAxIaChZOT1RJQ0VfQ09ERV9OT1RfU0VBVEVEEAQSHQoZTk9USUNFX0NPREVfUkVQRUFURURfTU9WRRAFEhwKGE5PVElDRV9DT0RFX1VOS05PV05fVFVSThAGMksKCkJvdFNlcnZpY2USPQoEUGxheRIXLnJlZmVyZWUudjEuUGxheVJlcXVlc3QaGC5yZWZlcmVlLnYxLlBsYXlSZXNwb25zZSgBMAFiBnByb3RvMw", [file_google_protobuf_duration, file_referee_v1_cards]);
 
 /**
  * PlayRequest is what a bot sends: first a hello, then batches of moves, at the end a goodbye.
@@ -25,7 +25,7 @@ export const file_referee_v1_bots: GenFile = /*@__PURE__*/
  */
 export type PlayRequest = Message<"referee.v1.PlayRequest"> & {
   /**
-   * hello opens the stream; it stands in the first message and in no other.
+   * hello opens the stream; the first message contains it, and no other.
    *
    * @generated from field: referee.v1.Hello hello = 1;
    */
@@ -39,14 +39,14 @@ export type PlayRequest = Message<"referee.v1.PlayRequest"> & {
   moves: Move[];
 
   /**
-   * pong answers the referee's ping; it may stand in any message after the first.
+   * pong answers the referee's ping, in any message after the first.
    *
    * @generated from field: referee.v1.Pong pong = 3;
    */
   pong?: Pong | undefined;
 
   /**
-   * capacity changes how many sessions the bot plays at once here; it may stand in any message after the first.
+   * capacity changes how many sessions the bot plays at once here, in any message after the first.
    *
    * @generated from field: referee.v1.Capacity capacity = 4;
    */
@@ -74,21 +74,21 @@ export const PlayRequestSchema: GenMessage<PlayRequest> = /*@__PURE__*/
  */
 export type PlayResponse = Message<"referee.v1.PlayResponse"> & {
   /**
-   * welcome answers the hello; it stands in the first message and in no other.
+   * welcome answers the hello; the first message contains it, and no other.
    *
    * @generated from field: referee.v1.Welcome welcome = 1;
    */
   welcome?: Welcome | undefined;
 
   /**
-   * events happened in this order; they belong to any number of sessions.
+   * events happened in this order, in any number of sessions.
    *
    * @generated from field: repeated referee.v1.Event events = 2;
    */
   events: Event[];
 
   /**
-   * ping is to be answered at once, before the bot thinks about turns that stand in the same message or came before.
+   * ping is to be answered at once, before the bot thinks about turns in the same message or earlier ones.
    *
    * @generated from field: referee.v1.Ping ping = 3;
    */
@@ -110,8 +110,8 @@ export const PlayResponseSchema: GenMessage<PlayResponse> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 1);
 
 /**
- * Ping measures the round trip of the stream, and tells a bot that thinks from one that is stuck. The shortest of
- * the last round trips is what the clocks credit to the bot.
+ * Ping measures the round trip of the stream, and distinguishes a bot that thinks from one that is stuck. The shortest of
+ * the last round trips is credited to the bot's clocks.
  *
  * @generated from message referee.v1.Ping
  */
@@ -173,22 +173,22 @@ export type Hello = Message<"referee.v1.Hello"> & {
   sdk: string;
 
   /**
-   * max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; absent, it is left
-   * to the referees.
+   * max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
+   * referees decide.
    *
    * @generated from field: optional uint32 max_sessions = 3;
    */
   maxSessions?: number | undefined;
 
   /**
-   * capabilities is what the bot can play. Absent, it plays everything.
+   * capabilities is what the bot can play. If absent, it plays everything.
    *
    * @generated from field: referee.v1.Capabilities capabilities = 4;
    */
   capabilities?: Capabilities | undefined;
 
   /**
-   * wants is what the bot wants to be told beyond what every bot is told.
+   * wants is what the bot asks for beyond what every bot is told.
    *
    * @generated from field: referee.v1.Wants wants = 5;
    */
@@ -203,8 +203,9 @@ export const HelloSchema: GenMessage<Hello> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 4);
 
 /**
- * Capabilities says what a bot can play. It is given no session that asks for more: a tournament that would need it
- * does not start with that bot, and its author is told why. A field that is absent or empty is no bound.
+ * Capabilities says what a bot can play. It is given no session that asks for more. While the bot is connected, an
+ * organiser cannot start a tournament that would need more with it; a match that does waits for it as for an absent bot,
+ * and a notice tells it why. A field that is absent or empty sets no bound.
  *
  * @generated from message referee.v1.Capabilities
  */
@@ -246,7 +247,7 @@ export const CapabilitiesSchema: GenMessage<Capabilities> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 5);
 
 /**
- * Wants says what a bot wants to be told with each turn. What is not wanted costs nothing.
+ * Wants says what a bot wants to be told with each turn. Anything not asked for costs nothing.
  *
  * @generated from message referee.v1.Wants
  */
@@ -259,7 +260,7 @@ export type Wants = Message<"referee.v1.Wants"> & {
   legalPlays: boolean;
 
   /**
-   * hands asks for the bot's hand and the number of cards of each seat, for bots that keep no account of the deal.
+   * hands asks for the bot's hand and the number of cards of each seat, for bots that do not keep track of the deal.
    *
    * @generated from field: bool hands = 2;
    */
@@ -275,7 +276,7 @@ export const WantsSchema: GenMessage<Wants> = /*@__PURE__*/
 
 /**
  * Capacity is how many sessions at once the bot plays at this referee from now on. Open sessions are not affected. A bot
- * that finishes what it has and wants no more says 0, and goodbye when its last session has ended.
+ * that wants to finish and leave sends 0, and goodbye when its last session has ended.
  *
  * @generated from message referee.v1.Capacity
  */
@@ -296,8 +297,8 @@ export const CapacitySchema: GenMessage<Capacity> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 7);
 
 /**
- * Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns run out as after
- * a disconnect.
+ * Goodbye announces that the bot leaves on purpose, now. Its open sessions go on without it: their turns time out as
+ * after a disconnect.
  *
  * @generated from message referee.v1.Goodbye
  */
@@ -334,7 +335,7 @@ export type Welcome = Message<"referee.v1.Welcome"> & {
   maxSessions: number;
 
   /**
-   * max_message_bytes is the size up to which the referee accepts a message.
+   * max_message_bytes is the size of the largest message that the referee accepts.
    *
    * @generated from field: uint32 max_message_bytes = 3;
    */
@@ -392,7 +393,7 @@ export const RefereeSchema: GenMessage<Referee> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 10);
 
 /**
- * Closing announces that the referee shuts down. It takes no new match from now on; the bot goes on with its open
+ * Closing announces that the referee shuts down. It takes no new match from now on; the bot continues its open
  * sessions until the stream ends with CLOSING.
  *
  * @generated from message referee.v1.Closing
@@ -440,7 +441,7 @@ export type Event = Message<"referee.v1.Event"> & {
    */
   event: {
     /**
-     * session_started opens a session, or tells of an open one again after a reconnect.
+     * session_started opens a session, or repeats an open one after a reconnect.
      *
      * @generated from field: referee.v1.SessionStarted session_started = 1;
      */
@@ -472,7 +473,7 @@ export type Event = Message<"referee.v1.Event"> & {
     case: "dealEnded";
   } | {
     /**
-     * session_ended closes a session; its handle may be used again.
+     * session_ended closes a session; its handle may be reused.
      *
      * @generated from field: referee.v1.SessionEnded session_ended = 5;
      */
@@ -488,7 +489,7 @@ export type Event = Message<"referee.v1.Event"> & {
     case: "fault";
   } | {
     /**
-     * notice tells of something that has no consequence.
+     * notice reports something that has no consequence.
      *
      * @generated from field: referee.v1.Notice notice = 7;
      */
@@ -553,7 +554,7 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
   seat?: number | undefined;
 
   /**
-   * deals is how many deals the session has at most.
+   * deals is the most deals that the session can have.
    *
    * @generated from field: uint32 deals = 7;
    */
@@ -561,7 +562,7 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
 
   /**
    * commitment is the digest that was published before the first card, in hexadecimal digits (docs/fairness.md). Bots
-   * get it here, with each session, and nowhere else.
+   * receive it here, with each session, and nowhere else.
    *
    * @generated from field: string commitment = 8;
    */
@@ -576,7 +577,7 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
 
   /**
    * resumed is true when the session was open before and the bot has come back to it. If a deal is
-   * under way, its deal_started follows, and the next turn carries all its actions.
+   * in progress, its deal_started follows, and the next turn carries all its actions.
    *
    * @generated from field: bool resumed = 10;
    */
@@ -588,6 +589,22 @@ export type SessionStarted = Message<"referee.v1.SessionStarted"> & {
    * @generated from field: referee.v1.Limits limits = 11;
    */
   limits?: Limits | undefined;
+
+  /**
+   * attempt counts the attempts at the session from 1: what is played again has other cards (docs/formats.md).
+   * Since 0.1.
+   *
+   * @generated from field: uint32 attempt = 12;
+   */
+  attempt: number;
+
+  /**
+   * deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
+   * where none is. Since 0.1.
+   *
+   * @generated from field: string deals_digest = 13;
+   */
+  dealsDigest: string;
 };
 
 /**
@@ -640,7 +657,7 @@ export type Limits = Message<"referee.v1.Limits"> & {
   faults: number;
 
   /**
-   * ask_forced is true when a bot is asked even where it has no choice, so that the time a seat takes does not tell
+   * ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
    * the others whether it had one.
    *
    * @generated from field: bool ask_forced = 6;
@@ -704,7 +721,7 @@ export type DealStarted = Message<"referee.v1.DealStarted"> & {
   direction: Direction;
 
   /**
-   * stock is how many cards lie in the stock to be drawn from as the deal begins.
+   * stock is how many cards the stock has when the deal begins.
    *
    * @generated from field: uint32 stock = 7;
    */
@@ -796,23 +813,23 @@ export type Turn = Message<"referee.v1.Turn"> & {
   session: number;
 
   /**
-   * sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is told of again
-   * after a reconnect keeps its sequence.
+   * sequence numbers the turns of this bot in this session from 1; the move repeats it. A turn that is sent again after
+   * a reconnect keeps its sequence.
    *
    * @generated from field: uint32 sequence = 2;
    */
   sequence: number;
 
   /**
-   * kind is what is asked for. A bot that does not know a kind answers with a pass where can_pass is
-   * true, else with any legal play.
+   * kind is what is asked for. A bot that does not know a kind answers with a pass if can_pass is true, else with any
+   * legal play.
    *
    * @generated from field: referee.v1.TurnKind kind = 3;
    */
   kind: TurnKind;
 
   /**
-   * actions is what happened in the deal since the bot's last turn, its own last action included.
+   * actions is what happened in the deal since the bot's last turn, including its own last action.
    *
    * @generated from field: repeated referee.v1.Action actions = 4;
    */
@@ -940,8 +957,8 @@ export type Move = Message<"referee.v1.Move"> & {
   session: number;
 
   /**
-   * sequence is the sequence of the turn that is answered. Any other one is ignored with a notice; a stream that sends
-   * too many of those is closed for flooding.
+   * sequence is the sequence of the turn that is answered. A move with any other one is ignored, with a notice; a stream
+   * that sends too many of those is closed for flooding.
    *
    * @generated from field: uint32 sequence = 2;
    */
@@ -1033,7 +1050,7 @@ export type DealEnded = Message<"referee.v1.DealEnded"> & {
 
   /**
    * left is every seat's hand at the end, seat 0 first. A dragon's holder has laid its hand down: it has none left,
-   * though no action says so.
+   * although no action says so.
    *
    * @generated from field: repeated referee.v1.Hand left = 6;
    */
@@ -1054,7 +1071,7 @@ export type DealEnded = Message<"referee.v1.DealEnded"> & {
   points: number[];
 
   /**
-   * scores is the running score of the session by seat, this deal included.
+   * scores is the running score of the session by seat, including this deal.
    *
    * @generated from field: repeated sint32 scores = 9;
    */
@@ -1101,6 +1118,36 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
    * @generated from field: optional uint32 forfeited_by = 4;
    */
   forfeitedBy?: number | undefined;
+
+  /**
+   * faults counts the faults by seat; empty when the session is void. Since 0.1.
+   *
+   * @generated from field: repeated uint32 faults = 5;
+   */
+  faults: number[];
+
+  /**
+   * digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
+   * when the session is void. Since 0.1.
+   *
+   * @generated from field: string digest = 6;
+   */
+  digest: string;
+
+  /**
+   * signature is the referee's Ed25519 signature of the digest's bytes, 64 bytes in hexadecimal digits; empty with the
+   * digest. Since 0.1.
+   *
+   * @generated from field: string signature = 7;
+   */
+  signature: string;
+
+  /**
+   * public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
+   *
+   * @generated from field: string public_key = 8;
+   */
+  publicKey: string;
 };
 
 /**
@@ -1152,7 +1199,7 @@ export type Fault = Message<"referee.v1.Fault"> & {
   hand: Card[];
 
   /**
-   * to_beat is the play that was to beat; empty when leading.
+   * to_beat is the play to beat at that turn; empty when leading.
    *
    * @generated from field: repeated referee.v1.Card to_beat = 6;
    */
@@ -1180,7 +1227,7 @@ export type Fault = Message<"referee.v1.Fault"> & {
   faults: number;
 
   /**
-   * fault_limit is the number of faults at which the session is forfeit.
+   * fault_limit is the number of faults at which the bot forfeits the session.
    *
    * @generated from field: uint32 fault_limit = 10;
    */
@@ -1195,7 +1242,7 @@ export const FaultSchema: GenMessage<Fault> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 23);
 
 /**
- * Notice tells of something that has no consequence.
+ * Notice reports something that has no consequence.
  *
  * @generated from message referee.v1.Notice
  */
@@ -1306,8 +1353,8 @@ export enum ActionKind {
 
   /**
    * ACTION_KIND_EXCHANGE is a card given to partner in the exchange before the play: first the loser of the last deal
-   * gives its highest card to the winner, then the winner returns one. The two concerned see the card, for the others
-   * cards is empty.
+   * gives its highest card to the winner, then the winner returns one. These two see the card; for the others cards is
+   * empty.
    *
    * @generated from enum value: ACTION_KIND_EXCHANGE = 4;
    */
@@ -1446,7 +1493,7 @@ export enum SessionEnd {
   FORFEIT = 2,
 
   /**
-   * SESSION_END_VOID: the arena stopped it; it may go on later, after its finished deals and with new cards.
+   * SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards.
    *
    * @generated from enum value: SESSION_END_VOID = 3;
    */
@@ -1480,7 +1527,7 @@ export enum FaultKind {
   ILLEGAL = 1,
 
   /**
-   * FAULT_KIND_TIMEOUT: no answer came in time from a bot that is there.
+   * FAULT_KIND_TIMEOUT: no answer came in time from a bot that is connected and responsive.
    *
    * @generated from enum value: FAULT_KIND_TIMEOUT = 2;
    */
@@ -1556,8 +1603,8 @@ export enum NoticeCode {
   UNEXPECTED = 3,
 
   /**
-   * NOTICE_CODE_NOT_SEATED: the bot's capabilities do not reach for a match, or the bot has no room for it; the text
-   * says what is lacking.
+   * NOTICE_CODE_NOT_SEATED: a match waits for the bot, because its capabilities do not suffice or it takes no sessions at
+   * this referee; the text says which.
    *
    * @generated from enum value: NOTICE_CODE_NOT_SEATED = 4;
    */
@@ -1571,7 +1618,7 @@ export enum NoticeCode {
   REPEATED_MOVE = 5,
 
   /**
-   * NOTICE_CODE_UNKNOWN_TURN: a move named a turn that was not asked yet; it was ignored.
+   * NOTICE_CODE_UNKNOWN_TURN: a move named a turn that has not been asked yet; it was ignored.
    *
    * @generated from enum value: NOTICE_CODE_UNKNOWN_TURN = 6;
    */
@@ -1585,8 +1632,8 @@ export const NoticeCodeSchema: GenEnum<NoticeCode> = /*@__PURE__*/
   enumDesc(file_referee_v1_bots, 6);
 
 /**
- * BotService is for bots. The metadata of a call carry "authorization: Bearer …" with the token of the bot version, as
- * given when it was registered.
+ * BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version
+ * got when it was registered.
  *
  * @generated from service referee.v1.BotService
  */
