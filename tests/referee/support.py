@@ -263,10 +263,11 @@ class WireBot:
 
 
 def without_times(results: Sequence[SessionResult]) -> list[SessionResult]:
-    """Return the results as they would be if all decisions had taken the same time."""
+    """Return the results as they would be if all decisions had taken the same time, and unsigned."""
+    records = [[json.dumps(timeless(json.loads(one))) for one in result.records] for result in results]
     return [
-        replace(result, records=tuple([json.dumps(timeless(json.loads(one))) for one in result.records]))
-        for result in results
+        replace(result, records=tuple(kept), signed=None)
+        for result, kept in zip(results, records, strict=True)
     ]
 
 
