@@ -21,7 +21,7 @@ class Rounds:
     def __init__(
         self, lines: Lines, report: Report, head: Head, void: dict[tuple[int, int], dict[int, int]]
     ) -> None:
-        """``void`` counts, by round and table, the attempts at sessions that came to nothing.
+        """Create a check of rounds; ``void`` counts, by round and table, the attempts without a result.
 
         Each match takes its own out; what is left is of matches that are not there.
         """

@@ -31,7 +31,7 @@ class SessionLog:
     """Writes lines in a thread of its own, so that a slow or full disk holds nobody up."""
 
     def __init__(self, place: Callable[[str], Path]) -> None:
-        """``place`` gives the path of the file for a bot's name, ``owner/bot@version``."""
+        """Create a log; ``place`` returns the path of the file for a bot's name, ``owner/bot@version``."""
         self._place = place
         self._waiting: Queue[Entry | None] = Queue(MOST_WAITING)
         self._failed = False

@@ -50,7 +50,7 @@ class Stream:
         on_welcome: Callable[[bots_pb2.Welcome], None],
         on_failure: Callable[[BotFailed], None],
     ) -> None:
-        """``keep`` is given a line for the bot's log at the end of each session, in the bot's thread."""
+        """Create a stream; ``keep`` takes a line for the bot's log after each session, in its thread."""
         self.welcome: bots_pb2.Welcome | None = None
         """None before the referee has let the bot in."""
         self.closing: bots_pb2.Closing | None = None

@@ -24,7 +24,7 @@ class HealthServicer:
     """What load balancers and supervisors call."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """``names`` are the services that are known; the empty name stands for all of them."""
+        """Create the service; ``names`` are the known services, and the empty name stands for all of them."""
         self._names = {"", *names}
         self._watches = PeerLimit("calls that watch the health", WATCHES, WATCHES_FROM_PEER)
         self._draining = asyncio.Event()

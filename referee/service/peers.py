@@ -61,7 +61,7 @@ class PeerLimit:
     """How many calls may be at some point at once: from everywhere, and from one host."""
 
     def __init__(self, what: str, total: int, from_peer: int) -> None:
-        """``what`` names these calls, for who is turned away."""
+        """Create a limit; ``what`` names these calls in the refusal."""
         self._what = what
         self._total = total
         self._from_peer = from_peer

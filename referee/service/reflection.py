@@ -25,7 +25,7 @@ class ReflectionServicer:
     """What tools such as grpcurl call."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """``names`` are the services that are listed."""
+        """Create the service; ``names`` are the services to list."""
         self._answers = reflection.aio.ReflectionServicer(names)  # type: ignore[attr-defined]
         self._asking = PeerLimit("calls that ask for the services", ASKING, ASKING_FROM_PEER)
 

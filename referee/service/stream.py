@@ -49,7 +49,7 @@ class Alarm:
     """
 
     def __init__(self, lobby: Lobby, after: After = lambda call: call()) -> None:
-        """``after`` calls back when what has arrived at gRPC's sockets by now has been read."""
+        """Create the alarm; ``after`` calls back once everything now at gRPC's sockets has been read."""
         self._lobby = lobby
         self._after = after
         self._timer: asyncio.TimerHandle | None = None
@@ -88,8 +88,7 @@ class Alarm:
 
 
 async def read_message(context: PlayContext) -> Any:
-    """What the bot sends next: a PlayRequest of the twin protocol or Unreadable; None when it has ended the
-    stream."""
+    """Return the bot's next message: a PlayRequest of the twin protocol or Unreadable; None at the end."""
     message: Any = await context.read()
     return None if message is EOF else message
 
@@ -177,7 +176,7 @@ class BotStream:
             message = self._message()
 
     def _message(self) -> bytes:
-        """The PlayResponse that is to be sent now; empty when there is nothing to say."""
+        """Return the PlayResponse that is to be sent now; empty if there is nothing to say."""
         now = clock()
         connection, outbox = self.connection, self.connection.outbox
         parts: list[bytes] = []
@@ -234,7 +233,7 @@ class BotStream:
             self.over.set()
 
     def broke(self, task: asyncio.Task[None]) -> None:
-        """What reads or writes the stream has ended: with an error of gRPC if the stream is broken."""
+        """Note that the task that reads or writes the stream has ended, with a gRPC error if it broke."""
         if task.cancelled():
             return
         error = task.exception()
