@@ -46,7 +46,7 @@ from arena.settings import load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, Transaction, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle
-from referee.matches.match import SessionResult
+from referee.matches.match import SessionResult, Signed
 from tests.arena import servers
 
 ENTRANTS, SEATS = 64, 4
@@ -99,9 +99,12 @@ Place = Callable[[Path], AbstractContextManager[Callable[[], str]]]
 """Gives, while it is open, URLs of empty databases."""
 
 
+SIGNED = Signed("ab" * 32, "cd" * 64, "ef" * 32)
+
+
 def session_result(number: int) -> SessionResult:
     """Return what a referee reports of a session."""
-    return SessionResult(number, (-48, 0, -32, -72), None, (RECORD,) * DEALS, (0, 0, 0, 0))
+    return SessionResult(number, (-48, 0, -32, -72), None, (RECORD,) * DEALS, (0, 0, 0, 0), SIGNED)
 
 
 @dataclass

@@ -74,8 +74,12 @@ class SessionLog:
             try:
                 append(self._place(bot), data)
                 self._failed = False
-            except OSError as error:
-                self._fail(f"{error.filename or self._place(bot)}: {error.strerror}")
+            except (
+                OSError,
+                RuntimeError,
+                ValueError,
+            ) as error:  # no such home folder, or a path that is none
+                self._fail(str(error))
 
     def _fail(self, why: str) -> None:
         if not self._failed:
@@ -129,7 +133,7 @@ def _encoded(line: Mapping[str, object]) -> bytes:
 def default_place(bot: str) -> Path:
     """Return the file of a bot's log in the user's folder for state: ``owner.bot.jsonl``."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(state) if os.path.isabs(state) else Path(os.path.expanduser("~/.local/state"))
+    folder = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     name = bot.partition("@")[0].replace("/", ".") if _BOT.fullmatch(bot) else "bot"
     return folder / "bigtwo-arena" / f"{name}.jsonl"
 

@@ -1,13 +1,16 @@
 """Signed results: what all seats were shown of a session, digested alike by a referee and from records."""
 
 import json
+from dataclasses import replace
 from hashlib import sha256
 from random import Random
 
 import pytest
 
 from referee.deals.session import Session
-from referee.matches.match import SessionResult
+from referee.matches.events import SessionEnded, SessionStarted
+from referee.matches.match import MatchSpec, SessionResult
+from referee.matches.resuming import finished_deals
 from referee.records.random_play import play_randomly
 from referee.records.record import deal_json, deal_text
 from referee.records.results import (
@@ -57,16 +60,16 @@ def test_result_when_digested_then_it_is_as_documented() -> None:
     assert result.digest == sha256(text.encode()).hexdigest()
 
 
-def play() -> SessionResult:
+def play(deals: int) -> SessionResult:
     harness = Harness()
     bots = [harness.connect(number) for number in range(1, 5)]
-    [result] = harness.play_out(harness.open(match_spec(deals=2)), *bots)
+    [result] = harness.play_out(harness.open(match_spec(deals=deals)), *bots)
     return result
 
 
 def test_session_when_it_ends_then_the_referee_has_signed_its_result() -> None:
     spec = match_spec(deals=2)
-    result = play()
+    result = play(2)
     seats = [spec.bots[bot].name for bot in spec.sessions[0].seating]
     whole = Result(
         commitment=spec.commitment,
@@ -80,3 +83,64 @@ def test_session_when_it_ends_then_the_referee_has_signed_its_result() -> None:
     )
     assert result.signed == KEY.sign(whole.digest)
     assert is_valid(result.signed)
+
+
+def rest_of_a_session() -> tuple[MatchSpec, list[str], SessionResult]:
+    """Play a session in two attempts, the second of which goes on after the first deal."""
+    whole = play(3)
+    spec = match_spec(deals=3)
+    before = [whole.records[0]]
+    after = finished_deals(before, (), spec.ruleset)
+    spec = replace(spec, sessions=(replace(spec.sessions[0], attempt=2, after=after),))
+    harness = Harness()
+    bots = [harness.connect(number) for number in range(1, 5)]
+    [rest] = harness.play_out(harness.open(spec), *bots)
+    for bot in bots:
+        [started] = [event for event in bot.events if isinstance(event, SessionStarted)]
+        assert (started.info.attempt, started.deals_digest) == (2, after.deals_digest)
+    return spec, before, rest
+
+
+def test_session_when_it_is_played_in_two_attempts_then_all_its_deals_are_signed() -> None:
+    spec, before, rest = rest_of_a_session()
+    assert len(rest.records) == 2
+    result = Result(
+        commitment=spec.commitment,
+        session="m/1",
+        attempt=2,
+        seats=[spec.bots[bot].name for bot in spec.sessions[0].seating],
+        points=rest.points,
+        faults=rest.faults,
+        forfeit=None,
+        deals=shown_digest(map(json.loads, [*before, *rest.records])),
+    )
+    assert rest.signed == KEY.sign(result.digest)
+
+
+def test_bot_when_it_comes_back_then_it_is_told_the_digest_of_the_deals_that_it_missed() -> None:
+    harness = Harness()
+    bots = [harness.connect(number) for number in range(1, 5)]
+    match = harness.open(match_spec(deals=3))
+    [table] = match.tables.values()
+    while len(table.records) < 1:
+        for bot in bots:
+            bot.read()
+            for turn in list(bot.turns.values()):
+                bot.play(turn)
+        harness.advance(0.001)
+    harness.lobby.disconnect(bots[0].connection, harness.now)
+    back = harness.connect(1)
+    back.read()
+    [started] = [event for event in back.events if isinstance(event, SessionStarted)]
+    assert started.deals_digest == shown_digest([json.loads(table.records[0])])
+
+
+def test_session_when_it_is_void_then_nothing_is_signed() -> None:
+    harness = Harness()
+    bots = [harness.connect(number) for number in range(1, 5)]
+    match = harness.open(match_spec())
+    [table] = match.tables.values()
+    table.void()
+    bots[0].read()
+    [ended] = [event for event in bots[0].events if isinstance(event, SessionEnded)]
+    assert (ended.signed, ended.faults, table.signed) == (None, (), None)

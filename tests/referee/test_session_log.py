@@ -162,3 +162,43 @@ def test_place_when_no_path_is_given_then_it_is_in_the_folder_for_state(
     assert default_place("ann/greedy@3") == tmp_path / "bigtwo-arena" / "ann.greedy.jsonl"
     for name in ("../../x@1", "a/../b@1", "", "a/b"):
         assert default_place(name) == tmp_path / "bigtwo-arena" / "bot.jsonl"
+
+
+async def test_bot_when_its_stream_breaks_then_it_keeps_what_it_saw_and_goes_on_from_what_it_is_told() -> (
+    None
+):
+    """The last bot is away for the second deal; another process of it plays the third."""
+    spec = match_spec(deals=3)
+    kept: list[Entry] = []
+    async with referee() as address:
+        others = [BotClient(first_legal, f"bot-{bot.version_id}") for bot in spec.bots[:-1]]
+        last = f"bot-{spec.bots[-1].version_id}"
+        leaving: BotClient
+
+        def leaves(turn: Turn) -> Play | None:
+            if turn.deal == 2:
+                loop.call_soon_threadsafe(leaving.leave)
+            return first_legal(turn)
+
+        loop = asyncio.get_running_loop()
+        leaving = BotClient(leaves, last, keep=kept.append)
+        coming = BotClient(first_legal, last, keep=kept.append)
+        async with asyncio.timeout(DEADLINE), asyncio.TaskGroup() as group:
+            for client in others:
+                group.create_task(client.run([address]))
+            playing = asyncio.create_task(
+                asyncio.to_thread(lambda: list(run_match(address, WORKER_TOKEN, spec)))
+            )
+            await leaving.run([address])
+            group.create_task(coming.run([address]))
+            updates = await playing
+            for client in (*others, coming):
+                client.leave()
+    [result] = [update for update in updates if isinstance(update, SessionResult)]
+    records = list(map(json.loads, result.records))
+    lost, played = (entry.line for entry in kept)
+    assert (lost["end"], lost["deals"], lost["signed"]) == ("lost", 1, None)
+    assert lost["deals_digest"] == shown_digest(records[:1])
+    assert (played["end"], played["deals"]) == ("played", 3)
+    assert played["deals_digest"] == shown_digest(records)
+    assert not any(entry.differs for entry in kept)
