@@ -1,43 +1,26 @@
 """One deal as a state machine: sans-I/O, every rule of docs/rulesets.md, and the hot path of all local play.
 
 A deal goes through stages: an exchange where the rules have one, then turns, after each play perhaps a
-window for bombs out of turn, and the end. ``Holdings`` is what the seats hold, ``Trick`` what is to be beaten
-and who may still do so. While no rare rule bears on the seat in turn (``_plain``), the play to beat alone
-decides its turn, which is answered here; of all other turns ``referee.deals.options`` says what is legal.
+window for bombs out of turn, and the end. How it stands is ``DealState``; here is how it goes on.
 """
 
 from collections.abc import Iterable, Sequence
 
 from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
-from referee.deals.dealing import (
-    Dealt,
-    deal_cards,
-    dragon_holder,
-    highest_card,
-    landmarks,
-    lowest_card,
-    next_seats,
-)
-from referee.deals.facts import rule_facts
+from referee.deals.dealing import Dealt, dragon_holder, highest_card, lowest_card
 from referee.deals.holdings import Holdings
-from referee.deals.liability import Liability
-from referee.deals.options import Constraints, Options, allowed, checked, ignores_precaution, refusal
+from referee.deals.options import Constraints, checked, ignores_precaution, refusal
 from referee.deals.scoring import Finish, score
-from referee.deals.stock import Stock
-from referee.deals.trick import CLOSED, Trick
+from referee.deals.state import BEAT_OWN, BOMBS, EXCHANGE, OVER, PLAY, DealState
+from referee.deals.trick import CLOSED
 from referee.deals.tricks import unbeaten
 from referee.deals.window import Window
-from referee.errors import IllegalHere, PlayError
+from referee.errors import IllegalHere
 from referee.rules.plays import Rules
 
 __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
 
 _PASSES: tuple[Entry, ...] = tuple((seat, 0, 0, False) for seat in range(8))
-_NOBODY_LIABLE = Liability()
-_DECLINE = Options([], may_pass=True)
-_ALONE = tuple((seat,) for seat in range(8))
-# Looking up a member of an enum takes longer than most of what an action does.
-_EXCHANGE, _PLAY, _BEAT_OWN, _BOMBS, _OVER = Stage
 
 
 # fmt: off
@@ -50,16 +33,10 @@ _SHARED = (
 """What a copy of a deal takes over as it is."""
 
 
-class Deal:
-    """One distribution of cards, played to its end. Hands and cards are masks, plays codes of ``rules``."""
+class Deal(DealState):
+    """One distribution of cards, played to its end."""
 
-    # fmt: off
-    __slots__ = (
-        "_facts", "_final", "_holdings", "_liability", "_next", "_plain", "_trick", "_trick_ends", "_undealt",
-        "culprit", "dealer", "dealt", "end", "exchange", "hands", "leader", "log", "must_include", "number",
-        "opening", "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "turn",
-    )
-    # fmt: on
+    __slots__ = ()
 
     def __init__(
         self,
@@ -73,165 +50,12 @@ class Deal:
         exchange: tuple[int, int] | None = None,
         dealt: Dealt | None = None,
     ) -> None:
-        """Deal the cards as the seed has them, or take those given as ``dealt``.
+        """Begin a deal as ``DealState`` has it.
 
-        ``step`` is 1 clockwise, -1 anticlockwise; ``leader`` is None where the lowest card decides;
         ``exchange`` holds the last deal's loser and winner where they exchange cards.
         """
-        self.rules, self.seed, self.number = rules, seed, number
-        self.dealer, self.step = dealer, step
-        self.dealt, self._undealt, self.opening = dealt or deal_cards(rules, seed, dealer, step)
-        """Masks by seat as dealt, cards not dealt, masks by seat with leftover cards taken."""
-        self._facts = facts = rule_facts(rules)
-        self._next = next_seats(step, len(self.opening))
-        self._holdings = Holdings(rules, facts, self.opening)
-        self.hands = self._holdings.hands
-        """What the seats hold now, as masks; only to be read."""
-        self._trick = Trick(self._next, self.hands)
-        self.start = self.opening
-        """Hands as the play begins: with leftover cards and after an exchange."""
-        self.exchange: Exchange | None = None
-        self.leader = leader
-        """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
-        self.stage, self.turn = _PLAY, NOBODY
-        self.log: list[Entry] = []
-        """What the seats did, as plain tuples: making an ``Action`` of each would take too long."""
-        self.out: list[int] = []
-        self.over, self.end = False, ""
-        """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
-        self.culprit: int | None = None
-        """Who ended the deal without a winner: left with the top card, or by a forfeit."""
-        self.points: tuple[int, ...] = ()
-        self.must_include = 0
-        """Mask of the card that the lead must contain; 0 for none."""
-        self.stock = Stock(rules, seed, self._undealt) if facts.no_stock is None else facts.no_stock
-        self._plain = False
-        self._final = 0
-        self._liability = Liability() if facts.guards else _NOBODY_LIABLE
-        self._trick_ends: list[int] = []
+        super().__init__(rules, seed, number, dealer, step, leader=leader, dealt=dealt)
         self._open(exchange)
-
-    # What a seat may ask
-
-    @property
-    def to_beat(self) -> int:
-        """The code of the play to beat; 0 when leading."""
-        return self._trick.to_beat
-
-    @property
-    def last_seat(self) -> int:
-        """Who made the play to beat; ``NOBODY`` when leading."""
-        return self._trick.last_seat
-
-    def asked(self) -> tuple[int, ...]:
-        """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
-        return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting
-
-    def legal(self, seat: int) -> list[int]:
-        """Return the codes that ``seat`` may play now, ascending; none where no decision is pending.
-
-        In an exchange these are single cards to return; in a bomb window, bombs.
-        """
-        found = self.choices(seat)
-        if found and not found[-1]:
-            found.pop()
-        return found
-
-    def choices(self, seat: int) -> list[int]:
-        """Return all that ``seat`` may do now: the codes of ``legal``, and last a 0 where it may pass."""
-        if seat != self.turn or not self._plain:
-            plays, may_pass = self._options(seat)
-            return [*plays, 0] if may_pass else plays[:]
-        to_beat = self._trick.to_beat
-        if not to_beat:
-            return self._holdings.plays(seat)[:]
-        return self._holdings.following(seat, to_beat)
-
-    def can_pass(self, seat: int) -> bool:
-        """Return whether ``seat`` may pass now (decline, in a bomb window)."""
-        if seat == self.turn and self._plain:
-            return self._trick.to_beat != 0
-        return seat in self.asked() and (self.stage is _BOMBS or self._options(seat).may_pass)
-
-    def is_plain(self, seat: int) -> bool:
-        """Return whether it is the turn of ``seat``, and nothing but the play to beat bears on it."""
-        return seat == self.turn and self._plain
-
-    def permits(self, seat: int, code: int) -> bool:
-        """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""
-        if not code or seat not in self.asked():
-            return not code and self.can_pass(seat)
-        mask = code & self.rules.full
-        if self.stage is _EXCHANGE:
-            return self.rules.count(mask) == 1 and not mask & ~self.hands[seat]
-        try:
-            found = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
-        except PlayError:
-            return False
-        return found == code and (self.stage is not _BOMBS or self.rules.is_bomb(code))
-
-    def key(self) -> tuple[object, ...]:
-        """Return a value that is equal for deals from which on the same can happen, by the cards in them."""
-        trick, ruleset = self._trick, self.rules.ruleset
-        looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
-        return (
-            *(ruleset.hash, self.dealer, self.step, self.leader, tuple(self.hands), self.stage, self.turn),
-            *(trick.to_beat, trick.last_seat, trick.locked, trick.window.key(), self.must_include),
-            *(tuple(self.out), self._final, self.end, self.points, self.stock.cards),
-            self.start if ruleset.last_top_card == "loses" else (),
-            self.seed if ruleset.restock else b"",
-            tuple(self.log) if looks_back else (),
-        )
-
-    def forced(self, seat: int) -> bool:
-        """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
-
-        So a window takes the same course whoever holds a bomb.
-        """
-        return self.stage is not _BOMBS and len(self.choices(seat)) == 1
-
-    def default(self, seat: int) -> int:
-        """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
-
-        That is a pass if legal, else the weakest legal single, else the first legal play in canonical
-        order; in an exchange the lowest card.
-        """
-        if self.can_pass(seat):
-            return 0
-        cards = [code & self.rules.full for code in self.legal(seat)]
-        if not cards:
-            raise IllegalHere(f"seat {seat} has no decision to make now")
-        singles = [mask for mask in cards if self.rules.count(mask) == 1]
-        return singles[0] if singles else min(cards, key=self.rules.cards)
-
-    def constraints(self, seat: int) -> Constraints:
-        """Return what bears on the decision of ``seat``, if it owes one, besides its hand."""
-        if not self._facts.careful:
-            return Constraints(self._trick.to_beat, self.must_include)
-        banned = self._facts.banned if self._is_banned(seat) else 0
-        guarded = self.stage is _PLAY and self._is_guarded(seat)
-        return Constraints(self._trick.to_beat, self.must_include, banned, guarded)
-
-    @property
-    def answers(self) -> tuple[tuple[int, int], ...]:
-        """The seats that have answered in the open bomb window, and their codes, 0 where they declined."""
-        return self._trick.window.answers
-
-    @property
-    def leftover(self) -> tuple[int, ...]:
-        """The indices of the cards not dealt, in order: the stock as it was, next card first."""
-        indices = landmarks(self.rules).indices
-        return tuple([indices[card] for card in self._undealt])
-
-    @property
-    def left(self) -> tuple[int, ...]:
-        """The hands as they are now, as masks; once the deal is over, the cards left."""
-        return tuple(self.hands)
-
-    @property
-    def actions(self) -> list[Action]:
-        """What the seats did so far; ``log`` has the same without making values of it."""
-        return [Action(*entry) for entry in self.log]
 
     # What a seat may do
 
@@ -293,9 +117,9 @@ class Deal:
 
     def follow(self, seat: int, mask: int, out_of_turn: bool = False) -> None:
         """Carry out an action as ``log`` and records have it: in a bomb window all other seats decline."""
-        if out_of_turn and self.stage is not _BOMBS:
+        if out_of_turn and self.stage is not BOMBS:
             raise IllegalHere("nothing may be bombed out of turn here")
-        if self.stage is _BOMBS and not out_of_turn:
+        if self.stage is BOMBS and not out_of_turn:
             self._decline(self.asked())
         others = [other for other in self.asked() if other != seat]
         self.act(seat, mask)
@@ -323,7 +147,7 @@ class Deal:
         """End the deal without a winner by ``seat``'s forfeit; one in an exchange undoes that."""
         if self.over:
             raise IllegalHere("the deal is over")
-        if self.stage is _EXCHANGE:
+        if self.stage is EXCHANGE:
             self.exchange, self.leader = None, None
             self._holdings = Holdings(self.rules, self._facts, self.opening)
             self.hands = self._holdings.hands
@@ -349,7 +173,7 @@ class Deal:
         given = highest_card(self.rules, self.hands[loser])
         self._move(given, loser, winner)
         self.exchange = Exchange(loser, winner, given)
-        self._ask(winner, _EXCHANGE)
+        self._ask(winner, EXCHANGE)
 
     def _return(self, winner: int, mask: int) -> int:
         assert self.exchange is not None
@@ -386,48 +210,22 @@ class Deal:
 
     # Turns
 
-    def _ask(self, seat: int, stage: Stage = _PLAY) -> None:
+    def _ask(self, seat: int, stage: Stage = PLAY) -> None:
         """Give the turn to ``seat`` (``NOBODY`` in a bomb window, and when the deal is over)."""
         self.stage, self.turn = stage, seat
         self._plain = (
-            (stage is _PLAY or stage is _BEAT_OWN)
+            (stage is PLAY or stage is BEAT_OWN)
             and not self.must_include
             and (self.hands[seat] != self._facts.banned or not self._is_banned(seat))
             and not (self._facts.guards and self._is_guarded(seat))
         )
 
-    def _is_banned(self, seat: int) -> bool:
-        """Return whether ``seat`` holds just the card that may not be played last.
-
-        The ban is lifted if all who hold cards hold just that card.
-        """
-        banned = self._facts.banned
-        return self.hands[seat] == banned and any(hand and hand != banned for hand in self.hands)
-
-    def _is_guarded(self, seat: int) -> bool:
-        """Return whether the rules ask for a precaution, as the next seat has one card."""
-        if not self._facts.guards:
-            return False
-        following = self._trick.after(seat, seat)
-        return following != seat and self.rules.count(self.hands[following]) == 1
-
-    def _options(self, seat: int) -> Options:
-        if seat not in self.asked():
-            return Options([], False)
-        if self.stage is _EXCHANGE:
-            plays = self._holdings.plays(seat)
-            return Options([play for play in plays if self.rules.count(play & self.rules.full) == 1], False)
-        if self.stage is _BOMBS:
-            bombs = self._holdings.bombs(seat, self._trick.to_beat)
-            return allowed(self.rules, bombs, self.constraints(seat)) if bombs else _DECLINE
-        return allowed(self.rules, self._holdings.plays(seat), self.constraints(seat))
-
     def _act_with_care(self, seat: int, mask: int) -> int:
         if seat not in self.asked():
             raise IllegalHere("the deal is over" if self.over else f"seat {seat} has no decision to make now")
-        if self.stage is _EXCHANGE:
+        if self.stage is EXCHANGE:
             return self._return(seat, mask)
-        if self.stage is _BOMBS:
+        if self.stage is BOMBS:
             return self._answer(seat, mask)
         constraints = self.constraints(seat)
         code = checked(self.rules, seat, self.hands[seat], mask, constraints)
@@ -470,7 +268,7 @@ class Deal:
         asked = self._trick.others(seat) if self._facts.windows else []
         if asked:
             self._trick.window = Window(asked)
-            self._ask(NOBODY, _BOMBS)
+            self._ask(NOBODY, BOMBS)
         else:
             self._advance(seat)
 
@@ -528,7 +326,7 @@ class Deal:
             self._ask(following)
         elif self._facts.beat_own and self.hands[last]:
             self._trick.lock_all()
-            self._ask(last, _BEAT_OWN)
+            self._ask(last, BEAT_OWN)
         else:
             self._end_trick()
 
@@ -544,7 +342,7 @@ class Deal:
 
     def _finish(self, end: str, culprit: int | None = None) -> None:
         self._trick.window = CLOSED
-        self._ask(NOBODY, _OVER)
+        self._ask(NOBODY, OVER)
         self.over, self.end, self.culprit = True, end, culprit
         bonuses = end == "out" and self.rules.ruleset.bonuses is not None
         finish = Finish(

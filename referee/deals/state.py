@@ -1,0 +1,234 @@
+"""How a deal stands: what the seats hold, what is to be beaten, who owes a decision, and what is legal.
+
+``Holdings`` is what the seats hold, ``Trick`` what is to be beaten and who may still do so. While no rare
+rule bears on the seat in turn (``_plain``), the play to beat alone decides its turn, which is answered here;
+of all other turns ``referee.deals.options`` says what is legal.
+"""
+
+from referee.deals.action import NOBODY, Action, Entry, Exchange, Stage
+from referee.deals.dealing import Dealt, deal_cards, landmarks, next_seats
+from referee.deals.facts import rule_facts
+from referee.deals.holdings import Holdings
+from referee.deals.liability import Liability
+from referee.deals.options import Constraints, Options, allowed, checked
+from referee.deals.stock import Stock
+from referee.deals.trick import Trick
+from referee.errors import IllegalHere, PlayError
+from referee.rules.plays import Rules
+
+# Looking up a member of an enum takes longer than most of what an action does.
+EXCHANGE, PLAY, BEAT_OWN, BOMBS, OVER = Stage
+NOBODY_LIABLE = Liability()
+"""The liability where the rules have none."""
+
+_DECLINE = Options([], may_pass=True)
+_ALONE = tuple((seat,) for seat in range(8))
+
+
+class DealState:
+    """A deal as it stands. Hands and cards are masks, plays codes of ``rules``; ``Deal`` changes it."""
+
+    # fmt: off
+    __slots__ = (
+        "_facts", "_final", "_holdings", "_liability", "_next", "_plain", "_trick", "_trick_ends", "_undealt",
+        "culprit", "dealer", "dealt", "end", "exchange", "hands", "leader", "log", "must_include", "number",
+        "opening", "out", "over", "points", "rules", "seed", "stage", "start", "step", "stock", "turn",
+    )
+    # fmt: on
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: bytes,
+        number: int,
+        dealer: int,
+        step: int,
+        *,
+        leader: int | None,
+        dealt: Dealt | None,
+    ) -> None:
+        """Deal the cards as the seed has them, or take those given as ``dealt``; nobody has acted yet.
+
+        ``step`` is 1 clockwise, -1 anticlockwise; ``leader`` is None where the lowest card decides.
+        """
+        self.rules, self.seed, self.number = rules, seed, number
+        self.dealer, self.step = dealer, step
+        self.dealt, self._undealt, self.opening = dealt or deal_cards(rules, seed, dealer, step)
+        """Masks by seat as dealt, cards not dealt, masks by seat with leftover cards taken."""
+        self._facts = facts = rule_facts(rules)
+        self._next = next_seats(step, len(self.opening))
+        self._holdings = Holdings(rules, facts, self.opening)
+        self.hands = self._holdings.hands
+        """What the seats hold now, as masks; only to be read."""
+        self._trick = Trick(self._next, self.hands)
+        self.start = self.opening
+        """Hands as the play begins: with leftover cards and after an exchange."""
+        self.exchange: Exchange | None = None
+        self.leader = leader
+        """Who leads; None while an exchange may still move the lowest card, and after a forfeit then."""
+        self.stage, self.turn = PLAY, NOBODY
+        self.log: list[Entry] = []
+        """What the seats did, as plain tuples: making an ``Action`` of each would take too long."""
+        self.out: list[int] = []
+        self.over, self.end = False, ""
+        """``end``: "out", "dragon", "last_top_card" or "forfeit" once the deal is over."""
+        self.culprit: int | None = None
+        """Who ended the deal without a winner: left with the top card, or by a forfeit."""
+        self.points: tuple[int, ...] = ()
+        self.must_include = 0
+        """Mask of the card that the lead must contain; 0 for none."""
+        self.stock = Stock(rules, seed, self._undealt) if facts.no_stock is None else facts.no_stock
+        self._plain = False
+        self._final = 0
+        self._liability = Liability() if facts.guards else NOBODY_LIABLE
+        self._trick_ends: list[int] = []
+
+    # What a seat may ask
+
+    @property
+    def to_beat(self) -> int:
+        """The code of the play to beat; 0 when leading."""
+        return self._trick.to_beat
+
+    @property
+    def last_seat(self) -> int:
+        """Who made the play to beat; ``NOBODY`` when leading."""
+        return self._trick.last_seat
+
+    def asked(self) -> tuple[int, ...]:
+        """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
+        return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting
+
+    def legal(self, seat: int) -> list[int]:
+        """Return the codes that ``seat`` may play now, ascending; none where no decision is pending.
+
+        In an exchange these are single cards to return; in a bomb window, bombs.
+        """
+        found = self.choices(seat)
+        if found and not found[-1]:
+            found.pop()
+        return found
+
+    def choices(self, seat: int) -> list[int]:
+        """Return all that ``seat`` may do now: the codes of ``legal``, and last a 0 where it may pass."""
+        if seat != self.turn or not self._plain:
+            plays, may_pass = self._options(seat)
+            return [*plays, 0] if may_pass else plays[:]
+        to_beat = self._trick.to_beat
+        if not to_beat:
+            return self._holdings.plays(seat)[:]
+        return self._holdings.following(seat, to_beat)
+
+    def can_pass(self, seat: int) -> bool:
+        """Return whether ``seat`` may pass now (decline, in a bomb window)."""
+        if seat == self.turn and self._plain:
+            return self._trick.to_beat != 0
+        return seat in self.asked() and (self.stage is BOMBS or self._options(seat).may_pass)
+
+    def is_plain(self, seat: int) -> bool:
+        """Return whether it is the turn of ``seat``, and nothing but the play to beat bears on it."""
+        return seat == self.turn and self._plain
+
+    def permits(self, seat: int, code: int) -> bool:
+        """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""
+        if not code or seat not in self.asked():
+            return not code and self.can_pass(seat)
+        mask = code & self.rules.full
+        if self.stage is EXCHANGE:
+            return self.rules.count(mask) == 1 and not mask & ~self.hands[seat]
+        try:
+            found = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat))
+        except PlayError:
+            return False
+        return found == code and (self.stage is not BOMBS or self.rules.is_bomb(code))
+
+    def key(self) -> tuple[object, ...]:
+        """Return a value that is equal for deals from which on the same can happen, by the cards in them."""
+        trick, ruleset = self._trick, self.rules.ruleset
+        looks_back = ruleset.bonuses is not None or ruleset.restock or ruleset.guard == "liable"
+        return (
+            *(ruleset.hash, self.dealer, self.step, self.leader, tuple(self.hands), self.stage, self.turn),
+            *(trick.to_beat, trick.last_seat, trick.locked, trick.window.key(), self.must_include),
+            *(tuple(self.out), self._final, self.end, self.points, self.stock.cards),
+            self.start if ruleset.last_top_card == "loses" else (),
+            self.seed if ruleset.restock else b"",
+            tuple(self.log) if looks_back else (),
+        )
+
+    def forced(self, seat: int) -> bool:
+        """Return whether ``seat`` has exactly one possible answer. In a bomb window nobody is forced.
+
+        So a window takes the same course whoever holds a bomb.
+        """
+        return self.stage is not BOMBS and len(self.choices(seat)) == 1
+
+    def default(self, seat: int) -> int:
+        """Return the mask of the default action of ``seat``, 0 for a pass (docs/formats.md, faults).
+
+        That is a pass if legal, else the weakest legal single, else the first legal play in canonical
+        order; in an exchange the lowest card.
+        """
+        if self.can_pass(seat):
+            return 0
+        cards = [code & self.rules.full for code in self.legal(seat)]
+        if not cards:
+            raise IllegalHere(f"seat {seat} has no decision to make now")
+        singles = [mask for mask in cards if self.rules.count(mask) == 1]
+        return singles[0] if singles else min(cards, key=self.rules.cards)
+
+    def constraints(self, seat: int) -> Constraints:
+        """Return what bears on the decision of ``seat``, if it owes one, besides its hand."""
+        if not self._facts.careful:
+            return Constraints(self._trick.to_beat, self.must_include)
+        banned = self._facts.banned if self._is_banned(seat) else 0
+        guarded = self.stage is PLAY and self._is_guarded(seat)
+        return Constraints(self._trick.to_beat, self.must_include, banned, guarded)
+
+    @property
+    def answers(self) -> tuple[tuple[int, int], ...]:
+        """The seats that have answered in the open bomb window, and their codes, 0 where they declined."""
+        return self._trick.window.answers
+
+    @property
+    def leftover(self) -> tuple[int, ...]:
+        """The indices of the cards not dealt, in order: the stock as it was, next card first."""
+        indices = landmarks(self.rules).indices
+        return tuple([indices[card] for card in self._undealt])
+
+    @property
+    def left(self) -> tuple[int, ...]:
+        """The hands as they are now, as masks; once the deal is over, the cards left."""
+        return tuple(self.hands)
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the seats did so far; ``log`` has the same without making values of it."""
+        return [Action(*entry) for entry in self.log]
+
+    # Which rules bear on a seat
+
+    def _is_banned(self, seat: int) -> bool:
+        """Return whether ``seat`` holds just the card that may not be played last.
+
+        The ban is lifted if all who hold cards hold just that card.
+        """
+        banned = self._facts.banned
+        return self.hands[seat] == banned and any(hand and hand != banned for hand in self.hands)
+
+    def _is_guarded(self, seat: int) -> bool:
+        """Return whether the rules ask for a precaution, as the next seat has one card."""
+        if not self._facts.guards:
+            return False
+        following = self._trick.after(seat, seat)
+        return following != seat and self.rules.count(self.hands[following]) == 1
+
+    def _options(self, seat: int) -> Options:
+        if seat not in self.asked():
+            return Options([], False)
+        if self.stage is EXCHANGE:
+            plays = self._holdings.plays(seat)
+            return Options([play for play in plays if self.rules.count(play & self.rules.full) == 1], False)
+        if self.stage is BOMBS:
+            bombs = self._holdings.bombs(seat, self._trick.to_beat)
+            return allowed(self.rules, bombs, self.constraints(seat)) if bombs else _DECLINE
+        return allowed(self.rules, self._holdings.plays(seat), self.constraints(seat))
