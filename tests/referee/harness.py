@@ -4,7 +4,16 @@ from collections.abc import Callable
 
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import Connection
-from referee.matches.events import DealStarted, Event, Fault, Malformed, Notice, SessionEnded, Turn
+from referee.matches.events import (
+    DealStarted,
+    Event,
+    Fault,
+    Malformed,
+    Notice,
+    SessionEnded,
+    SessionStarted,
+    Turn,
+)
 from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.matches.match import MatchSpec, SessionResult
 from referee.matches.running import Match
@@ -155,3 +164,14 @@ class Harness:
             self.advance(0.001)
             results += match.take_results()
         raise AssertionError("the match does not end")
+
+
+def four(harness: Harness, max_sessions: int = 256) -> list[FakeBot]:
+    """Connect bots 1 to 4."""
+    return [harness.connect(number, max_sessions) for number in (1, 2, 3, 4)]
+
+
+def started(bot: FakeBot) -> list[SessionStarted]:
+    """Read, and return the starts of all sessions that the bot was told of."""
+    bot.read()
+    return [event for event in bot.events if isinstance(event, SessionStarted)]
