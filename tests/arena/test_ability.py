@@ -52,6 +52,28 @@ def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(wo
         )
 
 
+def test_tournament_when_a_connected_bot_takes_too_few_sessions_then_it_is_named(world: World) -> None:
+    *names, late = world.register(9)
+    spec = world.spec(names, format="swiss", rounds=4, min_sessions=4)
+    creation.create(world.storage, ROOT, spec, world.clock())
+    require_able(world.storage, "cup", takes({2: 4, 3: 0}))  # a referee that drains gives nobody any
+    told = "it takes 3 sessions at once at a referee, and at least 4 are required"
+    with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play in cup: {told}"):
+        require_able(world.storage, "cup", takes({2: 3}))
+    with pytest.raises(SpecError, match=f"^entrants: {late} cannot play in cup: {told}"):
+        require_able(world.storage, "cup", takes({9: 3}), late)
+
+
+def takes(sessions: Mapping[int, int]) -> Ask:
+    """Make a referee at which these versions take so many sessions at once, and others eight."""
+
+    def ask(version_ids: Sequence[int], _ruleset: Mapping[str, object]) -> list[Answer]:
+        here = tuple(Presence(True, sessions.get(one, 8), 0) for one in version_ids)
+        return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, here))]
+
+    return ask
+
+
 def test_entry_when_another_cannot_play_then_only_the_newcomer_counts(world: World) -> None:
     *names, late = world.register(9)
     world.tournament_of(names, format="swiss", rounds=4)

@@ -37,7 +37,7 @@ ENTRY = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no"
 
 @pytest.mark.parametrize("shared_deals", [False, True])
 def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> None:
-    limits = Limits(900, 5000, 3, 60_000, 50, 7, ask_forced=True)
+    limits = Limits(900, 5000, 3, 60_000, 50, 7, ask_forced=True, match_ms=90_000, min_sessions=4)
     spec = replace(match_spec(sessions=2, limits=limits), shared_deals=shared_deals)
     assert read_match(match_request(spec)) == spec
 
