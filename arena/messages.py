@@ -78,7 +78,7 @@ class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for
 
 
 def run_beat(settings: Settings) -> None:
-    """Run the beat in this process until it is told to stop: it lets all tournaments go on now and then.
+    """Run the beat in this process until it is told to stop: it advances all tournaments now and then.
 
     Raises BrokerError if the broker refuses it, and SettingsError.
     """

@@ -32,7 +32,7 @@ SESSIONS = 64
 WARM = 50
 """Sessions that are played before anything is measured."""
 LOOK_SECONDS = 0.05
-"""How often the referee's memory is looked at."""
+"""How often the referee's memory is measured."""
 MIB = 1 << 20
 
 

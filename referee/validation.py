@@ -60,7 +60,7 @@ def path_text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How problems of one kind of value are told."""
+    """How problems of one kind of value are worded."""
 
     thing: str
     """What is read: ``a ruleset``."""

@@ -118,7 +118,7 @@ class DatabaseJournal:
             raise LogQueryError(str(error)) from None
 
     def close(self) -> None:
-        """Write what is left and end; gives up after some seconds if the database is away."""
+        """Write what is left and end; give up after some seconds if the database is away."""
         self._closing.set()
         self._wake.set()
         self._thread.join(CLOSE_SECONDS)

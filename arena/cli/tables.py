@@ -16,7 +16,7 @@ LONG = 24
 """Longer words, names of bots say, may be broken; their parts have this length at least."""
 
 TALL = 4
-"""Lines that a cell takes at most, about; where it needed more, its row is told in sentences."""
+"""Approximate limit of lines in a cell; if one needs more, the row is shown as sentences."""
 
 INDENT = "  "
 
@@ -87,7 +87,7 @@ class FittedTable:
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTable:
     """Return a table; columns whose name begins with ``>`` are right-aligned, and None is shown as empty.
 
-    A first column without a name, the rank say, is told together with the second.
+    A first column without a name, such as the rank, is shown together with the second.
     """
     return FittedTable(columns, rows)
 

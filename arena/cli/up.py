@@ -16,7 +16,7 @@ def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it."""
     settings = settings_of(ctx)
     for read in (settings.server_tls, settings.client_tls):
-        read()  # a wrong file is told here, not in a child's log
+        read()  # a wrong file is reported here, not in a child's log
     if settings.embedded_database:  # one on a server belongs to other hosts, too
         migrate_storage(settings)
     open_storage(settings).close()  # what is wrong with it is said here, not in a child's log

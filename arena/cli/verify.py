@@ -19,7 +19,7 @@ from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
 
 MOST_TOLD = 20
-"""Differences and notes of a log that are told one by one."""
+"""Differences and notes of a log that are shown one by one."""
 
 EVERY = 0.1
 """Seconds between two looks at the progress."""

@@ -48,7 +48,7 @@ class Pace:
         self._seen: deque[tuple[float, int]] = deque()
 
     def add(self, now: float, done: int) -> None:
-        """Note how many sessions are done at a time in seconds."""
+        """Note how many sessions are done at this time, in seconds."""
         self._seen.append((now, done))
         while now - self._seen[0][0] > WINDOW_SECONDS:
             self._seen.popleft()
@@ -208,7 +208,7 @@ def follow(
 ) -> TournamentStatus:
     """Show a tournament's progress until it has ended or failed; return its state then.
 
-    ``ask`` asks the referees, where it does not go on; ``tick`` is called each time before it is looked at;
+    ``ask`` asks the referees, where it does not go on; ``tick`` is called before each look;
     ``clock`` gives seconds, ``now`` the time of leases.
     """
     display = _display(out, as_json)

@@ -1,4 +1,4 @@
-"""What every tournament format says of itself, and what it is told."""
+"""What every tournament format declares about itself, and what it is given."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence

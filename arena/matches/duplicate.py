@@ -27,7 +27,7 @@ def scores(
     """Return for each table the score of each seat: the sum of ``deal_scores``, rounded once at the end.
 
     ``tables`` gives for each table its sessions by number; tables may have different sessions and deals.
-    ``attempts`` gives the same of the attempts; None: there was but one at each session.
+    ``attempts`` has the same for the attempts; None means that each session had only one.
     """
     sums: list[list[Counter[int]]] = [[] for _ in tables]
     for at, points, totals, others in _deals(tables, attempts):

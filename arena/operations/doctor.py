@@ -49,7 +49,7 @@ MIGRATE = "run: arena migrate"
 """What to do about a database without the present schema."""
 
 LATEST = 200
-"""Lines of the bots' log, the latest, that are looked at for clocks."""
+"""The latest lines of the bots' log that are checked for clocks."""
 
 
 SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}
@@ -72,7 +72,7 @@ class Finding:
     """A line of the report."""
 
     check: str
-    """What was looked at."""
+    """What was checked."""
     level: Level
     found: str
     """What was found."""

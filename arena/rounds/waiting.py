@@ -38,10 +38,10 @@ BEGIN = timedelta(seconds=2)
 """How long a match may take to begin before it is asked what it waits for."""
 
 SHOWN = 20
-"""Matches of which that is told at most."""
+"""Most matches of which that is shown."""
 
 NAMED = 5
-"""Bots that are named in a line at most."""
+"""Most bots named in a line."""
 
 SLOW = (10, 60, 600, 3600)
 """Seconds for which a decision is owed that are told; the time itself would change whenever it is asked."""

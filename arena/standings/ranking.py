@@ -162,7 +162,7 @@ def crosstable(
 ) -> dict[tuple[int, int], tuple[int, int]]:
     """Return for every two entrants (a, b) in how many deals a had more points than b, and both sat.
 
-    ``deals`` gives the points of everyone in a deal, one mapping for each deal.
+    ``deals`` has the points of everyone in a deal, one mapping for each deal.
     """
     before = dict.fromkeys(permutations(entrants, 2), 0)
     together = dict(before)

@@ -39,9 +39,9 @@ class Leak(NamedTuple):
     forced: float
     """Share of the passes that were forced."""
     prior: float
-    """Share told right without the time."""
+    """Share guessed correctly without the time."""
     timed: float
-    """Share told right with it."""
+    """Share guessed correctly with it."""
     unknown: float
     """Bits that are missing without the time, for a pass."""
     told: Estimate

@@ -1,4 +1,4 @@
-"""The position of a deal as one seat sees it, from what it was told."""
+"""The position of a deal as one seat sees it, from the messages it received."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from referee.rules.plays import Rules
 
 
 class Happened(NamedTuple):
-    """An action as a seat was told of it."""
+    """An action as reported to a seat."""
 
     seat: int
     played: int
@@ -17,7 +17,7 @@ class Happened(NamedTuple):
     drawn: int
     """How many cards were drawn at the pass."""
     drawn_cards: int
-    """Their mask, where the seat that was told drew them; else 0."""
+    """Their mask, if this seat drew them; else 0."""
     out_of_turn: bool
 
 

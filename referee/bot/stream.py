@@ -216,7 +216,7 @@ class Stream:
             self._note(seat.evidence.left())
 
     def _give_up(self, event: Any) -> Iterable[bytes]:
-        """Play the session of an event that cannot be read by default actions; gives the answer to a turn."""
+        """Play the session of an unreadable event by default actions; return the answer to a turn."""
         kind = event.WhichOneof("event")
         message = getattr(event, kind)
         log.exception("session %d cannot be read; its turns are answered by default", message.session)

@@ -55,7 +55,7 @@ class Play:
 
 
 class Plays(Sequence[Play]):
-    """Plays, each made when it is looked at: a turn may have many, and a bot takes one."""
+    """Plays, each created on access: a turn may have many, and a bot takes one."""
 
     __slots__ = ("_codes", "_rules")
 

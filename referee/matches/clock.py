@@ -71,7 +71,7 @@ class Clock:
     def start(self, now: float, credit: float = 0.0) -> float:
         """Start running, with ``credit`` for the network as far as the time control allows it.
 
-        Return when the decision must be looked at, if it was not before: half of its time is up then.
+        Return when half of the decision's time is up, at which it must be checked if it is still open.
         """
         most, time = self.control.credit, self.time
         self.handed_at = now
@@ -108,5 +108,5 @@ class Clock:
 
     @property
     def next_look(self) -> float:
-        """When the decision must be looked at: half of its time is up, or all of it."""
+        """When the decision must be checked: half of its time is up, or all of it."""
         return self.deadline if self.probed else self.deadline - self.time / 2

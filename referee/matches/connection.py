@@ -55,7 +55,7 @@ class Wants(NamedTuple):
 
 
 class Shutdown(NamedTuple):
-    """What a bot is told when the referee begins to shut down."""
+    """What a bot receives when the referee begins to shut down."""
 
     reason: str
     end_at: float

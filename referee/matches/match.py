@@ -153,7 +153,7 @@ class Progress:
 
 
 Update = SessionResult | DealsFinished | Progress
-"""What a worker is told of a running match."""
+"""What a worker receives from a running match."""
 
 
 @dataclass(frozen=True, slots=True)

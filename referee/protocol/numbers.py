@@ -42,7 +42,7 @@ class CardNumbers:
         self._chunks = rules.chunks
         self._packed: Memo[int, bytes] = Memo(lambda chunk: bytes(self._list(chunk)))
         self.read: Callable[[bytes], int] = Memo[bytes, int](self.mask).__getitem__
-        """Gives the cards of a packed field as a mask, as ``mask`` does: all numbers take one byte."""
+        """Returns the cards of a packed field as a mask, like ``mask``: every number takes one byte."""
 
     def numbers(self, mask: int) -> Numbers:
         """Return the cards of ``mask`` as numbers, in canonical order. Shared: never change the list."""
@@ -84,4 +84,4 @@ class CardNumbers:
 
 
 card_numbers: Callable[[Rules], CardNumbers] = Memo[Rules, CardNumbers](CardNumbers, limit=64).__getitem__
-"""Gives the translator of a compiled ruleset."""
+"""Returns the translator of a compiled ruleset."""

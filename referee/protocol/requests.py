@@ -188,7 +188,7 @@ def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
 
 
 def read_update(response: worker_pb2.RunMatchResponse) -> Update | None:
-    """Return what a worker was told; None for an update that this version does not know."""
+    """Return what a worker received; None for an update that this version does not know."""
     match response.WhichOneof("update"):
         case "session_finished":
             done = response.session_finished

@@ -106,7 +106,7 @@ def _wrong(field: str, reason: str) -> RecordError:
 
 
 def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -> RecordError:
-    """Return the first thing that is wrong; a list of texts or numbers is told as a whole."""
+    """Return the first thing that is wrong; a list of texts or numbers is reported as a whole."""
     first = error.errors(include_url=False)[0]
     path, value = first["loc"], first["input"]
     if first["type"] == "missing":

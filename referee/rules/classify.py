@@ -5,7 +5,7 @@ from referee.rules.strength import Strength
 
 
 class Classifier:
-    """Gives the play code of any mask, 0 where the cards are no combination of the ruleset."""
+    """Returns the play code of any mask; 0 if the cards are not a combination of the ruleset."""
 
     def __init__(self, pack: Pack, strength: Strength) -> None:
         self._pack = pack

@@ -15,7 +15,7 @@ from referee.ruleset import Ruleset
 
 
 class Lister:
-    """Lists the combinations in a hand as sorted play codes; ``codes`` gives the code of any mask."""
+    """Lists the combinations in a hand as sorted play codes; ``codes`` returns the code of any mask."""
 
     def __init__(self, ruleset: Ruleset, pack: Pack, strength: Strength, codes: Mapping[int, int]) -> None:
         kinds = ruleset.plays

@@ -45,7 +45,7 @@ class Rules(Pack):
         strength = Strength(ruleset, self.width)
         self._codes = Codes(Classifier(self, strength).code)
         self.code: Callable[[int], int] = self._codes.__getitem__
-        """Gives the play code of the cards of a mask, 0 where they are no combination."""
+        """Returns the play code of a mask's cards; 0 if they are not a combination."""
         self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
         self.kind = strength.kind

@@ -1,4 +1,4 @@
-"""Compiled rules for whatever names or gives a ruleset in JSON; many lines of a stream give the same one."""
+"""Compiled rules for a ruleset in JSON, by name or as an object; many lines of a stream have the same one."""
 
 import json
 from functools import lru_cache

@@ -21,7 +21,7 @@ class Runs:
         """Return the codes of the runs that these pairs (masks) make, in no order.
 
         Beyond ``MOST`` runs (in hands of nearly a whole pack, or of thirty and more cards of two packs, which
-        may have milliards) only one is given of those that differ in the suits below the last pair alone.
+        may have billions) only one is given of those that differ in the suits below the last pair alone.
         """
         held = self._by_place(pairs)
         inner = held

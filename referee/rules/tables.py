@@ -43,7 +43,7 @@ ranks; and in each suit, a straight flush plus two: its code without cards, its 
 
 
 class Tables:
-    """The tables of one ruleset; ``codes`` gives the play code of any mask."""
+    """The tables of one ruleset; ``codes`` returns the play code of any mask."""
 
     def __init__(self, ruleset: Ruleset, pack: Pack, strength: Strength, codes: Mapping[int, int]) -> None:
         self._pack = pack

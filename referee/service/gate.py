@@ -12,7 +12,7 @@ from referee.service.stream import clock
 from referee.service.traffic import Traffic
 
 LOOK_SECONDS = 0.1
-"""How often the connections are looked at."""
+"""How often the connections are checked."""
 AGAIN_SECONDS = 0.02
 """How soon again, where a call was one too many."""
 SHARE = 0.01
@@ -77,7 +77,7 @@ class Gate:
             try:
                 self._look(begun)
             except Exception:
-                log.exception("the connections cannot be looked at")
+                log.exception("the connections cannot be checked")
             await asyncio.sleep(max(LOOK_SECONDS, (clock() - begun) / SHARE))
 
     def _look(self, now: float) -> None:

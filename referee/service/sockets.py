@@ -1,7 +1,7 @@
 """The kernel's side of a port: its connections, what they have received, and whom it lets in.
 
-gRPC tells of no connection and limits none, so its sockets are looked at beside it. All of this is Linux's;
-elsewhere there seem to be no connections.
+gRPC neither reports nor limits connections, so its sockets are inspected behind its back. This works on Linux
+only; elsewhere there seem to be no connections.
 """
 
 import contextlib

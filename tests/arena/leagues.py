@@ -68,7 +68,7 @@ class LeagueWorld:
             membership.join(self.world.storage, ROOT, self.spec.name, bot, self.world.clock())
 
     def register(self, bot: str) -> str:
-        """Register a version of a bot; gives its name."""
+        """Register a version of a bot, and return its name."""
         self.strengths.setdefault(bot, -len(self.strengths))
         return register_version(self.world.storage, ROOT, bot, self.world.clock()).name
 
@@ -84,7 +84,7 @@ class LeagueWorld:
         advance_leagues(self.world.storage, self.world.clock(), lambda: SEED)
 
     def week(self, number: int) -> SeasonShown:
-        """Go to the time of a season, counted from 1, and play it; gives it as it stands then."""
+        """Go to the time of a season, counted from 1, play it, and return it as it stands then."""
         self.world.clock.now = START + (number - 1) * WEEK
         self.beat()
         return self.season()

@@ -13,7 +13,7 @@ from tests.arena.fakes import signed
 
 
 def finish_deal(deal: Deal, rng: Random) -> list[int]:
-    """Play a deal to its end; gives the numbers of the actions that opened a trick."""
+    """Play a deal to its end; return the numbers of the actions that opened a trick."""
     leads: list[int] = []
     played = True
     while not deal.over:

@@ -40,7 +40,7 @@ def terminal() -> Console:
 
 
 on_both = pytest.mark.parametrize("make_out", [log, terminal], ids=["log", "terminal"])
-"""What is told is told in a log and on a terminal."""
+"""Runs a test both in a log and on a terminal."""
 
 
 def text_of(out: Console) -> str:
@@ -189,7 +189,7 @@ Step = Callable[[], object]
 
 
 def watch(world: World, out: Console, steps: Iterable[Step], ask: Ask = nobody_asked) -> list[str]:
-    """Follow ``cup`` while something happens before each look, two seconds apart; gives what was told of it.
+    """Follow ``cup`` while something happens before each look, two seconds apart; return its notes.
 
     After the last step the tournament is cancelled.
     """

@@ -19,7 +19,7 @@ from tests.referee.hostile import PREFACE, headers, message, settings, window
 from tests.referee.processes import referee_process
 from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, play_match, referee, sdk_bots
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are looked at on Linux alone")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
 BOTS = (1, 2, 3, 4)
 LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2)

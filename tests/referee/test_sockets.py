@@ -11,7 +11,7 @@ from referee.service import sockets
 from referee.service.peers import peer_at
 from tests.referee.support import DEADLINE
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are looked at on Linux alone")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
 
 @pytest.fixture(params=["127.0.0.1", "::"])
