@@ -33,7 +33,7 @@ STRANGERS = Allowance(256 << 10, 8 << 20, 256 << 10)
 """Of all connections of a host together that are nobody's the arena knows."""
 LET_IN = 512 << 10
 """What a host that had spent all must have again before it is let in."""
-KNOWN = Allowance(1 << 20, 8 << 20, 0)
+KNOWN = Allowance(1 << 20, 4 << 20, 0)
 """Of a connection on which a bot plays, or a token of the arena was shown, by itself, for each bot, and for
 all tokens: five times what a bot sends that plays as fast as a referee can."""
 
@@ -135,7 +135,8 @@ class Traffic:
         for peer in self._known.keys() - seen.keys():
             self._forget(peer)
         old = [peer for peer in before if peer in seen]
-        self._received = {peer: seen[peer].received for peer in [*old, *(seen.keys() - before.keys())]}
+        new = [peer for peer in seen if peer not in before]
+        self._received = {peer: seen[peer].received for peer in old + new}
         for peer, received in self._received.items():
             earlier = before.get(peer)
             if earlier is None or received < earlier:
