@@ -10,6 +10,7 @@ from referee.client import hold_match, run_match
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import Limits, Progress, SessionResult
 from tests.referee.support import (
+    DEADLINE,
     WORKER_TOKEN,
     WireBot,
     lowest,
@@ -182,3 +183,19 @@ async def test_match_when_the_worker_goes_then_open_sessions_are_void() -> None:
         ended = await slow.next("session_ended")
         assert ended.reason == 3
         assert not ended.scores
+
+
+async def test_match_when_its_time_is_up_then_the_bot_that_does_not_answer_forfeits() -> None:
+    limits = Limits(decision_ms=60_000, join_ms=20_000, match_ms=1500)
+    spec = match_spec(sessions=2, limits=limits)
+    async with (
+        referee() as address,
+        sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)),
+        WireBot(address, 4) as silent,
+    ):
+        results = await play_match(address, spec)
+        async with asyncio.timeout(DEADLINE):
+            await silent.next("session_ended")
+    seatings = {session.number: session.seating for session in spec.sessions}
+    assert [seatings[result.number][result.forfeit or 0] for result in results] == [3, 3]
+    assert all("used_ms" in json.loads(result.records[-1]) for result in results)
