@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import grpc
 
-from referee.bot.evidence import Entry, ignore
+from referee.bot.evidence import Entry
 from referee.bot.seat import Bot
 from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
@@ -54,7 +54,7 @@ class BotClient:
         *,
         tls: ClientTls | None = None,
         strict: bool = False,
-        keep: Callable[[Entry], None] = ignore,
+        keep: Callable[[Entry], None] | None = None,
     ) -> None:
         self._bot, self._tls, self._strict = bot, tls, strict
         self._keep = keep

@@ -21,6 +21,9 @@ FORMAT = "bigtwo-bot-log/1"
 LOST = "lost"
 """How a session ended for a bot whose stream broke; the others are named as in ``SessionEnd``."""
 
+_PACKED = 0x0A
+"""What an encoded hand begins with."""
+
 _ENDS = {
     bots_pb2.SESSION_END_PLAYED: "played",
     bots_pb2.SESSION_END_FORFEIT: "forfeit",
@@ -42,10 +45,6 @@ class Entry(NamedTuple):
     line: dict[str, object]
     differs: bool
     """Whether the referee signed something else than the bot saw."""
-
-
-def ignore(entry: Entry) -> None:
-    """Keep no log."""
 
 
 class Evidence:
@@ -147,16 +146,12 @@ def _cards(rules: Rules) -> Callable[[bytes], str]:
     """Return what gives the text of an encoded hand, card by card: hands are seldom the same twice."""
     numbers = card_numbers(rules)
     cards = range(len(rules.pack) // rules.decks)
-    texts = {int(numbers.number(index)): rules.card_text(index) for index in cards}
-
-    def text(encoded: bytes) -> str:
-        return " ".join([texts[number] for number in _numbers(encoded)])
-
-    return text
+    text = {int(numbers.number(index)): rules.card_text(index) for index in cards}.__getitem__
+    return lambda encoded: " ".join(map(text, _numbers(encoded)))
 
 
 def _numbers(encoded: bytes) -> Iterable[int]:
     """Return the cards of an encoded hand; they are packed by nearly every writer."""
-    if encoded[:1] == b"\x0a" and len(encoded) == encoded[1] + 2:
+    if encoded and encoded[0] == _PACKED and encoded[1] == len(encoded) - 2:
         return encoded[2:]
     return bots_pb2.Hand.FromString(encoded).cards

@@ -12,7 +12,6 @@ from typing import NoReturn
 import uvloop
 
 from referee.bot.client import BotClient
-from referee.bot.evidence import ignore
 from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
 from referee.channel import ClientTls
@@ -46,7 +45,7 @@ def run(
             max_sessions,
             tls=tls,
             strict=bool(os.environ.get("ARENA_STRICT")),
-            keep=ignore if kept is None else kept.add,
+            keep=None if kept is None else kept.add,
         )
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, client.stop)

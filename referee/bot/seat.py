@@ -60,7 +60,8 @@ class Seat:
 
     def __init__(self, bot: Bot, started: bots_pb2.SessionStarted, *, strict: bool = False) -> None:
         self.view = SessionView(started)
-        self.evidence = Evidence(started)
+        self.evidence: Evidence | None = None
+        """Where a log is kept."""
         self._cards = _cards(self.view.rules)
         self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
         self._choose: Callable[[Turn], Answer] = self._chooser.choose
@@ -73,7 +74,8 @@ class Seat:
     def deal_ended(self, ended: Any) -> None:
         """Take in the end of a deal, a message of the twin protocol."""
         self.view.happened(ended.actions[:])
-        self.evidence.deal_ended(self.view, ended)
+        if self.evidence is not None:
+            self.evidence.deal_ended(self.view, ended)
         self.view.deal_ended(ended)
 
     def answer(self, message: Any) -> bytes:
@@ -145,9 +147,10 @@ class UnreadSeat:
     nearly every ruleset allows as a lead.
     """
 
-    def __init__(self, seat: int, hand: Sequence[int] = (), *, evidence: Evidence) -> None:
+    def __init__(self, seat: int, hand: Sequence[int] = (), *, evidence: Evidence | None = None) -> None:
         self.evidence = evidence
-        evidence.broken()
+        if evidence is not None:
+            evidence.broken()
         self._seat = seat
         self._hand = list(hand)
 

@@ -46,11 +46,11 @@ class Stream:
         thinker: Thinker,
         *,
         strict: bool = False,
-        keep: Callable[[Entry], None],
+        keep: Callable[[Entry], None] | None,
         on_welcome: Callable[[bots_pb2.Welcome], None],
         on_failure: Callable[[BotFailed], None],
     ) -> None:
-        """Create a stream; ``keep`` takes a line for the bot's log after each session, in its thread."""
+        """Create a stream; ``keep`` takes a line for the log after each session, in the bot's thread."""
         self.welcome: bots_pb2.Welcome | None = None
         """None before the referee has let the bot in."""
         self.closing: bots_pb2.Closing | None = None
@@ -187,24 +187,30 @@ class Stream:
         match event.WhichOneof("event"):
             case "session_started":
                 started = event.session_started
-                self._seats[started.session] = Seat(self._bot, started, strict=self._strict)
+                seat = Seat(self._bot, started, strict=self._strict)
+                seat.evidence = self._evidence(started)
+                self._seats[started.session] = seat
             case "deal_started":
                 self._seats[event.deal_started.session].deal_started(event.deal_started)
             case "deal_ended":
                 self._seats[event.deal_ended.session].deal_ended(event.deal_ended)
             case "session_ended":
-                seat = self._seats.pop(event.session_ended.session, None)
-                if seat is not None:
-                    self._note(seat.evidence.ended(event.session_ended))
+                left = self._seats.pop(event.session_ended.session, None)
+                if left is not None and left.evidence is not None:
+                    self._note(left.evidence.ended(event.session_ended))
             case "fault":
                 fault = event.fault
                 log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
             case "notice":
                 log.info("notice: %s", event.notice.text)
 
+    def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:
+        """Return what is kept of a session from now on; None where no log is kept."""
+        return None if self._keep is None else Evidence(started)
+
     def _note(self, entry: Entry | None) -> None:
         """Keep what a session came to."""
-        if entry is None:
+        if entry is None or self._keep is None:
             return
         if entry.differs:
             log.error("session %s: the referee has signed what the bot did not see", entry.line["session"])
@@ -213,7 +219,8 @@ class Stream:
     def _leave_sessions(self) -> None:
         """Keep what the bot saw of the sessions that were open when the stream ended."""
         for seat in self._seats.values():
-            self._note(seat.evidence.left())
+            if seat.evidence is not None:
+                self._note(seat.evidence.left())
 
     def _give_up(self, event: Any) -> Iterable[bytes]:
         """Play the session of an unreadable event by default actions; return the answer to a turn."""
@@ -222,7 +229,7 @@ class Stream:
         log.exception("session %d cannot be read; its turns are answered by default", message.session)
         before = self._seats.get(message.session)
         if kind == "session_started":
-            self._seats[message.session] = UnreadSeat(message.seat, evidence=Evidence(message))
+            self._seats[message.session] = UnreadSeat(message.seat, evidence=self._evidence(message))
         elif isinstance(before, Seat):
             view = before.view
             hand = view.numbers(view.hand)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from referee.bot.seen import Happened
@@ -71,6 +72,9 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
         action=Action(action.seat, kind, cards, action.drawn),
         text="" if exchange else _told(action.seat, kind, text, action.drawn),
     )
+
+
+_text_of = attrgetter("text")
 
 
 def _told(seat: int, kind: str, cards: str, drawn: int) -> str:
@@ -166,7 +170,7 @@ class SessionView:
 
     def told(self) -> Iterator[str]:
         """Yield what happened in this deal as all seats were told it, an exchange left out."""
-        return (step.text for step in self._log if step.text)
+        return filter(None, map(_text_of, self._log))
 
     @property
     def counts(self) -> Sequence[int]:
