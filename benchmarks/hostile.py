@@ -27,8 +27,8 @@ from referee.errors import RefereeUnavailable
 from referee.matches.match import Progress, SessionResult
 
 HONEST = range(1, PLAYERS + 1)
-SESSIONS = 64
-"""Of one honest match; matches follow each other."""
+SESSIONS = 4000
+"""Of one honest match: so many that they do not all end at the same time. Matches follow each other."""
 WARM = 50
 """Sessions that are played before anything is measured."""
 LOOK_SECONDS = 0.05
@@ -84,23 +84,24 @@ class Tables:
         return sum(begin <= at < end for at in self.finished) / (end - begin)
 
     def stop(self) -> None:
-        """Play the last match to its end."""
+        """Break the last match off."""
         self._over.set()
         self._thread.join()
 
     def _play(self) -> None:
         while not self._over.is_set():
-            voided = 0
+            begun = self.voided
             try:
                 for update in run_match(self._referee.address, "worker", spec(MATCH, HONEST, SESSIONS)):
                     if isinstance(update, Progress):
-                        voided = update.sessions_voided
+                        self.voided = begun + update.sessions_voided
                     elif isinstance(update, SessionResult):
                         self.finished.append(time.perf_counter())
                         self.faults += sum(update.faults)
+                    if self._over.is_set():
+                        return
             except RefereeUnavailable:
                 self.broken += 1
-            self.voided += voided
 
 
 class Outcome(NamedTuple):
