@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 ExpiresIn = Annotated[
-    int | None, typer.Option(metavar="DAYS", help="Days for which the token is good; by default for ever.")
+    int | None, typer.Option(metavar="DAYS", help="Days until the token expires; by default it never does.")
 ]
 
 WIDE = 1_000_000

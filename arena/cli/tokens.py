@@ -57,7 +57,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 @app.command()
 def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json: AsJson = False) -> None:
-    """Put a new token in the place of one, and print it. The old one is refused at once."""
+    """Replace a token with a new one, and print it. The old one is refused at once."""
     with storage_of(ctx) as storage:
         made = tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in)
     if as_json:

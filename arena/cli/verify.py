@@ -52,7 +52,7 @@ def verify(
     ],
     logs: Annotated[
         list[Path] | None,
-        typer.Option("--with", metavar="LOG", help="A bot's own log; the exports must be as it has them."),
+        typer.Option("--with", metavar="LOG", help="A bot's own log, against which the exports are checked."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
