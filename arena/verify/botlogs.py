@@ -191,9 +191,9 @@ def _differences(line: LogLine, signed: SignedLine, played: PlayedSession) -> It
     if played.signed is None:
         yield "the bot was sent a signature, the export has none"
     elif signed.key != played.signed.key:
-        yield "the bot was sent the signature of another key than the export has: it was signed anew"
+        yield "the bot was sent the signature of another key than the export has: it was signed again"
     elif signed != played.signed:
-        yield "the bot was sent another signature than the export has: it was signed anew"
+        yield "the bot was sent another signature than the export has: it was signed again"
 
 
 def _remark_unseen(found: Comparison, name: str, report: Report, lines: Mapping[int, LogLine]) -> None:

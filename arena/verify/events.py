@@ -94,7 +94,9 @@ def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> No
     void = course.void.setdefault(place, {})
     for name, attempt in attempts.items():
         if name not in numbers:
-            raise lines.wrong(f"details.attempts: {name!r} is none of the {len(numbers)} sessions of a match")
+            raise lines.wrong(
+                f"details.attempts: {name!r} is not one of the {len(numbers)} sessions of a match"
+            )
         session = numbers[name]
         lines.same(f"details.attempts.{name}", attempt, void.get(session, 0) + 1)
         void[session] = attempt
@@ -109,14 +111,14 @@ def _check_entrants(lines: Lines, head: Head, late: list[tuple[str, int]], gone:
             (at for at, (one, other) in enumerate(zip(given, expected, strict=False)) if one != other),
             min(len(given), len(expected)),
         )
-        raise lines.wrong(f"entrants.{at}: is not as the head and the events have it")
+        raise lines.wrong(f"entrants.{at}: does not match the head and the events")
     for entrant in head.tournament.entrants:
         if entrant.withdrawn_after != gone.get(entrant.number):
-            raise lines.wrong(f"entrants.{entrant.number - 1}.withdrawn_after: is not as the events have it")
+            raise lines.wrong(f"entrants.{entrant.number - 1}.withdrawn_after: does not match the events")
 
 
 def _whole(lines: Lines, event: EventPart, name: str) -> int:
     value = event.details.get(name)
     if type(value) is not int or value < 0:
-        raise lines.wrong(f"details.{name}: is no whole number")
+        raise lines.wrong(f"details.{name}: is not a whole number")
     return value

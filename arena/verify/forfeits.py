@@ -27,7 +27,7 @@ def check_forfeit(
     at_limit = seat is not None and faults[seat] >= limits.faults
     reasons = [at_limit, absent is not None, used is not None]
     if seat is None and any(reasons):
-        raise lines.wrong(f"{where}: absent, used_ms: stand there, but nobody forfeits")
+        raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
     if seat is None:
         return
     if sum(reasons) > 1:

@@ -106,7 +106,7 @@ def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -
         lines.same(f"{where}.number", entrant.number, place)
         found = BOT.fullmatch(entrant.bot)
         if found is None:
-            raise lines.wrong(f"{where}.bot: {entrant.bot!r} is no owner/bot@version")
+            raise lines.wrong(f"{where}.bot: {entrant.bot!r} is not owner/bot@version")
         lines.same(f"{where}.owner", entrant.owner, found[1])
     bots = [entrant.bot for entrant in entrants]
     if len(set(bots)) < len(bots):
@@ -126,7 +126,7 @@ def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
     if not ended:
         raise lines.wrong(f"state: is {part.state!r}, but the seed is revealed")
     if head.beacon is None and part.beacon_value is not None:
-        raise lines.wrong("beacon_value: stands there, but the head has no beacon")
+        raise lines.wrong("beacon_value: is there, but the head has no beacon")
     if head.beacon is not None and part.beacon_value is None and part.started_at is not None:
         raise lines.wrong("beacon_value: is missing")
     return seed
@@ -140,7 +140,7 @@ def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
         if text is not None:
             check_time(lines, name, text)
     if part.started_at is not None and head.locked_at is None:
-        raise lines.wrong("started_at: stands there, but the head was never locked")
+        raise lines.wrong("started_at: is there, but the head was never locked")
 
 
 def check_time(lines: Lines, name: str, text: str) -> None:
@@ -150,4 +150,4 @@ def check_time(lines: Lines, name: str, text: str) -> None:
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
-        raise lines.wrong(f"{name}: {text!r} is no time with its zone")
+        raise lines.wrong(f"{name}: {text!r} is not a time with a time zone")

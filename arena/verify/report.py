@@ -15,8 +15,8 @@ UNPROVEN = (
     "that the commitment was published in time: compare it with what anyone noted, or bots were sent",
     "that actions and faults are those of the bots, where the organiser has the referees' keys: a bot's own"
     " log (--with) tells",
-    "that bots which are said to have been absent were, and how long bots thought",
-    "that bots which are different owners by name are different people",
+    "that bots reported absent were absent, and how long bots thought",
+    "that different owners are different people",
     "that late entries, withdrawals, pauses, stops and cancellations were not timed to somebody's advantage",
     "that no session was played before, and given up, with the same cards",
 )

@@ -85,7 +85,7 @@ class Rounds:
         if not self._head.format.in_batches:
             self._lines.same("round", number, self._report.rounds)
         elif any(number == part.round for part in self._parts):
-            raise self._lines.wrong(f"round: {number} stands twice")
+            raise self._lines.wrong(f"round: {number} occurs twice")
         planned = self._head.tournament.rounds
         if planned is not None and number > planned:
             raise self._lines.wrong(f"round: is {number}, but there are {planned}")
@@ -137,7 +137,7 @@ class Rounds:
 
     def _check_pool_line(self, where: str, line: PoolLine) -> None:
         if not math.isfinite(line.rating):
-            raise self._lines.wrong(f"{where}.rating: is no number")
+            raise self._lines.wrong(f"{where}.rating: is not a number")
         since = line.since
         if since is None:
             if line.bot in self._ratings:

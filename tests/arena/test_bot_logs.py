@@ -122,7 +122,7 @@ def test_session_when_altered_and_signed_anew_then_each_author_at_its_table_find
         for session in (f"session {ALTERED}/1", f"session {ALTERED}/2"):
             assert f"{session}: its deals are not those that the bot saw: it was altered" in found[bot]
             assert (
-                f"{session}: the bot was sent another signature than the export has: it was signed anew"
+                f"{session}: the bot was sent another signature than the export has: it was signed again"
                 in found[bot]
             )
 
@@ -142,7 +142,7 @@ def test_session_when_altered_and_signed_with_the_organisers_own_key_then_author
         sign_anew(tx, own)
     for bot in BOTS:
         told = problems(altered, write(kept_by(honest.storage, bot)))
-        assert any(one.endswith("another key than the export has: it was signed anew") for one in told)
+        assert any(one.endswith("another key than the export has: it was signed again") for one in told)
 
 
 def test_head_when_it_is_another_then_the_commitment_that_the_bot_was_sent_tells(
@@ -205,7 +205,7 @@ def test_line_when_the_bot_could_not_read_a_session_then_the_signature_alone_is_
     bot = next(bot for bot in BOTS if ALTERED in kept_by(honest.storage, bot)[0]["session"])
     log = write([line | {"deals_digest": None} for line in kept_by(honest.storage, bot)])
     assert problems(honest, log) == []
-    assert any("it was signed anew" in one for one in problems(altered, log))
+    assert any("it was signed again" in one for one in problems(altered, log))
 
 
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:

@@ -43,7 +43,7 @@ def test_export_when_batches_end_out_of_order_then_it_has_them_in_the_order_of_t
 def test_export_when_a_batch_is_named_like_another_then_that_is_wrong(lines: list[str]) -> None:
     first, second, *_ = rounds_of(lines)
     changed = [line.replace(f'"round":{second},', f'"round":{first},') for line in lines]
-    assert f"round: {first} stands twice" in problem(signed_again(changed))
+    assert f"round: {first} occurs twice" in problem(signed_again(changed))
 
 
 def test_export_when_a_batch_has_a_number_beyond_the_last_then_that_is_wrong(lines: list[str]) -> None:

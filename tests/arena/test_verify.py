@@ -196,7 +196,7 @@ def test_entrant_that_has_withdrawn_is_found_at_a_table(cup: list[str]) -> None:
     def withdraw(part: Any) -> None:
         part["entrants"][0]["withdrawn_after"] = 1
 
-    assert "withdrawn_after: is not as the events have it" in problem(edited(cup, "tournament", withdraw))
+    assert "withdrawn_after: does not match the events" in problem(edited(cup, "tournament", withdraw))
 
 
 def test_session_that_stops_early_or_goes_on_is_found(world: World) -> None:

@@ -107,8 +107,8 @@ def enter_at_once(parts: list[Any]) -> list[Any]:
     ("change", "found"),
     [
         (drop_round, "2 rounds stand before the end, should be 3"),
-        (drop_event("entered"), "entrants.8: is not as the head and the events have it"),
-        (drop_event("withdrew"), "entrants.0.withdrawn_after: is not as the events have it"),
+        (drop_event("entered"), "entrants.8: does not match the head and the events"),
+        (drop_event("withdrew"), "entrants.0.withdrawn_after: does not match the events"),
         (drop_event("finished"), "the events leave the tournament running"),
         (enter_at_once, "round 1: "),
     ],
