@@ -176,7 +176,7 @@ async def garbage(address: str) -> None:
 
 
 async def packed(address: str) -> None:
-    """A table of four bots that answer all turns with cards that are no numbers."""
+    """Play a table of four bots that answer all turns with numbers that are no cards."""
     bots = [asyncio.create_task(_packed_bot(address, number)) for number in BOTS]
     while True:
         await asyncio.to_thread(_run_packed, address)

@@ -78,7 +78,7 @@ def _read_pids(up: Process) -> Iterator[tuple[str, int]]:
 
 
 def kept_log(settings: Settings, bot: str) -> Path:
-    """Where a bot of a running arena keeps its log of sessions."""
+    """Return where a bot of a running arena keeps its log of sessions."""
     return settings.data / f"{bot.replace('/', '.')}.jsonl"
 
 

@@ -45,12 +45,12 @@ def played(world: World, run: Callable[..., Any] = play_by_table, **fields: obje
 
 
 def play_otherwise(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """An organiser who makes up what was played at one table, with the cards that were dealt."""
+    """Play as an organiser who makes up the play at one table, with the cards that were dealt."""
     return play_by_table(route, spec, how="otherwise" if spec.match_id == ALTERED else "")
 
 
 def kept_by(storage: Storage, bot: str) -> list[Line]:
-    """What a bot of the SDK has kept of a tournament that is in this database as it was played."""
+    """Return what a bot of the SDK has kept of a tournament that this database holds as it was played."""
     kept: list[Line] = []
     with storage.read() as tx:
         cup = tx.get_one(Tournament, 1)
@@ -86,13 +86,13 @@ Write = Callable[[list[Line]], BotLog]
 
 
 def held(world: World, log: BotLog) -> tuple[Report, Comparison]:
-    """The export by itself, and held to a log."""
+    """Check the export by itself, and against a log."""
     report = check_export((line.encode() for line in lines_of(world)), wanted=sessions_in([log]))
     return report, compare(log, [report])
 
 
 def problems(world: World, log: BotLog) -> list[str]:
-    """What a log tells of an export that is right by itself, without the names of its lines."""
+    """Return what a log finds in an export that is right by itself, without the names of its lines."""
     report, found = held(world, log)
     assert report.problem is None
     return [problem.partition(": ")[2] for problem in found.problems]
@@ -209,7 +209,7 @@ def test_line_when_the_bot_could_not_read_a_session_then_the_signature_alone_is_
 
 
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:
-    """What is kept of a session whose end the bot did not see."""
+    """Return what is kept of a session whose end the bot did not see."""
     nothing = dict.fromkeys(("points", "faults", "forfeit", "signed"))
     return line | nothing | {"deals": deals, "deals_digest": digest, "attempt": attempt, "end": "lost"}
 

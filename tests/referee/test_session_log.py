@@ -27,7 +27,7 @@ def first_legal(turn: Turn) -> Play | None:
 
 
 async def kept_of(spec: MatchSpec) -> tuple[list[Entry], list[SessionResult]]:
-    """What the bots of a match keep of it, and its results."""
+    """Return what the bots of a match keep of it, and its results."""
     kept: list[Entry] = []
     async with referee() as address:
         clients = [
