@@ -22,6 +22,9 @@ SECRETS = {
     "PGPASSWORD": "pass",
 }
 
+OWN = {"ARENA_TOKEN", "ARENA_REFEREE", "ARENA_BOT_LOG"}
+"""Variables that the demo gives to its bots."""
+
 PRINT = [sys.executable, "-c", "import os; print(sorted(name for name in os.environ), flush=True)"]
 
 
@@ -96,4 +99,4 @@ def test_demo_when_it_runs_then_its_bots_have_only_their_own_variables(tmp_path:
             process.terminate()
             process.communicate()
     names = {variable.partition(b"=")[0].decode() for variable in variables}
-    assert {name for name in names if name.startswith(("ARENA_", "PG"))} == {"ARENA_TOKEN", "ARENA_REFEREE"}
+    assert {name for name in names if name.startswith(("ARENA_", "PG"))} == OWN
