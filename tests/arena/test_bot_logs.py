@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +319,31 @@ def test_tournament_of_real_bots_when_an_organiser_blames_one_then_the_log_of_ea
             assert len(found.problems) == problems_, found
             assert found.same == 2 - bool(problems_)
             assert found.remarks == []
+
+
+def test_result_when_the_session_was_played_again_then_that_is_a_remark(world: World, write: Write) -> None:
+    played(world)
+    log = write(kept_by(world.storage, BOTS[0])[:1])
+    report, _ = held(world, log)
+    [(name, session)] = report.sessions.items()
+    report.sessions[name] = replace(session, attempt=2)
+    found = compare(log, [report])
+    assert found.problems == []
+    assert found.remarks[0] == (
+        f"line 1: session {name}: the bot was sent the result of attempt 1, "
+        "which came to nothing; attempt 2 counts"
+    )
+
+
+@pytest.mark.parametrize(("state", "problems_"), [("cancelled", 0), ("finished", 1)])
+def test_session_when_it_is_missing_then_it_matters_whether_the_tournament_was_cancelled(
+    world: World, write: Write, state: str, problems_: int
+) -> None:
+    played(world)
+    log = write(kept_by(world.storage, BOTS[0])[:1])
+    report, _ = held(world, log)
+    report.sessions.clear()
+    report.state = state
+    found = compare(log, [report])
+    assert len(found.problems) == problems_
+    assert any("cancelled" in remark for remark in found.remarks) == (not problems_)
