@@ -106,7 +106,7 @@ def demo_folder(folder: Path) -> Iterator[Path]:
     mark = folder / MARK
     if folder.is_symlink() or (folder.exists() and not mark.is_file() and any(folder.iterdir())):
         raise SettingsError(
-            "data", f"{folder} is no demo's folder, so it is left alone; choose another --data"
+            "data", f"{folder} is not the folder of a demo, so it is left alone; choose another --data"
         )
     with ExitStack() as stack:
         try:

@@ -276,7 +276,7 @@ class Deal(DealState):
         """Note an answer in a bomb window; with the last one, play the bomb that has precedence or go on."""
         code = checked(self.rules, seat, self.hands[seat], mask, self.constraints(seat)) if mask else 0
         if code and not self.rules.is_bomb(code):
-            raise IllegalHere(f"{self.rules.text(mask)} is no bomb and must wait for its turn")
+            raise IllegalHere(f"{self.rules.text(mask)} is not a bomb and must wait for its turn")
         window = self._trick.window
         if window.answer(seat, code):
             self._trick.window = CLOSED

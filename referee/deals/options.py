@@ -120,7 +120,7 @@ def refusal(rules: Rules, seat: int, hand: int, mask: int, constraints: Constrai
         return NotInHand(f"seat {seat} does not hold {missing or 'these cards'}")
     code = rules.code(mask)
     if not code:
-        return NotAPlay(f"{rules.text(mask)} is no combination in {rules.ruleset.label}")
+        return NotAPlay(f"{rules.text(mask)} is not a combination in {rules.ruleset.label}")
     return IllegalHere(_why_not(rules, code, constraints))
 
 

@@ -164,7 +164,7 @@ def bombs(ruleset: Ruleset) -> list[str]:
         return []
     order = ruleset.bomb_order or ruleset.bombs
     told = [f"Bombs are {listed([_bomb(ruleset, kind) for kind in order])}."]
-    told.append("They beat any play, of whatever kind and size, that is no bomb.")
+    told.append("They beat any play, of whatever kind and size, that is not a bomb.")
     if len(order) > 1:
         told.append(f"Among bombs the order is: {weakest_first([bare(kind) for kind in order])}.")
     if "pair_run" in ruleset.bombs:

@@ -195,7 +195,7 @@ def check_match(spec: MatchSpec, players: int) -> str:
 def _check_sessions(spec: MatchSpec, players: int) -> str:
     for session in spec.sessions:
         if sorted(session.seating) != list(range(players)):
-            return f"sessions: the seating of session {session.number} is no permutation of the bots"
+            return f"sessions: the seating of session {session.number} is not a permutation of the bots"
         if len(session.seed) != 32:
             return f"sessions: the seed of session {session.number} has {len(session.seed)} bytes, not 32"
         if session.attempt < 1:

@@ -157,11 +157,11 @@ def parse_action(rules: Rules, text: str) -> ActionText:
     """Return an action read from its text, drawn cards aside; ValueError or CardError."""
     match = _ACTION.fullmatch(text)
     if match is None:
-        raise ValueError(f"{shown(text)} is no action")
+        raise ValueError(f"{shown(text)} is not an action")
     seat, mark, cards = match.groups(default="")
     mask = rules.parse(cards)
     if mark and not mask:
-        raise ValueError(f"{shown(text)} is no action")
+        raise ValueError(f"{shown(text)} is not an action")
     return ActionText(int(seat), mask, mark == "!")
 
 

@@ -98,7 +98,7 @@ def _record(least: int, most: int) -> type:
 
     @with_config(_CONFIG)
     class Answer(TypedDict):
-        """A decision that is no action of its own."""
+        """A decision that does not stand among the actions."""
 
         action: Annotated[int, Field(ge=0)]
         """How many actions came before."""

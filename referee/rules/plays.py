@@ -21,7 +21,7 @@ MOST_CODES = 1 << 17
 
 
 class Codes(dict[int, int]):
-    """Play codes by mask, worked out on first use; what is no combination is not remembered."""
+    """Play codes by mask, worked out on first use; what is not a combination is not kept."""
 
     def __init__(self, classify: Callable[[int], int]) -> None:
         super().__init__()

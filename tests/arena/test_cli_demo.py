@@ -29,7 +29,7 @@ def test_demo_folder_of_an_earlier_demo_is_emptied(tmp_path: Path) -> None:
 
 def test_demo_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(SettingsError, match="no demo's folder"), demo_folder(tmp_path):
+    with pytest.raises(SettingsError, match="not the folder of a demo"), demo_folder(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
@@ -37,7 +37,7 @@ def test_demo_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 def test_demo_folder_that_is_a_link_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with pytest.raises(SettingsError, match="no demo's folder"), demo_folder(tmp_path / "link"):
+    with pytest.raises(SettingsError, match="not the folder of a demo"), demo_folder(tmp_path / "link"):
         pass
 
 

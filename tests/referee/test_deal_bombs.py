@@ -40,7 +40,7 @@ def test_window_offers_bombs_only() -> None:
     deal = play(deal_of(rules, ["3D 4D", "4C 9D", f"{QUADS}", "4S 7D"]), "0:3D")
     assert legal_texts(deal, 1) == []
     assert legal_texts(deal, 2) == [QUADS]
-    with pytest.raises(IllegalHere, match="9D is no bomb and must wait for its turn"):
+    with pytest.raises(IllegalHere, match="9D is not a bomb and must wait for its turn"):
         deal.act(1, rules.parse("9D"))
 
 

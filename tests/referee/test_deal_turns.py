@@ -66,7 +66,7 @@ def test_follow_is_by_the_same_kind_and_stronger() -> None:
 
 def test_act_errors_say_what_was_tried() -> None:
     deal = deal_of(rules_with(players=2), ["3D 7C 4S", "4D 4H 9C JS"])
-    with pytest.raises(NotAPlay, match="3D 4S is no combination in test@1"):
+    with pytest.raises(NotAPlay, match="3D 4S is not a combination in test@1"):
         play(deal, "0:3D 4S")
     with pytest.raises(NotInHand, match="seat 0 does not hold JS"):
         play(deal, "0:JS")
