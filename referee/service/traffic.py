@@ -8,7 +8,7 @@ from typing import NamedTuple
 from referee.service.peers import Peer
 from referee.service.sockets import Connection
 
-CALL, CONNECTION = 16 << 10, 64 << 10
+CALL, CONNECTION = 4 << 10, 16 << 10
 """What a call and a new connection cost beside their bytes, as so many bytes."""
 MOST_CONNECTIONS = 256
 """Open connections of a host that are nobody's the arena knows, at most."""
@@ -29,9 +29,9 @@ class Allowance(NamedTuple):
     """What is owed at most, however much was spent."""
 
 
-STRANGERS = Allowance(256 << 10, 8 << 20, 256 << 10)
+STRANGERS = Allowance(64 << 10, 2 << 20, 64 << 10)
 """Of all connections of a host together that are nobody's the arena knows."""
-LET_IN = 512 << 10
+LET_IN = 128 << 10
 """What a host that had spent all must have again before it is let in."""
 KNOWN = Allowance(1 << 20, 4 << 20, 0)
 """Of a connection on which a bot plays, or a token of the arena was shown, by itself, for each bot, and for
@@ -87,10 +87,11 @@ class Traffic:
                     self._forget(peer)
 
     def know(self, peer: Peer | None, now: float, version: int = TOKEN) -> None:
-        """Know a connection until it ends: its last call and itself have cost its host nothing."""
+        """Know a connection until it ends: itself and its last call have cost its host nothing."""
         if peer is None:
             return
-        refund = CALL + CONNECTION if peer in self._received and peer not in self._known else CALL
+        counted = peer in self._received and peer not in self._known
+        refund = CALL + CONNECTION + self._received[peer] if counted else CALL
         self._spend(peer, -refund, now)
         self._known.setdefault(peer, Budget(KNOWN, now))
         bots = self._bots.setdefault(peer, [])

@@ -51,7 +51,7 @@ def test_bytes_when_a_host_connects_again_then_they_stay_spent_until_time_earns_
 
 def test_bytes_when_a_port_is_used_again_then_the_earlier_connections_do_not_count(traffic: Traffic) -> None:
     for number, now in enumerate(range(0, 1000, 10)):
-        assert traffic.look([at(peer(1), MIB - number)], NOW + now) == []
+        assert traffic.look([at(peer(1), STRANGERS.burst // 8 - number)], NOW + now) == []
 
 
 def test_connections_when_they_are_short_then_each_one_seen_counts(traffic: Traffic) -> None:
