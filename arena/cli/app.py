@@ -53,7 +53,7 @@ COMMANDS = (
     Later(
         "token",
         "arena.cli.tokens:app",
-        "Create, list and revoke tokens of workers, organisers and spectators. Bots get theirs with"
+        "Create, list, replace and revoke tokens of workers, organisers and spectators. Bots get theirs with"
         " `arena bot register`.",
     ),
     Later("tournament", "arena.cli.tournaments:app", "Create, start, follow and end tournaments."),

@@ -13,8 +13,8 @@ from referee.matches.auth import Scope
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Make, list, replace and revoke tokens of workers, organisers and spectators. Bots get theirs with "
-    "`arena bot register`.",
+    help="Create, list, replace and revoke tokens of workers, organisers and spectators. Bots get theirs with"
+    " `arena bot register`.",
 )
 
 Name = Annotated[

@@ -143,7 +143,7 @@ class Spy:
     def _learn(self, session: SpySession, ended: Any) -> None:
         view = session.view
         view.happened(ended.actions)
-        hands = [view.mask(hand.cards) for hand in ended.hands]
+        hands = [view.mask(bots_pb2.Hand.FromString(hand).cards) for hand in ended.hands]
         masks = [view.rules.parse(" ".join(action.cards)) for action in view.actions]
         forced = forced_actions(view.rules, hands, view.dealer, 1 if view.clockwise else -1, masks)
         for noted in session.passes:

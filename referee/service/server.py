@@ -49,7 +49,7 @@ log = logging.getLogger("referee")
 
 STREAMS = 256
 """Calls at once on one connection; gRPC's core turns away what goes beyond, at little cost."""
-RECEIVED = 64 << 10
+RECEIVED = 256 << 10
 """About how many bytes of a connection gRPC reads at once: what one connection has sent keeps the others
 waiting no longer than these take."""
 HANDSHAKE_MS = 10_000

@@ -226,7 +226,7 @@ def test_export_when_owners_are_apart_then_it_says_so_and_is_right(cup: list[str
 def test_export_when_an_owner_sits_twice_at_a_table_then_its_tables_are_not_those_of_the_pairing(
     cup: list[str],
 ) -> None:
-    assert ": round 1: tables." in problem(seated_together(cup))
+    assert ": round 1: tables" in problem(seated_together(cup))
 
 
 def test_export_when_the_field_is_no_yes_or_no_then_it_is_refused(cup: list[str]) -> None:
