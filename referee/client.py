@@ -13,7 +13,7 @@ from referee.matches.journal import LogEntry, LogQuery
 from referee.matches.match import MatchSpec, Presence, Update
 from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
-from referee.protocol.requests import match_request, read_update
+from referee.protocol.requests import match_request, read_updates
 from referee.v1 import logs_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
@@ -121,9 +121,7 @@ def run_match(address: str, token: str, spec: MatchSpec, *, tls: ClientTls | Non
         try:
             for response in call:
                 began = True
-                update = read_update(response)
-                if update is not None:
-                    yield update
+                yield from read_updates(response)
         except grpc.RpcError as error:
             raise _meaning(address, error, began=began) from None
         finally:

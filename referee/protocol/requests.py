@@ -165,13 +165,13 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
     )
 
 
-def deals_response(deals: DealsFinished) -> worker_pb2.RunMatchResponse:
-    """Return the message that reports the finished deals of an open session."""
-    return worker_pb2.RunMatchResponse(
-        deals_finished=worker_pb2.DealsFinished(
-            session=deals.number, records=deals.records, banks=_banks(deals.bank_ms)
-        )
-    )
+def deals_response(finished: Iterable[DealsFinished]) -> worker_pb2.RunMatchResponse:
+    """Return the message that reports the finished deals of open sessions."""
+    sessions = [
+        worker_pb2.SessionDeals(session=one.number, records=one.records, banks=_banks(one.bank_ms))
+        for one in finished
+    ]
+    return worker_pb2.RunMatchResponse(deals_finished=worker_pb2.DealsFinished(sessions=sessions))
 
 
 def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
@@ -187,27 +187,23 @@ def progress_response(progress: Progress) -> worker_pb2.RunMatchResponse:
     )
 
 
-def read_update(response: worker_pb2.RunMatchResponse) -> Update | None:
-    """Return what a worker received; None for an update that this version does not know."""
+def read_updates(response: worker_pb2.RunMatchResponse) -> list[Update]:
+    """Return what a worker received; nothing for an update that this version does not know."""
     match response.WhichOneof("update"):
         case "session_finished":
             done = response.session_finished
             forfeit = done.forfeited_by if done.HasField("forfeited_by") else None
             signed = Signed(done.digest, done.signature, done.public_key) if done.digest else None
-            return SessionResult(
-                done.number, tuple(done.points), forfeit, tuple(done.records), tuple(done.faults), signed
-            )
+            points, records, faults = tuple(done.points), tuple(done.records), tuple(done.faults)
+            return [SessionResult(done.number, points, forfeit, records, faults, signed)]
         case "progress":
             seen = response.progress
-            return Progress(
-                seen.decisions,
-                seen.sessions_open,
-                tuple(seen.waiting_for),
-                seen.sessions_voided,
-                tuple(seen.sessions_left),
-            )
+            waiting, left = tuple(seen.waiting_for), tuple(seen.sessions_left)
+            return [Progress(seen.decisions, seen.sessions_open, waiting, seen.sessions_voided, left)]
         case "deals_finished":
-            deals = response.deals_finished
-            return DealsFinished(deals.session, tuple(deals.records), _read_banks(deals.banks))
+            return [
+                DealsFinished(deals.session, tuple(deals.records), _read_banks(deals.banks))
+                for deals in response.deals_finished.sessions
+            ]
         case _:
-            return None
+            return []

@@ -20,7 +20,7 @@ from referee.service.folder import SocketFolder
 from referee.service.stream import clock
 
 METHOD = "Echo"
-GAP_SECONDS = 0.04
+GAP_SECONDS = 0.1
 """How long after one message came back the next one is sent, where nobody asks for it sooner: a message costs
 a third of a millisecond of CPU time."""
 PATIENCE_SECONDS = 60.0

@@ -104,7 +104,7 @@ class WorkerServicer:
                     await context.write(requests.result_response(result).SerializeToString())
             over = match.done or bool(match.ended)
             if over or clock() >= deals_due:
-                for deals in match.take_deals():
+                if deals := match.take_deals():
                     await context.write(requests.deals_response(deals).SerializeToString())
                 deals_due = clock() + PROGRESS_SECONDS
             if not over or match.left or not began:  # whoever got no update knows that nothing has begun

@@ -25,7 +25,7 @@ from referee.protocol.requests import (
     match_request,
     progress_response,
     read_match,
-    read_update,
+    read_updates,
 )
 from referee.v1 import logs_pb2
 from referee.worker.v1alpha1 import worker_pb2
@@ -51,16 +51,19 @@ def test_session_when_it_goes_on_then_what_is_finished_is_sent_and_read(last: Le
 
 
 @pytest.mark.parametrize(
-    ("update", "message"),
+    ("updates", "message"),
     [
-        (DealsFinished(3, ('{"deal":1}', '{"deal":2}'), (100, 0, 7, 1)), deals_response),
-        (Progress(5, 2, ("a/b@1",), 3, (8, 9)), progress_response),
+        (
+            [DealsFinished(3, ('{"deal":1}', '{"deal":2}'), (100, 0, 7, 1)), DealsFinished(5, ("",))],
+            deals_response,
+        ),
+        ([Progress(5, 2, ("a/b@1",), 3, (8, 9))], lambda updates: progress_response(*updates)),
     ],
 )
-def test_update_when_sent_and_read_then_it_is_as_it_was(
-    update: Any, message: Callable[[Any], worker_pb2.RunMatchResponse]
+def test_updates_when_sent_and_read_then_they_are_as_they_were(
+    updates: list[Any], message: Callable[[Any], worker_pb2.RunMatchResponse]
 ) -> None:
-    assert read_update(message(update)) == update
+    assert read_updates(message(updates)) == updates
 
 
 def test_entry_when_sent_and_read_then_it_is_as_it_was() -> None:

@@ -270,9 +270,7 @@ class RunMatchResponse(_message.Message):
 
     @_builtins.property
     def deals_finished(self) -> Global___DealsFinished:
-        """deals_finished comes now and then for a session that is still being played, and once for one that is void, where
-        deals have finished that were not told of yet.
-        """
+        """deals_finished comes now and then, with the deals that finished in sessions that are being played or are void."""
 
     def __init__(
         self,
@@ -341,7 +339,31 @@ Global___MatchProgress: _TypeAlias = MatchProgress  # noqa: Y015
 
 @_typing.final
 class DealsFinished(_message.Message):
-    """DealsFinished are deals of a session that is not finished, or has come to nothing. They count all the same."""
+    """DealsFinished are deals of sessions that are not finished, or have come to nothing. They count all the same."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def sessions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionDeals]:
+        """sessions are the sessions in which deals have finished since the last message; one may stand in it twice."""
+
+    def __init__(
+        self,
+        *,
+        sessions: _abc.Iterable[Global___SessionDeals] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sessions", b"sessions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DealsFinished: _TypeAlias = DealsFinished  # noqa: Y015
+
+@_typing.final
+class SessionDeals(_message.Message):
+    """SessionDeals are finished deals of one session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -371,7 +393,7 @@ class DealsFinished(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___DealsFinished: _TypeAlias = DealsFinished  # noqa: Y015
+Global___SessionDeals: _TypeAlias = SessionDeals  # noqa: Y015
 
 @_typing.final
 class SessionFinished(_message.Message):
