@@ -43,7 +43,8 @@ class Calls:
         """Calls that have not ended."""
         self._silent = PeerLimit("calls that have sent no request", SILENT, SILENT_FROM_PEER)
         self.stopping = False
-        """Set when the referee is about to stop: broken calls are waited for no longer."""
+        """Set when the referee is about to stop: new calls are refused, broken ones are not waited for."""
+        logging.getLogger("grpc._cython.cygrpc").addFilter(_is_trouble)
 
     def unary(self, call: _Call, request: type[Message]) -> Any:
         """Return the handler of a call with one request and one answer."""
@@ -99,7 +100,7 @@ class Calls:
             self.open += 1
             self._gate.called(context)
             try:
-                return await _answer(call, request, context)
+                return await _answer(self._refused if self.stopping else call, request, context)
             except grpc.aio.InternalError as error:
                 # The client went, or takes nothing, while something was sent: no status reaches it any more.
                 log.debug("a call broke: %s", error)
@@ -110,10 +111,18 @@ class Calls:
 
         return served
 
+    async def _refused(self, _request: Any, _context: CallContext) -> Any:
+        raise Refused(Reason.CLOSING)
+
     async def _end_of(self, context: CallContext) -> None:
         """Wait until the client has ended the call, or the referee stops."""
         while not (context.done() or context.cancelled() or self.stopping):
             await asyncio.sleep(LOOK_SECONDS)
+
+
+def _is_trouble(record: logging.LogRecord) -> bool:
+    """Return whether a record of gRPC's core tells of more than a call that was cancelled before it began."""
+    return record.exc_info is None or record.exc_info[0] is not asyncio.CancelledError
 
 
 async def _answer(call: _Call, request: Any, context: CallContext) -> Any:

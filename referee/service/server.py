@@ -102,6 +102,7 @@ async def serve(
     beat.cancel()
     await services.end()
     await server.stop(0)
+    services.close()
 
 
 class Services:
@@ -143,7 +144,7 @@ class Services:
             yield servicer.handler(self._calls)
 
     async def end(self) -> None:
-        """Stop what runs, and give the open calls some time to end."""
+        """Stop what runs, refuse new calls, and give the open ones some time to end."""
         self.lobby.close_all(CLOSING)
         self.health.end()
         self._calls.stopping = True
@@ -152,6 +153,9 @@ class Services:
             await asyncio.sleep(0.01)
         self.gate.stop()
         await self.loopback.stop()
+
+    def close(self) -> None:
+        """Let the threads end that calls have used; none must come any more."""
         self.access.close()
         self._logs.close()
 

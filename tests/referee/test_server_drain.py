@@ -1,20 +1,26 @@
 """A referee that is told to stop in the middle of a match."""
 
 import asyncio
+import logging
 import signal
+import threading
 
+import grpc
 import pytest
 
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
+from referee.matches.auth import BotIdentity
 from referee.matches.match import Limits, SessionResult
 from referee.protocol.reasons import Reason, read_failure
-from referee.service.server import ServerOptions
+from referee.service.server import ServerOptions, Services
 from referee.v1 import bots_pb2
+from tests.referee.hostile import PREFACE, hello, play, settings, socket, status_of
 from tests.referee.processes import referee_process
 from tests.referee.support import (
     DEADLINE,
     WORKER_TOKEN,
+    Tokens,
     WireBot,
     check_records,
     lowest,
@@ -115,3 +121,38 @@ async def test_referee_process_when_it_gets_sigterm_then_it_finishes_what_is_ope
             results = await running
         assert await process.ended() == 0
     assert [result.faults for result in results] == [(0, 0, 0, 0)] * 2
+
+
+class SlowTokens(Tokens):
+    """Looks the first bot's token up until it is told to end."""
+
+    def __init__(self) -> None:
+        self.begun, self.end = threading.Event(), threading.Event()
+
+    def bot(self, token: str) -> BotIdentity | None:
+        if token == "bot-1":
+            self.begun.set()
+            self.end.wait(DEADLINE)
+        return super().bot(token)
+
+
+async def test_stop_when_calls_are_open_then_new_ones_are_refused() -> None:
+    stop, tokens = asyncio.Event(), SlowTokens()
+    async with referee(stop=stop, tokens=tokens) as address, socket(address) as connection:
+        await connection.send(PREFACE + settings() + play(1))
+        await asyncio.to_thread(tokens.begun.wait, DEADLINE)
+        stop.set()
+        codes = [await status_of(address, "Play", [hello()], "bot-2", end=False)]
+        while codes[-1] is not grpc.StatusCode.UNAVAILABLE and len(codes) < 100:  # until it has begun to stop
+            codes.append(await status_of(address, "Play", [hello()], "bot-2", end=False))
+        tokens.end.set()
+    assert codes[-1] is grpc.StatusCode.UNAVAILABLE
+
+
+def test_log_when_a_call_was_cancelled_before_it_began_then_it_is_no_trouble(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    Services(Tokens(), OPTIONS)
+    for error in (asyncio.CancelledError(), RuntimeError("an error")):
+        logging.getLogger("grpc._cython.cygrpc").error("a call failed", exc_info=error)
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == ["an error"]
