@@ -105,6 +105,11 @@ class NoJournal:
         return []
 
 
+def notice_entry(version: int, notice: Notice) -> Entry:
+    """Return the log entry that tells an author of a notice that is about no session."""
+    return Entry(version, EntryKind.NOTICE, notice.code.value, notice.text)
+
+
 def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry:
     """Return the log entry that tells an author of a fault or a notice in a session."""
     if isinstance(event, Notice):

@@ -247,7 +247,7 @@ class AnyLobby(RuleBasedStateMachine):
             self.check(table)
         waiting = [handle for _, handle in lobby._alarms]
         assert all(handle in waiting for handle in tables), "a table waits without an alarm"
-        assert lobby._tables == tables, "a closed table is kept"
+        assert lobby._tables._open == tables, "a closed table is kept"
         assert max(Counter(waiting).values(), default=0) <= MOST_ALARMS, "alarms pile up"
         for bot in self.bots.values():
             assert lobby.presence(bot.number).sessions <= max(bot.connection.max_sessions, len(tables))

@@ -11,10 +11,11 @@ from referee.matches.clock import UNSENT_GRACE
 from referee.matches.connection import LOST_SECONDS, PING_SECONDS, READY_SECONDS
 from referee.matches.events import DealStarted, SessionEnd, SessionEnded
 from referee.matches.journal import EntryKind
-from referee.matches.lobby import BEAT_SECONDS, FAILING, MAX_VOIDED
+from referee.matches.lobby import BEAT_SECONDS
 from referee.matches.match import DealsFinished, Limits, MatchSpec
 from referee.matches.resuming import finished_deals
 from referee.matches.table import Table
+from referee.matches.tables import FAILING, MAX_VOIDED
 from tests.referee.harness import FakeBot, Harness, four, started
 from tests.referee.support import check_records, match_spec
 

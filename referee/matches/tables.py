@@ -1,0 +1,283 @@
+"""The tables of a referee: which session begins next, and what comes of it when it ends."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import ParamSpec
+
+from referee.matches.alarms import Alarms
+from referee.matches.connections import Connections
+from referee.matches.events import Notice, NoticeCode, SessionEnd
+from referee.matches.journal import Entry, EntryKind, Journal, notice_entry
+from referee.matches.link import TableLink
+from referee.matches.match import SessionSpec, Signed
+from referee.matches.running import Match, Matches, Overrun
+from referee.matches.shares import take_turns
+from referee.matches.table import INFINITY, Table
+
+MAX_VOIDED = 10
+"""Sessions of a match that may be voided before the match is given back to the worker."""
+BUSY = "the referee is too busy to hand out turns"
+FAILING = "the referee fails at tables of this match; its log says how"
+
+_JOINING = 0
+"""The handle under which matches that wait for absent bots are called; no session has it."""
+
+P = ParamSpec("P")
+
+log = logging.getLogger("referee")
+
+
+class Tables:
+    """The tables at which sessions are played. A failure at one of them ends that table alone."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        matches: Matches,
+        alarms: Alarms,
+        journal: Journal,
+        sign: Callable[[str], Signed],
+    ) -> None:
+        """Create none yet. ``sign`` signs the digest of a session's result."""
+        self._connections = connections
+        self._matches = matches
+        self._alarms = alarms
+        self._journal = journal
+        self._sign = sign
+        self._open: dict[int, Table] = {}
+        """By handle."""
+        self._handles = count(_JOINING + 1)
+        self._joining = INFINITY
+        """The time of the next alarm of the matches that wait for absent bots."""
+        self.draining = ""
+        """Why no further session begins; empty while sessions may."""
+        self.unsettled = False
+        """Whether sessions that wait may begin, or must be waited for in another way."""
+        self.failures = 0
+        """Tables that were ended by an exception."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def unsettle(self) -> None:
+        """Note that sessions that wait may begin, or must be waited for in another way."""
+        self.unsettled = True
+
+    def tick(self, now: float) -> None:
+        """Do what time asks for: turns that ran out, matches that waited long enough."""
+        for when, handle in self._alarms.due(now):
+            if handle == _JOINING:
+                if self._joining == when:
+                    self._joining = INFINITY
+                    self.unsettled = True
+                continue
+            table = self._open.get(handle)
+            if table is not None and table.expected == when:
+                table.expected = INFINITY
+                self.guarded(table, table.expire, now)
+        if self.unsettled:
+            self.start_sessions(now)
+
+    # How sessions begin
+
+    def start_sessions(self, now: float) -> None:
+        """Start every session whose bots are here, or were waited for long enough, and have room.
+
+        What is not finished of a match whose time is up is forfeited.
+        """
+        self.unsettled = False
+        for match in self._matches:
+            if match.is_overdue(now):
+                self._end_overdue(match, now)
+        if self.draining:
+            self._expect_joining(now)
+            return
+        ready: dict[Match, list[int]] = {}
+        for match in self._matches:
+            if not match.waiting:
+                continue
+            absent = self.absent(match)
+            for index in absent:
+                self._tell_absent(match, index)
+            if match.may_start(now, absent=bool(absent)):  # those who are absent forfeit, and need no room
+                ready[match] = [bot.version_id for i, bot in enumerate(match.spec.bots) if i not in absent]
+        for match in take_turns(ready, self._connections.has_room):
+            self._start_session(match, match.waiting.popleft(), now)
+            if not match.waiting:
+                match.deadline = None
+        self._expect_joining(now)
+
+    def _end_overdue(self, match: Match, now: float) -> None:
+        """Have the bot that thought longest forfeit what is not finished of a match whose time is up.
+
+        If none was asked anything, sessions that have not begun are forfeited by those who are not there.
+        """
+        overrun = match.overrun_at(now)
+        for table in list(match.tables.values()):
+            self._overrun(match, overrun, table)
+        while match.waiting and not match.backlogged and not self.draining:
+            if not any(overrun.used_ms) and not self._missing(match):
+                match.leave()
+                match.wake()
+                return
+            self._start_session(match, match.waiting.popleft(), now)
+
+    def _overrun(self, match: Match, overrun: Overrun, table: Table) -> None:
+        """Have a table end as the time of its match is up."""
+        seating = match.seating(table)
+        used_ms = [overrun.used_ms[bot] for bot in seating]
+        text = (
+            f"the time of the match, {match.spec.limits.match_ms / 1000:g} s, was up; the bot had thought "
+            f"longest of all, {max(used_ms) / 1000:.3f} s, and forfeits the session"
+        )
+        version = match.spec.bots[overrun.bot].version_id
+        self._journal.add(Entry(version, EntryKind.FAULT, "match_time", text, table.info.session_id))
+        self.guarded(table, table.forfeit, seating.index(overrun.bot), {"used_ms": used_ms})
+
+    def _missing(self, match: Match) -> list[int]:
+        """Return which bots are absent, or else which have no room."""
+        room = self._connections.has_room
+        return self.absent(match) or [i for i, bot in enumerate(match.spec.bots) if not room(bot.version_id)]
+
+    def _expect_joining(self, now: float) -> None:
+        """Be called when the first match has waited for absent bots long enough, or has no more time."""
+        soonest = self._matches.soonest(now)
+        if soonest is not None and soonest < self._joining:
+            self._joining = soonest
+            self._alarms.set(soonest, _JOINING)
+
+    def absent(self, match: Match) -> list[int]:
+        """Return which of the match's bots can be given no session here, by their index in it."""
+        return [i for i, bot in enumerate(match.spec.bots) if self._why_absent(match, bot.version_id)]
+
+    def _why_absent(self, match: Match, version: int) -> str:
+        return self._connections.why_absent(version, match.rules.ruleset, match.spec.limits.min_sessions)
+
+    def _tell_absent(self, match: Match, index: int) -> None:
+        """Tell a bot that is connected why its match waits for it, once for each of its streams."""
+        version = match.spec.bots[index].version_id
+        connection = self._connections.get(version)
+        if connection is not None and match.told.get(version) is not connection:
+            match.told[version] = connection
+            why = self._why_absent(match, version)
+            text = f"match {match.spec.match_id} waits for the bot, which {why}"
+            notice = Notice(NoticeCode.NOT_SEATED, text)
+            connection.outbox.put(notice)
+            self._journal.add(notice_entry(version, notice))
+
+    def _start_session(self, match: Match, session: SessionSpec, now: float) -> None:
+        """Begin a session; it is over at once where absent bots or the match's time forfeit it."""
+        versions = [match.spec.bots[bot].version_id for bot in session.seating]
+        overrun = match.overrun
+        absent = self._missing(match) if overrun else self.absent(match)  # before the bots are seated
+        table = self._set_up(match, session, versions)
+        streams = [self._connections.get(version) for version in versions]
+        outboxes = [None if stream is None else stream.outbox for stream in streams]
+        self.guarded(table, table.start, now, outboxes)
+        if table.over:
+            return
+        if overrun and any(overrun.used_ms):
+            self._overrun(match, overrun, table)
+        elif absent:
+            # Of several absent bots, the one to forfeit changes from session to session.
+            forfeiter = absent[session.number % len(absent)]
+            self._note_absent(match, forfeiter, table.info.session_id)
+            seats = sorted(session.seating.index(index) for index in absent)
+            self.guarded(table, table.forfeit, session.seating.index(forfeiter), {"absent": seats})
+
+    def _set_up(self, match: Match, session: SessionSpec, versions: list[int]) -> Table:
+        """Return a new table, at which the bots sit; ``versions`` are theirs by seat."""
+        handle = match.turn = next(self._handles)
+        info, finished = match.info(session, handle), partial(self._finish, match, session, handle)
+        links = (self._connections, self._alarms, self._journal, self._sign, finished)
+        table = Table(info, session.seed, TableLink(info, match, versions, *links))
+        if session.after is not None:
+            table.go_on(session.after)
+        table.watched = match.broadcast.spectators > 0
+        match.tables[handle] = self._open[handle] = table
+        for seat, version in zip(table.seats, versions, strict=True):
+            self._connections.sit(version, handle, seat)
+        return table
+
+    def _note_absent(self, match: Match, index: int, session_id: str) -> None:
+        version = match.spec.bots[index].version_id
+        why = self._why_absent(match, version) or "had no session left for the match"
+        text = f"the bot {why} when its match began, and forfeits the session"
+        self._journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
+
+    # How they end
+
+    def _finish(self, match: Match, session: SessionSpec, handle: int) -> None:
+        """Clear the table of a session that is over."""
+        table = match.tables.pop(handle)
+        del self._open[handle]
+        early = table.end is not SessionEnd.PLAYED
+        for bot in session.seating:
+            self._connections.leave(match.spec.bots[bot].version_id, handle, early=early)
+        self.unsettled = True
+        if table.end is not SessionEnd.VOID:
+            match.add_result(table)
+        else:
+            match.add_void(table)
+            if not match.ended:
+                self._count_void(match)
+        if match.cut and not match.tables and not match.ended:
+            self.close_match(match, self.draining)
+
+    def _count_void(self, match: Match) -> None:
+        """Count a session that came to nothing through the referee's fault: another attempt plays it."""
+        match.voided += 1
+        if match.voided > MAX_VOIDED:
+            self.close_match(match, FAILING if match.failed else BUSY)
+        elif self.draining:
+            match.cut = True
+
+    def close_match(self, match: Match, reason: str) -> None:
+        """Stop a match: what is not finished is void."""
+        if not match.complete:
+            match.ended = match.ended or reason
+        match.leave()
+        self._note_voids(match)
+        for table in list(match.tables.values()):
+            self.guarded(table, table.void)
+        self._matches.remove(match)
+        match.broadcast.over = True
+        match.wake()
+
+    def _note_voids(self, match: Match) -> None:
+        """Note once for each bot's author that the open sessions of a match are void."""
+        if match.tables:
+            sessions = f"{len(match.tables)} session{'' if len(match.tables) == 1 else 's'}"
+            again = "what is missing is played on later, with new cards"
+            text = f"{sessions} of match {match.spec.match_id} void: {match.ended}; {again}"
+            for bot in match.spec.bots:
+                self._journal.add(Entry(bot.version_id, EntryKind.NOTICE, "void", text))
+
+    # Failures
+
+    def guarded(self, table: Table, act: Callable[P, object], *given: P.args, **named: P.kwargs) -> None:
+        """Have a table do something; if it fails, only that table ends."""
+        try:
+            act(*given, **named)
+        except Exception:
+            self.fail(table)
+
+    def fail(self, table: Table) -> None:
+        """End a table at which an exception was raised, which is to be called while it is handled.
+
+        Its session is void; the exception is logged and counted.
+        """
+        log.exception("session %s failed, and is void", table.info.session_id)
+        self.failures += 1
+        handle = table.info.handle
+        for match in self._matches:
+            match.failed = match.failed or handle in match.tables
+        try:
+            table.void()
+        except Exception:
+            log.exception("session %s cannot be told of its end", table.info.session_id)
+        if handle in self._open:
+            table.over, table.end = True, SessionEnd.VOID
+            table.events.finished()
