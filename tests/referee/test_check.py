@@ -12,8 +12,9 @@ from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
 from referee.check.session import BotSession
 from referee.errors import ListenError
 from referee.v1 import bots_pb2
-from tests.referee.check_bots import Absentee, Mute, OneShot
 from tests.referee.good_bots import GoodBot, RulesBot
+from tests.referee.mistakes.streams import Absentee, OneShot
+from tests.referee.mistakes.turns import Mute, NoTiles
 from tests.referee.support import DEADLINE
 
 PATIENCE = 10.0
@@ -40,10 +41,11 @@ async def check_bot(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def program(name: str) -> list[str]:
-    """Return the command that runs a bot of ``check_bots``."""
-    code = "from tests.referee.check_bots import main; main({name!r})"
-    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code.format(name=name)}"]
+def program(bot: type[GoodBot]) -> list[str]:
+    """Return the command that runs a bot."""
+    code = f"from {bot.__module__} import {bot.__name__}; main({bot.__name__})"
+    path = f"import sys; sys.path.insert(0, {str(ROOT)!r})"
+    return [sys.executable, "-c", f"{path}; from tests.referee.mistakes.program import main; {code}"]
 
 
 def complaints(report: Report) -> list[Result]:
@@ -170,14 +172,14 @@ async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops()
 
 
 async def test_check_when_a_bot_dies_then_its_command_is_started_again() -> None:
-    report = await check(command=program("NoTiles"), scenarios=["RULES-03", "TURN-01"], timeout=DEADLINE)
+    report = await check(command=program(NoTiles), scenarios=["RULES-03", "TURN-01"], timeout=DEADLINE)
     outcomes = {result.code: result.outcome for result in report.results}
     assert outcomes == {"TURN-01": "passed", "RULES-03": "failed"}
     assert "process ended with status 1" in report.results[-1].reason
 
 
 async def test_check_when_a_bot_does_not_come_back_then_no_more_is_tried() -> None:
-    report = await check(command=program("OneShot"), scenarios=["CONN"], timeout=DEADLINE)
+    report = await check(command=program(OneShot), scenarios=["CONN"], timeout=DEADLINE)
     outcomes = {result.code: result.outcome for result in report.results}
     assert outcomes.pop("CONN-01") == "failed"
     assert outcomes.pop("CONN-15") == "passed"

@@ -1,0 +1,1 @@
+"""Bots on the wire that each make one mistake, for tests of the check."""
