@@ -12,9 +12,9 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 
+from benchmarks.matches import match_spec
 from referee.client import run_match
-from referee.matches.match import Limits, MatchBot, MatchSpec, SessionSpec
-from referee.ruleset import load_ruleset
+from referee.matches.match import Limits, MatchSpec
 from tests.referee import hostile
 from tests.referee.hostile import ELSEWHERE, PREFACE, frame, headers, message, settings
 
@@ -28,20 +28,9 @@ CANCEL = (8).to_bytes(4)
 LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=10)
 
 
-def spec(name: str, bots: Sequence[int], sessions: int, deals: int = 1) -> MatchSpec:
+def spec(name: str, bots: Sequence[int], sessions: int) -> MatchSpec:
     """Return a match of four bots that have a second for each decision."""
-    return MatchSpec(
-        match_id=name,
-        tournament="bench",
-        round=1,
-        table=1,
-        ruleset=load_ruleset("chinese").to_object(),
-        bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in bots),
-        sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
-        deals=deals,
-        commitment="",
-        limits=LIMITS,
-    )
+    return match_spec(name, bots, sessions, 1, LIMITS)
 
 
 class Raw:
@@ -106,25 +95,24 @@ async def read_pings(address: str) -> None:
 
 async def bot_pings(address: str) -> None:
     """Have a bot say hello and send PING frames without an end."""
+    await _pings_of_bot(address, 4000, 0)
+
+
+async def slow_pings(address: str) -> None:
+    """Have a bot say hello and send PING frames for as many bytes as it may, without an end."""
+    await _pings_of_bot(address, 6000, 0.1)
+
+
+async def _pings_of_bot(address: str, frames: int, seconds: float) -> None:
+    """Have a bot say hello and send so many PING frames again and again, so many seconds apart."""
     async with hostile.socket(address, ELSEWHERE) as connection:
         opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
         await connection.send(PREFACE + settings() + opening)
         await asyncio.sleep(0.1)
         closed = asyncio.create_task(connection.closed())
         while not closed.done():
-            await connection.send(PING * 4000)
-            await asyncio.sleep(0)
-
-
-async def slow_pings(address: str) -> None:
-    """Have a bot say hello and send PING frames for as many bytes as it may, without an end."""
-    async with hostile.socket(address, ELSEWHERE) as connection:
-        opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
-        await connection.send(PREFACE + settings() + opening)
-        closed = asyncio.create_task(connection.closed())
-        while not closed.done():
-            await connection.send(PING * 6000)
-            await asyncio.sleep(0.1)
+            await connection.send(PING * frames)
+            await asyncio.sleep(seconds)
 
 
 async def connections(address: str) -> None:

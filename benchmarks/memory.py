@@ -15,11 +15,11 @@ from typing import Any
 
 import grpc
 
+from benchmarks.matches import match_spec
 from benchmarks.referee import PLAYERS, process, read_line
 from referee.client import run_match
-from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionSpec
+from referee.matches.match import Limits, MatchSpec, Progress
 from referee.protocol.requests import match_request
-from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, bots_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 
@@ -36,18 +36,7 @@ def resident(pid: int) -> int:
 
 def spec(name: str, bots: range, sessions: int, deals: int) -> MatchSpec:
     """Return a match whose bots have all the time in the world."""
-    return MatchSpec(
-        match_id=name,
-        tournament="bench",
-        round=1,
-        table=1,
-        ruleset=load_ruleset("chinese").to_object(),
-        bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in bots),
-        sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
-        deals=deals,
-        commitment="",
-        limits=Limits(decision_ms=600_000),
-    )
+    return match_spec(name, bots, sessions, deals, Limits(decision_ms=600_000))
 
 
 async def _connect(stub: Any, number: int) -> object:
