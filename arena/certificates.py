@@ -11,7 +11,7 @@ def read_pair(
 ) -> tuple[bytes, bytes]:
     """Read a certificate and its key in PEM, and check that they belong together.
 
-    Raises SettingsError, which names the setting whose file is wrong.
+    Raise SettingsError, which names the setting whose file is wrong.
     """
     pem = _read_pem(certificate_name, certificate, b"CERTIFICATE"), _read_pem(key_name, key, b"PRIVATE KEY")
     try:

@@ -27,9 +27,9 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
 def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:
     """Add an event for each key of a referee that neither the head nor an event of a tournament has.
 
-    Keeps the tournament's row until the transaction ends, so that no two events have one number.
+    Lock the tournament's row until the transaction ends, so that no two events have one number.
     """
-    keep_row(tx, tournament.id)
+    lock_row(tx, tournament.id)
     added = select(TournamentEvent.details).where(
         TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == KEY_ADDED
     )
@@ -53,7 +53,7 @@ def _add(
     now: datetime,
     details: dict[str, object],
 ) -> None:
-    """Add an event to a tournament whose row is kept."""
+    """Add an event to a tournament whose row is locked."""
     of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
     last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
     event = TournamentEvent(
@@ -69,10 +69,10 @@ def _add(
     tx.flush()
 
 
-def keep_row(tx: Transaction, tournament_id: int) -> None:
-    """Keep a tournament's row until the transaction ends.
+def lock_row(tx: Transaction, tournament_id: int) -> None:
+    """Lock a tournament's row until the transaction ends.
 
-    Whoever changes a match too does so first: two with different orders could wait for each other.
+    Whoever changes a match too does so first: two with different orders could wait for each other for ever.
     """
     mine = col(Tournament.id) == tournament_id
     changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))

@@ -80,7 +80,7 @@ class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for
 def run_beat(settings: Settings) -> None:
     """Run the beat in this process until it is told to stop: it advances all tournaments now and then.
 
-    Raises BrokerError if the broker refuses it, and SettingsError.
+    Raise BrokerError if the broker refuses it, and SettingsError.
     """
     settings.prepare()
     with broker_errors():

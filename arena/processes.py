@@ -101,7 +101,7 @@ class Supervisor:
     def check(self) -> None:
         """Start again what has died, once its time has come.
 
-        Raises ProcessFailed if a child ended with an error as soon as it was first started.
+        Raise ProcessFailed if a child ended with an error as soon as it was first started.
         """
         for child in self._children.values():
             if child.process is None:

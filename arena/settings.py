@@ -307,7 +307,7 @@ class Settings(BaseSettings):
     def server_tls(self) -> ServerTls | None:
         """Return the certificates that a referee presents and asks for; None means no TLS.
 
-        Raises SettingsError for a file that is wrong.
+        Raise SettingsError for a file that is wrong.
         """
         if self.tls_certificate is None or self.tls_key is None:
             return None
@@ -320,7 +320,7 @@ class Settings(BaseSettings):
     def client_tls(self) -> ClientTls | None:
         """Return how workers and commands on this host reach a referee; None means without TLS.
 
-        Raises SettingsError for a wrong file, or if the referee asks for a certificate and none is set.
+        Raise SettingsError for a wrong file, or if the referee asks for a certificate and none is set.
         """
         if self.tls_ca is None and self.tls_certificate is None and self.tls_client_certificate is None:
             return None
@@ -401,7 +401,7 @@ def _default_referees(listen: str, count: object) -> str:
 def _absolute(name: str, path: Path) -> Path:
     """Return the path as absolute, with the home folder filled in.
 
-    Raises SettingsError if it cannot be a path.
+    Raise SettingsError if it cannot be a path.
     """
     try:
         found = os.path.abspath(path.expanduser())
@@ -429,7 +429,7 @@ def _read_config(file: Path) -> dict[str, object]:
 def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     """Load the settings; ``overrides`` take precedence over the environment.
 
-    Raises SettingsError, which names the setting that is wrong.
+    Raise SettingsError, which names the setting that is wrong.
     """
     try:
         return Settings(**(overrides or {}))  # type: ignore[arg-type]

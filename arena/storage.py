@@ -167,7 +167,7 @@ def _first_line(error: SQLAlchemyError) -> str:
 def open_storage(settings: Settings) -> Storage:
     """Open the database of these settings.
 
-    Raises SettingsError (a folder that cannot be written, a wrong URL), StorageError, or SchemaError if its
+    Raise SettingsError (a folder that cannot be written, a wrong URL), StorageError, or SchemaError if its
     schema is not that of this version.
     """
     with ExitStack() as stack, _naming_the_database(settings):
@@ -213,7 +213,7 @@ def check_schema(storage: Storage) -> None:
 def migrate(storage: Storage) -> None:
     """Bring the schema to this version's; several processes may do so at once.
 
-    Raises SchemaError if the database is from a newer version of the arena.
+    Raise SchemaError if the database is from a newer version of the arena.
     """
     if find_revision(storage) == HEAD:
         return

@@ -234,7 +234,7 @@ def make_worker_app(
 def run_worker(settings: Settings, run: Run | None = None, hold: Hold = never_held) -> None:
     """Run a worker in this process until it is told to stop; ``run`` and ``hold`` stand in for the referees.
 
-    Raises BrokerError if the broker refuses it, and what ``open_storage`` does.
+    Raise BrokerError if the broker refuses it, and what ``open_storage`` does.
     """
     with open_storage(settings) as storage:
         referees = Referees(settings)

@@ -96,7 +96,7 @@ STEPS = ("claim", "store", "advance", "new tables")
 
 Answer = TypeVar("Answer")
 Place = Callable[[Path], AbstractContextManager[Callable[[], str]]]
-"""Gives, while it is open, URLs of empty databases."""
+"""Yields URLs of empty databases, which exist while it is open."""
 
 
 SIGNED = Signed("ab" * 32, "cd" * 64, "ef" * 32)

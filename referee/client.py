@@ -57,7 +57,7 @@ def referee_status(
 ) -> RefereeStatus:
     """Ask the referee at ``address`` how busy it is, and how these bot versions stand there.
 
-    Raises RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
+    Raise RefereeUnavailable when it does not answer within ``timeout`` seconds or refuses the token.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
         stub = worker_pb2_grpc.WorkerServiceStub(channel)
@@ -152,8 +152,8 @@ def hold_match(
 ) -> None:
     """Tell the referee at ``address`` to begin no further session of a match.
 
-    ``run_match`` then ends with those that are open. Does nothing if the match does not run there any more.
-    Raises RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
+    ``run_match`` then ends with those that are open. Do nothing if the match does not run there any more.
+    Raise RefereeUnavailable when there is no answer within ``timeout`` seconds or the token is refused.
     """
     with sync_channel(address, tls, _OPTIONS) as channel:
         stub = worker_pb2_grpc.WorkerServiceStub(channel)

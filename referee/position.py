@@ -79,7 +79,7 @@ class Position:
     def from_record(cls, record: object, actions: int | None = None) -> "Position":
         """Return the position of a deal record after so many ``actions``; None means all of them.
 
-        Raises RecordError if the record is wrong.
+        Raise RecordError if the record is wrong.
         """
         from referee.records.reading import read_record  # pydantic, which bots do without
         from referee.records.replay import carry_out, start
@@ -230,7 +230,7 @@ class Position:
     def apply(self, action: int) -> "Position":
         """Return the position after ``action`` of the seat to act: a code, or 0 for a pass.
 
-        Raises PlayError if the action is not legal.
+        Raise PlayError if the action is not legal.
         """
         deal, seat = self._deal.copy(), self.seat
         self._know(seat)

@@ -76,7 +76,7 @@ def register_version(
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
     ``expires_in`` is the number of days for which its token is valid; None: until it is revoked.
-    Raises SpecError for an invalid name, language or number of days, TakenError if others keep registering
+    Raise SpecError for an invalid name, language or number of days, TakenError if others keep registering
     versions at the same moment.
     """
     owner_name, _, bot_name = bot.partition("/")
@@ -192,7 +192,7 @@ def rotate_version(
 def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
     """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is valid.
 
-    Raises SpecError for a malformed name, UnknownError for an unknown one, StateError if all its tokens are
+    Raise SpecError for a malformed name, UnknownError for an unknown one, StateError if all its tokens are
     revoked.
     """
     found: list[BotVersion] = []

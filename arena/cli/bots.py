@@ -259,7 +259,7 @@ def run(
 def load_bot(program: str) -> Bot:
     """Load the bot from a Python file or module: its function ``choose``, else its one class that has one.
 
-    Raises SpecError where there is no such thing, or if it cannot be imported.
+    Raise SpecError where there is no such thing, or if it cannot be imported.
     """
     try:
         module = _import_file(Path(program)) if program.endswith(".py") else importlib.import_module(program)

@@ -88,7 +88,7 @@ def demo(ctx: typer.Context) -> None:
 def find_sample_bots() -> Path:
     """Return the folder of the Python sample bots beside this package.
 
-    Raises StateError if there is none.
+    Raise StateError if there is none.
     """
     folder = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
     missing = [file for file in BOTS.values() if not (folder / file).is_file()]
@@ -101,7 +101,7 @@ def find_sample_bots() -> Path:
 def demo_folder(folder: Path) -> Iterator[Path]:
     """Make a fresh folder in place of an earlier demo's, and lock it until the end of the block.
 
-    Raises SettingsError if the folder is something else, cannot be written, or a demo is running in it.
+    Raise SettingsError if the folder is something else, cannot be written, or a demo is running in it.
     """
     mark = folder / MARK
     if folder.is_symlink() or (folder.exists() and not mark.is_file() and any(folder.iterdir())):

@@ -33,7 +33,7 @@ class LocalReferee(NamedTuple):
 def local_referees(settings: Settings) -> list[LocalReferee]:
     """Return the referees of ``arena up``: on the port of ``listen``, and on those that follow.
 
-    Raises SettingsError if the ports run out, or ``referees`` does not fit them.
+    Raise SettingsError if the ports run out, or ``referees`` does not fit them.
     """
     _, port = _address(settings.listen)
     count = settings.local_referees
@@ -84,7 +84,7 @@ def metrics_addresses(settings: Settings) -> dict[str, str]:
     """Return where each process of ``arena up`` serves its metrics; empty if that is not set.
 
     The referees come first, on ``metrics_listen`` and the ports that follow, then the worker, then the beat.
-    Raises SettingsError if the ports run out.
+    Raise SettingsError if the ports run out.
     """
     if not settings.metrics_listen:
         return {}

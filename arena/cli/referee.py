@@ -70,7 +70,7 @@ def referee(
 def place_of(settings: Settings, address: str | None) -> int:
     """Return which of the configured referees is at ``address``, or by default at ``listen``.
 
-    A lone referee is that one, whatever it listens on. Raises SettingsError if it is none of them.
+    A lone referee is that one, whatever it listens on. Raise SettingsError if it is none of them.
     """
     known = settings.referees
     if address is None and len(known) == 1:

@@ -58,9 +58,9 @@ def verify(
 ) -> None:
     """Check tournaments from their exports alone: seeds, hands, play, points, standings, ratings.
 
-    Needs no database and no arena. Prints the first difference in each file with its line; the exit status is
-    1 if there is any. Ratings that come from another tournament are checked if its export is among the files.
-    With logs of bots, all their sessions must be in the exports as these bots saw them.
+    This needs no database and no arena. It prints the first difference in each file with its line; the exit
+    status is 1 if there is any. Ratings that come from another tournament are checked if its export is among
+    the files. With logs of bots, all their sessions must be in the exports as these bots saw them.
     """
     kept = [_read(log) for log in logs or ()]
     reports: list[Report] = []

@@ -15,7 +15,7 @@ def export_records(storage: Storage, name: str) -> Iterator[str]:
     """Yield the deal records of a tournament as JSON lines, by round, table, session and deal.
 
     Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are
-    still to be played at other tables. Raises UnknownError if there is no such tournament.
+    still to be played at other tables. Raise UnknownError if there is no such tournament.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)

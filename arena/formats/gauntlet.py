@@ -53,8 +53,8 @@ def gauntlet(
 
     Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``,
     round by round once around, so that it meets everyone equally often, or once more or less; with more
-    challengers than the field can seat they take turns. Everyone else sits out. Needs ``size - 1``
-    entrants in the field; ``round`` counts from 1 and may go beyond one time around.
+    challengers than the field can seat they take turns. Everyone else sits out. The field
+    has at least ``size - 1`` entrants; ``round`` counts from 1 and may go beyond one time around.
     """
     rng = generator(seed, "gauntlet")
     field = shuffled(entrants[challengers:], rng)

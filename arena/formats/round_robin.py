@@ -64,7 +64,7 @@ def round_robin(entrants: Sequence[int], size: int, seed: bytes, rounds: int | N
     Without ``rounds`` the schedule is whole: every pair meets equally often wherever that is known to us,
     in as few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With
     ``rounds`` a whole schedule is played as often as it fits, drawn anew each time, and what remains is
-    searched so that meetings and byes are as even as the search finds. Needs ``size`` entrants or more.
+    searched so that meetings and byes are as even as the search finds. There are ``size`` entrants or more.
     """
     found: list[Pairing] = []
     while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL):

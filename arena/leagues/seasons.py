@@ -106,7 +106,7 @@ def close_season(storage: Storage, league_id: int, now: datetime) -> bool:
 def start_season(storage: Storage, league_id: int, now: datetime, draw: Draw = draw_seed) -> bool:
     """Start the next season if it is due; return whether it did.
 
-    Everything of it is one transaction. Raises StateError while the season before is played or there are not
+    Everything of it is one transaction. Raise StateError while the season before is played or there are not
     enough for a table, and what is wrong with its tournaments.
     """
     with storage.read() as tx:

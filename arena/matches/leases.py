@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
-from arena.events import keep_row, note
+from arena.events import lock_row, note
 from arena.matches.attempts import (
     Kept,
     begin_attempts,
@@ -108,7 +108,7 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
             return None
         crashed, tournament_id = last
         if crashed is not None:  # what is noted of it below needs the tournament, which comes before a match
-            keep_row(tx, tournament_id)
+            lock_row(tx, tournament_id)
         same = col(Match.lease_owner).is_not_distinct_from(crashed)
         if not changed(tx, update(Match).where(*free, same).values(values)):
             return None

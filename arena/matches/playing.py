@@ -60,7 +60,7 @@ def play(
 ) -> bool:
     """Claim a match and have it played; return whether it was there to be claimed.
 
-    Ends when all sessions are stored, when the lease is lost, when the referee fails, or when the sessions
+    End when all sessions are stored, when the lease is lost, when the referee fails, or when the sessions
     have ended that were being played when a pause began or ``stopping`` said so (also if the tournament was
     resumed meanwhile); whatever is missing then is handed out again. A session that cannot be stored is tried
     again after a ``wait`` of some seconds as long as the lease holds.

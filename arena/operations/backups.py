@@ -23,7 +23,7 @@ BESIDE = ("-wal", "-shm", "-journal")
 def backup(settings: Settings, to: Path) -> str:
     """Write the database into a new file, while everything may run; return its schema.
 
-    Raises StateError for a database that is a server and for a file that is there already, StorageError.
+    Raise StateError for a database that is a server and for a file that is there already, StorageError.
     """
     database = _database(settings, "pg_dump")
     if not database.is_file():
@@ -39,7 +39,7 @@ def backup(settings: Settings, to: Path) -> str:
 def restore(settings: Settings, source: Path) -> str:
     """Put a backup into the place of the database, which is gone afterwards; return its schema.
 
-    The backup is looked through before anything is changed. Raises StateError while anything has the database
+    The backup is looked through before anything is changed. Raise StateError while anything has the database
     open, SchemaError for a backup of a newer version, StorageError for what is no sound backup.
     """
     database = _database(settings, "pg_restore")

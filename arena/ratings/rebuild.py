@@ -72,7 +72,7 @@ class _Wrong(Exception):
 def rebuild(storage: Storage) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
-    Checks each seat's points, each row of ``rating_changes`` and each rating.
+    Check each seat's points, each row of ``rating_changes`` and each rating.
     """
     found = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:

@@ -18,7 +18,7 @@ def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
 
     With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
     whose referee does not answer, is not refused: it gets a notice once its match waits for it.
-    Raises UnknownError if there is no such tournament or bot.
+    Raise UnknownError if there is no such tournament or bot.
     """
     unable = describe_unable(storage, name, ask, bot)
     if unable:
@@ -30,7 +30,7 @@ def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
 def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> list[str]:
     """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play in it.
 
-    Raises UnknownError if there is no such tournament or bot.
+    Raise UnknownError if there is no such tournament or bot.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)

@@ -70,7 +70,7 @@ def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> S
 def asker(settings: Settings) -> Ask:
     """Return the function that asks the configured referees; it asks nobody if the worker token is not known.
 
-    Raises SettingsError for a wrong TLS file.
+    Raise SettingsError for a wrong TLS file.
     """
     if settings.worker_token is None and not (settings.data / "worker-token").is_file():
         return nobody_asked

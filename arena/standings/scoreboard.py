@@ -117,7 +117,7 @@ def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 
     """Return how often each bot finished before each other one, in the deals of all finished matches.
 
     Covers ``limit`` lines of the standings after the first ``offset``; memory use grows with the square of
-    ``limit`` alone. Raises UnknownError if there is no such tournament.
+    ``limit`` alone. Raise UnknownError if there is no such tournament.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)

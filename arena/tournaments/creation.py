@@ -32,7 +32,7 @@ def create(
 ) -> TournamentStatus:
     """Create a tournament, not yet started; ``seed`` is drawn if it is not given.
 
-    Raises RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError,
+    Raise RulesetError, UnknownError for an unknown bot, SpecError for entrants that cannot play, TakenError,
     NotAllowed.
     """
     actor.require(Role.ORGANISER, "create tournaments")

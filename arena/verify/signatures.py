@@ -48,7 +48,7 @@ def check_signed(
 ) -> None:
     """Check that a known referee signed the result that follows from a session's line and records.
 
-    Counts the session for the referee's key. Raise Difference.
+    Count the session for the referee's key. Raise Difference.
     """
     place = f"round {match.round}, table {match.table}, session {line.session}"
     if line.signed is None:

@@ -73,7 +73,7 @@ class Stream:
         return len(self._seats)
 
     async def play(self, call: Call, hello: bots_pb2.Hello) -> None:
-        """Play until the stream ends. Raises AioRpcError when it breaks, UnreadableMessage for nonsense."""
+        """Play until the stream ends. Raise AioRpcError when it breaks, UnreadableMessage for nonsense."""
         writer = asyncio.create_task(self._write(call))
         try:
             async with self._patience:
@@ -131,7 +131,7 @@ class Stream:
         self._wake.set()
 
     async def _flush(self, call: Call) -> None:
-        """Write what is to be sent. Raises AioRpcError where the stream is broken."""
+        """Write what is to be sent. Raise AioRpcError where the stream is broken."""
         with suppress(asyncio.InvalidStateError):  # the stream has ended, of which its reader is told
             async with self._writing:
                 while self._unsent:

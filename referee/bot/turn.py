@@ -202,7 +202,7 @@ class Turn:
     def position(self) -> Position:
         """Return the position as the bot sees it, to search in; the cards of others are not known.
 
-        Raises PositionError in an exchange, and once cards set aside have become the stock.
+        Raise PositionError in an exchange, and once cards set aside have become the stock.
         """
         if self.kind == "exchange":
             raise PositionError("an exchange comes before the first position")

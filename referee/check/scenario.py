@@ -21,7 +21,7 @@ class Scenario:
     proves: str
     """How it is tried."""
     run: Run
-    """Raises Failed, Warned or NotRun; else the bot passed."""
+    """Raise Failed, Warned or NotRun; else the bot passed."""
     seconds: float = 10.0
     """How long it may take."""
     needs: Need = ""

@@ -32,7 +32,7 @@ class Authenticator(Protocol):
     def bot(self, token: str) -> BotIdentity | None:
         """Return the bot version that ``token`` belongs to; None if the token is unknown or revoked.
 
-        Raises TokenExpired, as does ``scope``.
+        Raise TokenExpired, as does ``scope``.
         """
 
     def scope(self, token: str) -> Scope | None:

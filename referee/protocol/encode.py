@@ -77,7 +77,7 @@ class _Pieces:
         self.draws = rules.ruleset.leftover == "stock"
         actions = Memo[Entry, bytes](lambda entry: self._encode(entry, seat=-1))
         self.action: Callable[[Entry], bytes] = actions.__getitem__
-        """Gives an action as others than its seat see it: a field of a turn."""
+        """Encodes an action, as a field of a turn, the way seats other than its own see it."""
         self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
         """The play to beat, by its code: a field of a turn."""
         self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))

@@ -68,7 +68,7 @@ class CardNumbers:
     def mask(self, numbers: Iterable[int]) -> int:
         """Return the cards as a mask.
 
-        Raises CardError for a number that is no card of the pack, or stands more often than the pack has it.
+        Raise CardError for a number that is no card of the pack, or stands more often than the pack has it.
         """
         mask = 0
         for number in numbers:

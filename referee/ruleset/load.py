@@ -29,7 +29,7 @@ def load_ruleset(source: str | Mapping[str, object]) -> Ruleset:
     """Return the ruleset of a preset's name, or of an object whose ``extends`` names a preset.
 
     ``{"name": N}`` alone is preset N. What an object does not give comes from the preset that it
-    extends, ``chinese`` if it names none. Raises RulesetError, whatever the value is.
+    extends, ``chinese`` if it names none. Raise RulesetError, whatever the value is.
     """
     if isinstance(source, str):
         return _preset(_known_preset("ruleset", source))

@@ -17,7 +17,7 @@ _WORDING = Wording("a ruleset", keys_at_parent=True)
 def read_ruleset(given: Mapping[str, object]) -> Ruleset:
     """Return the ruleset of a resolved object, its fields checked one by one.
 
-    Raises RulesetError for unknown and missing fields, and for values that are not of their field's type
+    Raise RulesetError for unknown and missing fields, and for values that are not of their field's type
     and range.
     """
     try:

@@ -218,7 +218,7 @@ def run(
 ) -> None:
     """Serve until SIGTERM, and then until the open sessions are finished; SIGINT ends that.
 
-    Raises ListenError.
+    Raise ListenError.
     """
     set_up_process()
 

@@ -36,7 +36,7 @@ class CrashingStorage(Storage):
 
 
 def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
-    """Play a tournament to its end; after a death the messages are lost. Gives the number of deaths."""
+    """Play a tournament to its end, losing the messages after each death; return the number of deaths."""
     world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
     deaths = 0
     while not world.status().ended:

@@ -16,7 +16,7 @@ def wait_for(
 ) -> None:
     """Return as soon as the condition holds, with a call of ``meanwhile`` between looks.
 
-    Fails after so many seconds, with what ``told`` gives.
+    Fail after so many seconds, with what ``told`` returns.
     """
     began = time.monotonic()
     while not condition():

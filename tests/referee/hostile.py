@@ -108,7 +108,7 @@ class Socket:
         self._writer = writer
 
     async def send(self, data: bytes) -> None:
-        """Sends; that the referee has closed the connection is no error."""
+        """Send; that the referee has closed the connection is no error."""
         with contextlib.suppress(ConnectionError):
             self._writer.write(data)
             await self._writer.drain()

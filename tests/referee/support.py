@@ -315,7 +315,7 @@ async def play_match(
 ) -> list[SessionResult]:
     """Run a match as a worker does; return the results by session number.
 
-    Sets ``started`` once it runs; results are put into ``arrived`` as they come, where that is given.
+    Set ``started`` once it runs; results are put into ``arrived`` as they come, where that is given.
     """
     loop = asyncio.get_running_loop()
 
