@@ -90,7 +90,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         StatusCode.ABORTED, 1.0, "another stream of the bot version took this one's place"
     ),
     Reason.PING_UNANSWERED: Meaning(StatusCode.DEADLINE_EXCEEDED, 1.0, "a ping stayed open for too long"),
-    Reason.FLOOD: Meaning(StatusCode.RESOURCE_EXHAUSTED, 10.0, "too many messages without effect"),
+    Reason.FLOOD: Meaning(StatusCode.RESOURCE_EXHAUSTED, 10.0, "too many bytes, or messages without effect"),
     Reason.BUSY: Meaning(StatusCode.RESOURCE_EXHAUSTED, 1.0, "too many calls of this kind are open"),
     Reason.CLOSING: Meaning(
         StatusCode.UNAVAILABLE, 2.0, "the referee is shutting down, or takes no new match"

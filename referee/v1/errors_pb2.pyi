@@ -60,7 +60,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_PING_UNANSWERED: _ErrorReason.ValueType  # 13
     """ERROR_REASON_PING_UNANSWERED, DEADLINE_EXCEEDED: a ping stayed open for too long. Try again."""
     ERROR_REASON_FLOOD: _ErrorReason.ValueType  # 14
-    """ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many messages without effect. Try again after the delay."""
+    """ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many bytes, or messages without effect. Try again after the delay."""
     ERROR_REASON_BUSY: _ErrorReason.ValueType  # 15
     """ERROR_REASON_BUSY, RESOURCE_EXHAUSTED: too many calls of this kind are open, at the referee or from this peer. Try
     again after the delay.
@@ -123,7 +123,7 @@ life. Try again.
 ERROR_REASON_PING_UNANSWERED: ErrorReason.ValueType  # 13
 """ERROR_REASON_PING_UNANSWERED, DEADLINE_EXCEEDED: a ping stayed open for too long. Try again."""
 ERROR_REASON_FLOOD: ErrorReason.ValueType  # 14
-"""ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many messages without effect. Try again after the delay."""
+"""ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many bytes, or messages without effect. Try again after the delay."""
 ERROR_REASON_BUSY: ErrorReason.ValueType  # 15
 """ERROR_REASON_BUSY, RESOURCE_EXHAUSTED: too many calls of this kind are open, at the referee or from this peer. Try
 again after the delay.

@@ -63,7 +63,7 @@ const (
 	ErrorReason_ERROR_REASON_REPLACED ErrorReason = 12
 	// ERROR_REASON_PING_UNANSWERED, DEADLINE_EXCEEDED: a ping stayed open for too long. Try again.
 	ErrorReason_ERROR_REASON_PING_UNANSWERED ErrorReason = 13
-	// ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many messages without effect. Try again after the delay.
+	// ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many bytes, or messages without effect. Try again after the delay.
 	ErrorReason_ERROR_REASON_FLOOD ErrorReason = 14
 	// ERROR_REASON_BUSY, RESOURCE_EXHAUSTED: too many calls of this kind are open, at the referee or from this peer. Try
 	// again after the delay.

@@ -126,7 +126,7 @@ export enum ErrorReason {
   PING_UNANSWERED = 13,
 
   /**
-   * ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many messages without effect. Try again after the delay.
+   * ERROR_REASON_FLOOD, RESOURCE_EXHAUSTED: too many bytes, or messages without effect. Try again after the delay.
    *
    * @generated from enum value: ERROR_REASON_FLOOD = 14;
    */
