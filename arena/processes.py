@@ -60,7 +60,7 @@ class Child:
 class Supervisor:
     """The children of this process; leaving it as a context stops them all.
 
-    ``told`` is given a line for people whenever a child is started again.
+    ``report`` is given a line for people whenever a child is started again.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class Supervisor:
         *,
         clock: Callable[[], float] = time.monotonic,
         grace: float = GRACE_SECONDS,
-        told: Callable[[str], None] = lambda _: None,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._logs = logs
         self._grace = grace
-        self._told = told
+        self._report = report
         self._environment = {**os.environ, **(environment or {})}
         self._clock = clock
         self._children: dict[str, Child] = {}
@@ -107,7 +107,7 @@ class Supervisor:
             if child.process is None:
                 if self._clock() >= child.start_at:
                     pid = self._spawn(child)
-                    self._told(f"{child.name} ended {_how(child.status)}; it runs again (process {pid})")
+                    self._report(f"{child.name} ended {_how(child.status)}; it runs again (process {pid})")
             elif child.process.poll() is not None:
                 self._bury(child, child.process.returncode)
             elif self._clock() - child.started_at > SETTLE_SECONDS:

@@ -136,8 +136,8 @@ class TournamentSpec(Terms, Asked):
     @model_validator(mode="after")
     def _match_outlasts_joining(self) -> Self:
         if 0 < self.match_seconds <= self.join_seconds:
-            told = f"must be more than join_seconds ({self.join_seconds}), or 0"
-            raise Refused(Problem("match_seconds", f"{told}, not {self.match_seconds}"))
+            text = f"must be more than join_seconds ({self.join_seconds}), or 0"
+            raise Refused(Problem("match_seconds", f"{text}, not {self.match_seconds}"))
         return self
 
     @model_validator(mode="after")

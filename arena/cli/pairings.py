@@ -95,13 +95,13 @@ def _reason_lines(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
     places = ", ".join(map(str, reason.places))
     scores = ", ".join(map(number, reason.scores))
     yield f"places {places}; scores {scores}; gap {number(reason.gap)}"
-    told = [
+    counts = [
         ("avoided: same owner", reason.owners_avoided),
         ("avoided: they have met", reason.repeats_avoided),
         ("accepted: same owner", reason.owners_accepted),
         ("accepted: they have met", reason.repeats_accepted),
     ]
-    for what, pairs in told:
+    for what, pairs in counts:
         if pairs:
             yield f"{what}: {', '.join(f'{shown.names[a]} – {shown.names[b]}' for a, b in pairs)}"
     if reason.instead is None and (reason.owners_accepted or reason.repeats_accepted):

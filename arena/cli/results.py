@@ -188,8 +188,8 @@ def _faults(view: MatchView) -> Iterator[tuple[object, ...]]:
                 kinds.update(fault["kind"] for fault in faults if fault["seat"] == seat)
         count = sum(one.faults[one.names.index(name)] for one in view.sessions)
         if count:
-            told = ", ".join(f"{kind} {times}" for kind, times in sorted(kinds.items()))
-            yield name, count, told, ", ".join(sessions)
+            counted = ", ".join(f"{kind} {times}" for kind, times in sorted(kinds.items()))
+            yield name, count, counted, ", ".join(sessions)
 
 
 @match.command()

@@ -80,8 +80,8 @@ class FittedTable:
             name = [f"{self._heads[0]} {row[0]}" if self._right[0] and row[0] else row[0], *row[1:first]]
             yield from _wrapped("  ".join(name).strip(), width, "")
             rest = zip(self._heads[first:], row[first:], strict=True)
-            told = [f"{head}: {cell}" if head else cell for head, cell in rest if cell]
-            yield from _listed(told, width)
+            lines = [f"{head}: {cell}" if head else cell for head, cell in rest if cell]
+            yield from _listed(lines, width)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> FittedTable:

@@ -25,7 +25,7 @@ def up(ctx: typer.Context) -> None:
         signal.signal(number, lambda *_: stop.set())
     with (
         only_arena(settings.data),
-        Supervisor(settings.logs, settings.environment(), told=say) as supervisor,
+        Supervisor(settings.logs, settings.environment(), report=say) as supervisor,
     ):
         start_arena(supervisor, settings)
         if exposed := settings.exposed():

@@ -76,7 +76,7 @@ def verify(
         print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})
     else:
         closing = ["", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports))]
-        say(*(line for one in compared for line in _told(one)), *([links] if links else closing))
+        say(*(line for one in compared for line in _lines(one)), *([links] if links else closing))
     if links or any(report.problem for report in reports) or any(one.problems for one in compared):
         raise typer.Exit(1)
 
@@ -88,7 +88,7 @@ def _read(log: Path) -> BotLog:
         raise StorageError(f"cannot read {log}: {error.strerror}") from None
 
 
-def _told(found: Comparison) -> Iterator[str]:
+def _lines(found: Comparison) -> Iterator[str]:
     """Yield what came of holding the exports to a bot's log, in lines."""
     whose = ", ".join(found.bots) or "no bot"
     if found.problems:

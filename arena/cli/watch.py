@@ -93,13 +93,13 @@ class Notes:
     """What keeps a tournament from going on, each thing said once as long as it lasts."""
 
     def __init__(self) -> None:
-        self._told: Sequence[str] = ()
+        self._shown: Sequence[str] = ()
 
     def new(self, status: TournamentStatus, notes: Sequence[str]) -> list[str]:
         """Return the notes that were not there before; once none is left, that the tournament goes on."""
-        fresh = [note for note in notes if note not in self._told]
-        goes_on = self._told and not notes and status.state == TournamentState.RUNNING
-        self._told = notes
+        fresh = [note for note in notes if note not in self._shown]
+        goes_on = self._shown and not notes and status.state == TournamentState.RUNNING
+        self._shown = notes
         return [GOES_ON] if goes_on else fresh
 
 

@@ -226,8 +226,8 @@ def draw_up(
     sizes = [load_ruleset(spec.tournament_of(level, 1, ()).ruleset).players for level in spec.levels]
     divided, out = owners_apart(levels, groups, newcomers, owners, sizes)
     lowest = spec.levels[-1].name
-    told = f"its owner has one before it for each table of {lowest}, where none may be twice at a table"
-    return DrawnUp(groups, divided, dict.fromkeys(out, told))
+    why = f"its owner has one before it for each table of {lowest}, where none may be twice at a table"
+    return DrawnUp(groups, divided, dict.fromkeys(out, why))
 
 
 def _members(tx: Transaction, places: Sequence[SeasonPlace]) -> Sequence[LeagueMember]:

@@ -96,6 +96,6 @@ def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
     else:
         return deals
     if deals not in (None, 1):
-        told = f"duplicate under {ruleset.label} needs sessions of 1 deal, as {reason}: hands would differ"
-        raise SpecError("deals", told)
+        text = f"duplicate under {ruleset.label} needs sessions of 1 deal, as {reason}: hands would differ"
+        raise SpecError("deals", text)
     return 1

@@ -298,11 +298,11 @@ def _clocks(storage: Storage, settings: Settings, clock: Callable[[], datetime])
         ahead[name] = max(ahead.get(name, at - now), at - now)
     wrong = {name: by.total_seconds() for name, by in ahead.items() if by.total_seconds() > CLOCK_SECONDS}
     if wrong:
-        told = "; ".join(f"{name} is {by:.0f} s off this host's" for name, by in wrong.items())
+        text = "; ".join(f"{name} is {by:.0f} s off this host's" for name, by in wrong.items())
         return [
             fail(
                 "clocks",
-                told,
+                text,
                 "synchronise the clocks of all hosts with NTP: leases and seasons depend on it",
             )
         ]
@@ -380,10 +380,10 @@ def _folder_queue(folder: Path, shown: str, settings: Settings, now: datetime) -
     if not stamp.isdecimal():
         return [found, ok("queue", f"{len(waiting)} messages wait")]
     age = now.timestamp() - int(stamp) / 1e9
-    told = f"{len(waiting)} messages wait, the oldest for {max(0.0, age):.0f} s"
+    text = f"{len(waiting)} messages wait, the oldest for {max(0.0, age):.0f} s"
     if age > settings.lease_seconds + 2 * settings.beat_seconds:
-        return [found, warn("queue", told, "is `arena worker` running?")]
-    return [found, ok("queue", told)]
+        return [found, warn("queue", text, "is `arena worker` running?")]
+    return [found, ok("queue", text)]
 
 
 def _referee(settings: Settings, address: str) -> list[Finding]:

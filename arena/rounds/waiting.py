@@ -323,13 +323,13 @@ def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) ->
         return ""
     elsewhere = match.elsewhere.get(bot.version_id, ())
     full = all(place.sessions >= place.max_sessions for place in places)
-    told = []
+    parts = []
     if full and (elsewhere or most < match.left):
-        told.append(f"takes {sessions}, all of them begun")
+        parts.append(f"takes {sessions}, all of them begun")
     slow = max((one for one in SLOW if any(place.thinking_seconds >= one for place in places)), default=0)
     if slow:
-        told.append(f"has owed a decision for more than {slow} s")
-    return f"{' and '.join(told)}{_also_in(elsewhere)}" if told else ""
+        parts.append(f"has owed a decision for more than {slow} s")
+    return f"{' and '.join(parts)}{_also_in(elsewhere)}" if parts else ""
 
 
 def _about(match: _Match, asked: _Asked) -> str:
@@ -344,8 +344,8 @@ def _about(match: _Match, asked: _Asked) -> str:
             if (places := asked.places.get(bot.version_id)) and (why := _why(bot, match, places, asked))
         ]
         since = f"{match.since:%Y-%m-%d %H:%M} UTC" if match.since else "the start"
-        told = f"{where} waits for {', and for '.join(missing)}; nothing of it has finished since {since}"
-        return told if missing else ""
+        text = f"{where} waits for {', and for '.join(missing)}; nothing of it has finished since {since}"
+        return text if missing else ""
     return f"{where}: {match.problem}; it is tried again" if match.problem is not None else ""
 
 
@@ -369,14 +369,14 @@ def _connected_not(absent: Sequence[_Bot]) -> str:
     names = [f"{bot.name}{bot.token}" for bot in absent[:NAMED]]
     if len(absent) > NAMED:
         names.append(f"{len(absent) - NAMED} others")
-    told = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-    return f"{told}, which {'is' if len(absent) == 1 else 'are'} not connected"
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"{listed}, which {'is' if len(absent) == 1 else 'are'} not connected"
 
 
 def _no_referee(answers: Sequence[Answer]) -> str:
-    told = [f"{answer.address} {_state(answer)}" for answer in answers]
+    states = [f"{answer.address} {_state(answer)}" for answer in answers]
     away = any(answer.status is None for answer in answers)
-    return f"no referee takes matches: {', '.join(told)}{TO_START if away else ''}"
+    return f"no referee takes matches: {', '.join(states)}{TO_START if away else ''}"
 
 
 def _state(answer: Answer) -> str:

@@ -76,10 +76,10 @@ def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
     deals = spec.sessions * most_deals(ruleset, spec.deals or 0)
     most = deals * most_points(ruleset)
     if most > MOST_MATCH_POINTS:
-        told = (
+        text = (
             f"a match of {deals} deals could come to {most} points, and its totals hold {MOST_MATCH_POINTS}"
         )
-        raise SpecError("sessions", told)
+        raise SpecError("sessions", text)
 
 
 def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:

@@ -87,8 +87,8 @@ def _check_beacon(tournament: Tournament, value: str | None) -> None:
     """Raise StateError where the value of a beacon is missing, comes too early, or nobody asked for it."""
     name, first = tournament.name, tournament.state == TournamentState.CREATED
     if value is not None and (tournament.beacon is None or not first):
-        told = "its luck is drawn already" if tournament.beacon else "it was created without a beacon"
-        raise StateError(f"tournament {name}: {told}; start it without a value")
+        why = "its luck is drawn already" if tournament.beacon else "it was created without a beacon"
+        raise StateError(f"tournament {name}: {why}; start it without a value")
     if tournament.beacon is None or not first:
         return
     if tournament.head is None:

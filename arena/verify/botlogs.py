@@ -176,14 +176,14 @@ def _compare_part(found: Comparison, where: str, line: LogLine, played: PlayedSe
 
 
 def _differences(line: LogLine, signed: SignedLine, played: PlayedSession) -> Iterator[str]:
-    told: Mapping[str, tuple[object, object]] = {
+    compared: Mapping[str, tuple[object, object]] = {
         "attempt": (line.attempt, played.attempt),
         "seats": (line.seats, played.seats),
         "points": (line.points, played.points),
         "faults": (line.faults, played.faults),
         "forfeit": (line.forfeit, played.forfeit),
     }
-    for name, (ours, theirs) in told.items():
+    for name, (ours, theirs) in compared.items():
         if ours != theirs:
             yield f"{name}: the bot was told {_shown(ours)}, the export has {_shown(theirs)}"
     if line.deals_digest is not None and line.deals_digest != played.digests[-1]:

@@ -116,8 +116,8 @@ def _check_listed(lines: Lines, entrants: Sequence[EntrantLine | HeadEntrant]) -
 def _seed(lines: Lines, head: HeadPart, part: TournamentPart) -> bytes:
     ended = part.state in ENDED
     if part.seed is None:
-        told = "is missing" if ended else "is not revealed before the tournament has ended"
-        raise lines.wrong(f"seed: {told}")
+        text = "is missing" if ended else "is not revealed before the tournament has ended"
+        raise lines.wrong(f"seed: {text}")
     if not HEX_32.fullmatch(part.seed):
         raise lines.wrong("seed: is not 64 hexadecimal digits")
     seed = bytes.fromhex(part.seed)

@@ -133,7 +133,7 @@ def _shown(view: SessionView, ended: Any) -> str:
     cards = _cards(view.rules)
     text = DealText(
         hands=json_strings(map(cards, ended.hands)),
-        actions=json_strings(view.told()),
+        actions=json_strings(view.shown_actions()),
         out=json_numbers(ended.out),
         left=json_strings(map(cards, ended.left)),
         points=json_numbers(ended.points),

@@ -50,7 +50,7 @@ class _Step(NamedTuple):
     """Seat that gets the card of an exchange; -1 for all other actions."""
     action: Action
     text: str
-    """As all seats were told it, in the form of deal records; empty for an exchange."""
+    """As all seats were shown it, in the form of deal records; empty for an exchange."""
 
 
 def _step(rules: Rules, encoded: bytes) -> _Step:
@@ -70,14 +70,14 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
         drawn=numbers.mask(action.drawn_cards),
         taker=action.partner if exchange else -1,
         action=Action(action.seat, kind, cards, action.drawn),
-        text="" if exchange else _told(action.seat, kind, text, action.drawn),
+        text="" if exchange else _shown(action.seat, kind, text, action.drawn),
     )
 
 
 _text_of = attrgetter("text")
 
 
-def _told(seat: int, kind: str, cards: str, drawn: int) -> str:
+def _shown(seat: int, kind: str, cards: str, drawn: int) -> str:
     """Return an action as ``referee.records.results`` has it."""
     if cards:
         return f"{seat}{'!' if kind == 'bomb' else ':'}{cards}"
@@ -168,8 +168,8 @@ class SessionView:
             actions += [step.action for step in log[len(actions) :]]
         return actions
 
-    def told(self) -> Iterator[str]:
-        """Yield what happened in this deal as all seats were told it, an exchange left out."""
+    def shown_actions(self) -> Iterator[str]:
+        """Yield what happened in this deal as all seats were shown it, an exchange left out."""
         return filter(None, map(_text_of, self._log))
 
     @property

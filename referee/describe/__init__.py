@@ -27,5 +27,5 @@ _SECTIONS: dict[str, Callable[[Ruleset], list[str]]] = {
 
 def describe(ruleset: Ruleset) -> list[str]:
     """Return the rules as a person would tell them: paragraphs, each ``Topic: sentences``."""
-    told = {topic: section(ruleset) for topic, section in _SECTIONS.items()}
-    return [f"{topic}: {' '.join(sentences)}" for topic, sentences in told.items() if sentences]
+    sections = {topic: section(ruleset) for topic, section in _SECTIONS.items()}
+    return [f"{topic}: {' '.join(sentences)}" for topic, sentences in sections.items() if sentences]

@@ -13,13 +13,13 @@ _SEQUENCES = {"straight", "straight_flush", "straight_flush_plus_two"}
 def kinds(ruleset: Ruleset) -> list[str]:
     """Return which combinations there are, and how those of one kind compare."""
     ordered = [kind for kind in KIND_NAMES if kind in ruleset.plays]
-    told = [
+    sentences = [
         f"Playable are {listed([KIND_NAMES[kind] for kind in ordered])}.",
         "A stronger play of the same kind and number of cards beats a weaker one; an equal play does not.",
         "Single cards go by rank, then by suit.",
     ]
-    told += [text(ruleset) for kind, text in _KINDS.items() if kind in ruleset.plays]
-    return told
+    sentences += [text(ruleset) for kind, text in _KINDS.items() if kind in ruleset.plays]
+    return sentences
 
 
 def _matching(ruleset: Ruleset, cards: str) -> str:
@@ -103,22 +103,24 @@ def straights(ruleset: Ruleset) -> list[str]:
     """Return the legal sequences and their order."""
     if not _SEQUENCES & set(ruleset.plays):
         return []
-    told = [f"The sequences are, from weakest to strongest: {_ladder(ruleset.straights, ruleset.ranks)}."]
+    sentences = [
+        f"The sequences are, from weakest to strongest: {_ladder(ruleset.straights, ruleset.ranks)}."
+    ]
     if any(len(level) > 1 for level in ruleset.straights):
-        told.append("Those joined by = are of equal strength.")
+        sentences.append("Those joined by = are of equal strength.")
     card = "last card" if ruleset.straight_suit_of == "top" else "card of the highest rank"
-    told.append(f"Between equal sequences the suit of the {card} decides.")
-    return told + _suited(ruleset)
+    sentences.append(f"Between equal sequences the suit of the {card} decides.")
+    return sentences + _suited(ruleset)
 
 
 def _suited(ruleset: Ruleset) -> list[str]:
     if "straight_flush" in ruleset.plays:
-        told = ["A sequence all of one suit is a straight flush and nothing else."]
+        sentences = ["A sequence all of one suit is a straight flush and nothing else."]
         if "royal_flush" in ruleset.five_card_order:
             *_, last = (*cycle(ruleset.ranks), ruleset.ranks[-2])
             ranks = " ".join((*ruleset.ranks[-6:-2], last))
-            told.append(f"Of one suit, {ranks} is a royal flush, a kind of its own; its suit decides.")
-        return told
+            sentences.append(f"Of one suit, {ranks} is a royal flush, a kind of its own; its suit decides.")
+        return sentences
     plain = [kind for kind in ruleset.five_card_order if kind in ("straight", "flush")]
     alone = "Five cards of one suit in sequence"
     return [f"{alone} are {KIND_NAMES[plain[-1]]}."] if plain else [f"{alone} are no play of their own."]
@@ -163,18 +165,18 @@ def bombs(ruleset: Ruleset) -> list[str]:
     if not ruleset.bombs:
         return []
     order = ruleset.bomb_order or ruleset.bombs
-    told = [f"Bombs are {listed([_bomb(ruleset, kind) for kind in order])}."]
-    told.append("They beat any play, of whatever kind and size, that is not a bomb.")
+    sentences = [f"Bombs are {listed([_bomb(ruleset, kind) for kind in order])}."]
+    sentences.append("They beat any play, of whatever kind and size, that is not a bomb.")
     if len(order) > 1:
-        told.append(f"Among bombs the order is: {weakest_first([bare(kind) for kind in order])}.")
+        sentences.append(f"Among bombs the order is: {weakest_first([bare(kind) for kind in order])}.")
     if "pair_run" in ruleset.bombs:
-        told.append("A longer run of pairs beats a shorter one.")
+        sentences.append("A longer run of pairs beats a shorter one.")
     if ruleset.bombs_out_of_turn:
-        told.append(
+        sentences.append(
             "After every play, before the next turn, any other player may bomb it out of turn, the next to "
             "play first of all; play goes on from the bomber."
         )
-    return told
+    return sentences
 
 
 def _bomb(ruleset: Ruleset, kind: str) -> str:

@@ -6,56 +6,56 @@ from referee.ruleset import Ruleset
 
 def turns(ruleset: Ruleset) -> list[str]:
     """Return what a turn is and how a trick ends."""
-    told = ["Who leads plays any combination; each in turn then beats the last play or passes."]
+    sentences = ["Who leads plays any combination; each in turn then beats the last play or passes."]
     if ruleset.pass_locks:
-        told.append("Who has passed is out until the trick ends.")
+        sentences.append("Who has passed is out until the trick ends.")
     else:
-        told.append("Who has passed may play again at a later turn of the same trick.")
-    told += _drawing(ruleset)
+        sentences.append("Who has passed may play again at a later turn of the same trick.")
+    sentences += _drawing(ruleset)
     if ruleset.beat_own:
-        told.append(
+        sentences.append(
             "When all others have passed, the last to play may go on to beat the own play, the others "
             "staying out; passing instead ends the trick, and the same player leads the next."
         )
     else:
-        told.append("When all others have passed the trick ends, and who played last leads the next.")
-    return told
+        sentences.append("When all others have passed the trick ends, and who played last leads the next.")
+    return sentences
 
 
 def _drawing(ruleset: Ruleset) -> list[str]:
     if ruleset.draw_on_pass == "none" or not cards_over(ruleset):
         return []
     many = "one card" if ruleset.draw_on_pass == "one" else "as many cards as the play to beat has"
-    told = [f"Who passes draws {many} from the stock and may play from the next turn on."]
+    sentences = [f"Who passes draws {many} from the stock and may play from the next turn on."]
     if ruleset.restock:
-        told.append(
+        sentences.append(
             "When the stock is empty and a card is due, the finished tricks are shuffled and become "
             "the stock, at most ten times in a deal."
         )
     else:
-        told.append("When the stock is empty, play goes on without drawing.")
-    return told
+        sentences.append("When the stock is empty, play goes on without drawing.")
+    return sentences
 
 
 def last_cards(ruleset: Ruleset) -> list[str]:
     """Return what holds when hands grow short."""
-    told = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
+    sentences = [_ANNOUNCE[ruleset.announce_at]] if ruleset.announce_at else []
     if ruleset.guard != "none":
-        told.append(_GUARDS[ruleset.guard])
+        sentences.append(_GUARDS[ruleset.guard])
     top = highest_card(ruleset)
     if ruleset.last_top_card == "cannot_win":
-        told.append(
+        sentences.append(
             f"{top} may not be played as a last, single card; who has nothing else passes, "
             "and a lead that cannot be made passes to the next player."
         )
         if ruleset.decks == 2:
-            told.append(f"If all who hold cards hold just {top}, it may.")
+            sentences.append(f"If all who hold cards hold just {top}, it may.")
     elif ruleset.last_top_card == "loses":
-        told.append(
+        sentences.append(
             f"Who is left with {top} alone ends the deal, which nobody wins, "
             "and scores as if no card had been played."
         )
-    return told
+    return sentences
 
 
 _ANNOUNCE = {

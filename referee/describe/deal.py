@@ -80,20 +80,22 @@ def _dealer(ruleset: Ruleset) -> str:
 
 def before_play(ruleset: Ruleset) -> list[str]:
     """Return what may happen between the deal and the first lead."""
-    told = []
+    sentences = []
     if ruleset.redeal_four_twos:
-        told.append("If somebody holds a two of every suit, the cards are dealt again by the same dealer.")
+        sentences.append(
+            "If somebody holds a two of every suit, the cards are dealt again by the same dealer."
+        )
     if ruleset.dragon == "wins":
-        told.append(
+        sentences.append(
             "A dragon, a hand with a card of every rank, wins at once; "
             "the others score as if no card had been played."
         )
     if ruleset.exchange != "none":
-        told.append(
+        sentences.append(
             "From the second deal on, the loser of the last deal gives the highest card to its winner, "
             "who returns any card; after a deal that nobody won there is no exchange."
         )
-    return told
+    return sentences
 
 
 def lead(ruleset: Ruleset) -> list[str]:

@@ -106,15 +106,15 @@ _SETTLED = {
 
 
 def _difference(ruleset: Ruleset) -> str:
-    told = "Every two players settle the difference d of their numbers of cards left"
+    text = "Every two players settle the difference d of their numbers of cards left"
     if not ruleset.multipliers:
-        return f"{told}, one point a card."
+        return f"{text}, one point a card."
     parts = []
     for bracket, later in zip(ruleset.multipliers, (*ruleset.multipliers[1:], None), strict=True):
         span = f"{bracket.start} or more" if later is None else _span(bracket.start, later.start - 1)
         cost = f"{bracket.points} points" if bracket.times is None else f"{bracket.times} times d"
         parts.append(f"{cost} where d is {span}")
-    return f"{told}: d points, but {listed(parts)}."
+    return f"{text}: d points, but {listed(parts)}."
 
 
 def _liability(ruleset: Ruleset) -> list[str]:

@@ -56,7 +56,7 @@ class Match:
         """The resolved ruleset as one JSON object."""
         self.deadline: float | None = None
         """When absent bots are waited for no longer; None while nobody is waited for."""
-        self.told: dict[int, Connection] = {}
+        self.notified: dict[int, Connection] = {}
         """By version: the streams on which bots were told why the match waits for them."""
         self.waiting = deque(spec.sessions)
         self.tables: dict[int, Table] = {}

@@ -159,8 +159,8 @@ class Tables:
         """Tell a bot that is connected why its match waits for it, once for each of its streams."""
         version = match.spec.bots[index].version_id
         connection = self._connections.get(version)
-        if connection is not None and match.told.get(version) is not connection:
-            match.told[version] = connection
+        if connection is not None and match.notified.get(version) is not connection:
+            match.notified[version] = connection
             why = self._why_absent(match, version)
             text = f"match {match.spec.match_id} waits for the bot, which {why}"
             notice = Notice(NoticeCode.NOT_SEATED, text)

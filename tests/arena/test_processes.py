@@ -143,7 +143,7 @@ def test_stop_when_asked_then_the_child_ends_and_stays_dead(supervisor: Supervis
 
 def test_child_when_started_again_then_it_is_told_how_it_ended(tmp_path: Path, seconds: Seconds) -> None:
     told: list[str] = []
-    with Supervisor(tmp_path, clock=seconds, told=told.append) as supervisor:
+    with Supervisor(tmp_path, clock=seconds, report=told.append) as supervisor:
         for code, how in (
             ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "by SIGKILL"),
             ("pass", "with status 0"),
