@@ -14,7 +14,7 @@ def kinds(ruleset: Ruleset) -> list[str]:
     """Return which combinations there are, and how those of one kind compare."""
     ordered = [kind for kind in KIND_NAMES if kind in ruleset.plays]
     sentences = [
-        f"Playable are {listed([KIND_NAMES[kind] for kind in ordered])}.",
+        f"The combinations are {listed([KIND_NAMES[kind] for kind in ordered])}.",
         "A stronger play of the same kind and number of cards beats a weaker one; an equal play does not.",
         "Single cards go by rank, then by suit.",
     ]
@@ -64,7 +64,7 @@ def five_cards(ruleset: Ruleset) -> list[str]:
         return [f"The only kind of five cards{apart} is {_shown(ruleset, kinds[0])}."]
     if ruleset.kinds_compete:
         order = weakest_first([_shown(ruleset, kind) for kind in kinds])
-        return [f"Five cards of a stronger kind beat five of a weaker{apart}: {order}."]
+        return [f"Five cards of a stronger kind beat five of a weaker one{apart}: {order}."]
     names = listed([_shown(ruleset, kind) for kind in kinds])
     return [f"Five cards are beaten only by five of the same kind{apart}. The kinds are {names}."]
 

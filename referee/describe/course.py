@@ -6,19 +6,21 @@ from referee.ruleset import Ruleset
 
 def turns(ruleset: Ruleset) -> list[str]:
     """Return what a turn is and how a trick ends."""
-    sentences = ["Who leads plays any combination; each in turn then beats the last play or passes."]
+    sentences = ["Whoever leads plays any combination; each in turn then beats the last play or passes."]
     if ruleset.pass_locks:
-        sentences.append("Who has passed is out until the trick ends.")
+        sentences.append("Whoever has passed is out until the trick ends.")
     else:
-        sentences.append("Who has passed may play again at a later turn of the same trick.")
+        sentences.append("Whoever has passed may play again at a later turn of the same trick.")
     sentences += _drawing(ruleset)
     if ruleset.beat_own:
         sentences.append(
-            "When all others have passed, the last to play may go on to beat the own play, the others "
-            "staying out; passing instead ends the trick, and the same player leads the next."
+            "When all others have passed, the last to play may beat that play too, while the others "
+            "stay out; passing instead ends the trick, and the same player leads the next."
         )
     else:
-        sentences.append("When all others have passed the trick ends, and who played last leads the next.")
+        sentences.append(
+            "When all others have passed, the trick ends, and whoever played last leads the next one."
+        )
     return sentences
 
 
@@ -26,7 +28,7 @@ def _drawing(ruleset: Ruleset) -> list[str]:
     if ruleset.draw_on_pass == "none" or not cards_over(ruleset):
         return []
     many = "one card" if ruleset.draw_on_pass == "one" else "as many cards as the play to beat has"
-    sentences = [f"Who passes draws {many} from the stock and may play from the next turn on."]
+    sentences = [f"Whoever passes draws {many} from the stock and may play from the next turn on."]
     if ruleset.restock:
         sentences.append(
             "When the stock is empty and a card is due, the finished tricks are shuffled and become "
@@ -45,22 +47,22 @@ def last_cards(ruleset: Ruleset) -> list[str]:
     top = highest_card(ruleset)
     if ruleset.last_top_card == "cannot_win":
         sentences.append(
-            f"{top} may not be played as a last, single card; who has nothing else passes, "
+            f"{top} may not be played as a last, single card; whoever has nothing else passes, "
             "and a lead that cannot be made passes to the next player."
         )
         if ruleset.decks == 2:
             sentences.append(f"If all who hold cards hold just {top}, it may.")
     elif ruleset.last_top_card == "loses":
         sentences.append(
-            f"Who is left with {top} alone ends the deal, which nobody wins, "
+            f"Whoever is left with {top} alone ends the deal, which nobody wins, "
             "and scores as if no card had been played."
         )
     return sentences
 
 
 _ANNOUNCE = {
-    1: "Who has only one card left must announce it.",
-    2: "Who has only two cards left, or one, must announce it.",
+    1: "Whoever has only one card left must announce it.",
+    2: "Whoever has only two cards left, or one, must announce it.",
 }
 
 _GUARDS = {
@@ -73,7 +75,7 @@ _GUARDS = {
         "When the next player has one card left there is a precaution to take: to lead two or more cards if "
         "that is possible, else the highest card; and on a single card to play the highest card if it beats "
         "(or a bomb), else to pass. It may be ignored, but if that next player then goes out with a single "
-        "card at once, who ignored it pays the losses of all."
+        "card at once, whoever ignored it pays the losses of all."
     ),
 }
 

@@ -65,7 +65,7 @@ def _leftover(ruleset: Ruleset) -> list[str]:
     if ruleset.leftover == "unused":
         return [f"The {count} left over {verb} not used."]
     way = "shown to all and then taken" if ruleset.leftover_shown else "taken unseen"
-    return [f"The {cards} left over {verb} {way} by who was dealt the lowest card."]
+    return [f"The {cards} left over {verb} {way} by whoever was dealt the lowest card."]
 
 
 def _dealer(ruleset: Ruleset) -> str:
@@ -112,14 +112,14 @@ def _leader(ruleset: Ruleset, lowest: str) -> list[str]:
         second, third = 1 + ruleset.lowest_lead_every, 1 + 2 * ruleset.lowest_lead_every
         deals = f"Deals 1, {second}, {third} and so on are"
     after = " after a deal that nobody won, the lowest card decides." if ruleset.lead == "winner" else ""
-    led = f"{deals} led by {lowest}, every other by the {ruleset.lead} of the last deal"
+    led = f"{deals} led by {lowest}, every other one by the {ruleset.lead} of the last deal"
     return [f"{led};{after}" if after else f"{led}."]
 
 
 def _must_include(ruleset: Ruleset) -> str:
     if ruleset.lead_includes_lowest:
-        return "Who leads by the lowest card must play it in that lead, alone or in a combination."
-    return "Who leads by the lowest card need not play it in that lead."
+        return "Whoever leads by the lowest card must play it in that lead, alone or in a combination."
+    return "Whoever leads by the lowest card need not play it in that lead."
 
 
 def loser(ruleset: Ruleset) -> list[str]:
@@ -127,11 +127,11 @@ def loser(ruleset: Ruleset) -> list[str]:
     if "loser" not in (ruleset.lead, ruleset.dealer) and ruleset.exchange == "none":
         return []
     if ruleset.deal_ends == "last_holder":
-        return ["The winner of a deal is who goes out first, the loser who holds cards to the end."]
+        return ["The winner of a deal is whoever goes out first, the loser whoever holds cards to the end."]
     return [
-        "The loser of a deal is who has most cards left. Of several, each shows the best play that can be "
-        "made of the cards left, most cards first, then the highest; whose play has the fewest cards, then "
-        "the weakest, is the loser.",
+        "The loser of a deal is whoever has the most cards left. Of several, each shows the best play that "
+        "can be made of the cards left, most cards first, then the highest; the one whose play has the "
+        "fewest cards, then the weakest, is the loser.",
         *_showdown(ruleset),
     ]
 

@@ -67,7 +67,7 @@ def _cost(bracket: Bracket) -> str:
 def _bracket_owner(ruleset: Ruleset) -> list[str]:
     if ruleset.multiplier_for == "all" or not ruleset.multipliers:
         return []
-    return ["This applies only to who led the deal."]
+    return ["This applies only to whoever led the deal."]
 
 
 def _twos_left(ruleset: Ruleset) -> list[str]:
@@ -100,7 +100,8 @@ _SETTLED = {
     "last_loses": "The last to hold cards scores -1, the others nothing.",
     "loser_only": (
         "One player pays the winner 1 point: the holder of the highest four of a kind or straight flush; "
-        "if there is none, of the highest two or ace; if none, of most cards; if tied, of the highest card."
+        "if there is none, of the highest two or ace; if none, of the most cards; if tied, of the highest "
+        "card."
     ),
 }
 
@@ -120,13 +121,15 @@ def _difference(ruleset: Ruleset) -> str:
 def _liability(ruleset: Ruleset) -> list[str]:
     if ruleset.guard != "liable":
         return []
-    return ["Who is liable for ignoring the precaution takes the points of all losers, who then have none."]
+    return [
+        "Whoever is liable for ignoring the precaution takes the points of all losers, who then have none."
+    ]
 
 
 def _no_winner(ruleset: Ruleset) -> str:
-    who = "Who forfeits"
+    who = "Whoever forfeits"
     if ruleset.last_top_card == "loses":
-        who = f"Who forfeits, or is left with {highest_card(ruleset)} alone,"
+        who = f"Whoever forfeits, or is left with {highest_card(ruleset)} alone,"
     if ruleset.settle == "places":
         rest = "those who are out keep their places, and the rest share the points of the last place but one"
         return f"{who} gets the points of the last place; {rest}."
