@@ -37,7 +37,7 @@ def record(
 def list_changes(
     storage: Storage, actor: Actor, *, subject: str | None = None, limit: int = 100
 ) -> Sequence[Change]:
-    """Return the latest changes, newest first: all, or those of one subject. NotAllowed."""
+    """Return the latest changes, newest first: all, or those of one subject. Raise NotAllowed."""
     actor.require(Role.ORGANISER, "see who changed what")
     latest = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit)
     if subject is not None:

@@ -36,7 +36,7 @@ def signing_key(settings: Settings, referee: str) -> SigningKey:
 
 
 def _draw(file: Path) -> None:
-    """Draw a key; of several processes that do so, the first one's is kept. OSError."""
+    """Draw a key; of several processes that do so, the first one's is kept. Raise OSError."""
     with suppress(FileExistsError), tempfile.NamedTemporaryFile(dir=file.parent) as draft:
         draft.write(SigningKey.draw().pem())
         draft.flush()

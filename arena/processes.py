@@ -114,7 +114,7 @@ class Supervisor:
                 child.settled, child.deaths = True, 0
 
     def pid(self, name: str) -> int | None:
-        """Return the process of a child; None while it is dead. KeyError if there is no such child."""
+        """Return the process of a child; None while it is dead. Raise KeyError if there is no such child."""
         process = self._children[name].process
         return process.pid if process else None
 

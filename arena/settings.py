@@ -279,7 +279,7 @@ class Settings(BaseSettings):
         return make_url(self.database_url).get_backend_name() == "sqlite"
 
     def prepare(self) -> Self:
-        """Make the data folder, for this user alone; SettingsError if it cannot be written."""
+        """Make the data folder, for this user alone; raise SettingsError if it cannot be written."""
         try:
             make_private(self.data)
             make_private(self.logs)

@@ -132,7 +132,7 @@ def _absence_logged(what: str) -> Iterator[None]:
 
 
 class Referees:
-    """The settings' referees, and which of them plays what. SettingsError for a wrong TLS file."""
+    """The settings' referees, and which of them plays what. Raise SettingsError for a wrong TLS file."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -141,7 +141,7 @@ class Referees:
         """The addresses where matches are played, by the matches' names."""
 
     def run(self, route: int, spec: MatchSpec) -> Generator[Update]:
-        """Have one of them play a match. RefereeUnavailable, MatchRefused."""
+        """Have one of them play a match. Raise RefereeUnavailable, MatchRefused."""
         token = self._settings.worker_secret()
         address = choose_referee(self._settings.referees, token, route, spec, self._tls)
         self._places[spec.match_id] = address
@@ -158,7 +158,7 @@ class Referees:
 
 
 def connected_bots(settings: Settings) -> Connected:
-    """Ask the settings' referees which bots they could seat now. SettingsError for a wrong TLS file."""
+    """Ask the settings' referees which bots they could seat now. Raise SettingsError for a wrong TLS file."""
     tls = settings.client_tls()
 
     def connected(version_ids: Sequence[int]) -> set[int]:
@@ -179,7 +179,7 @@ def connected_bots(settings: Settings) -> Connected:
 def choose_referee(
     addresses: Sequence[str], token: str, route: int, spec: MatchSpec, tls: ClientTls | None
 ) -> str:
-    """Return the referee that suits a match best by what all say now. NotBegun if none can."""
+    """Return the referee that suits a match best by what all say now. Raise NotBegun if none can."""
     if len(addresses) == 1:
         return addresses[0]
     versions = [bot.version_id for bot in spec.bots]
@@ -187,7 +187,7 @@ def choose_referee(
 
 
 def best_referee(answers: Sequence[Answer], route: int) -> str:
-    """Return the referee that suits a match best, by what all of them say. NotBegun if none can."""
+    """Return the referee that suits a match best, by what all of them say. Raise NotBegun if none can."""
     usable = [
         (preference(status), (place - route) % len(answers), answer.address)
         for place, answer in enumerate(answers)

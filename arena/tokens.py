@@ -36,7 +36,7 @@ LONGEST_DAYS = 36_500
 
 
 def expiry(now: datetime, days: int | None) -> datetime | None:
-    """Return when a token expires that is good for so many days; None: never. SpecError."""
+    """Return when a token expires that is good for so many days; None: never. Raise SpecError."""
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise SpecError("expires_in", f"must be from 1 to {LONGEST_DAYS} days, not {days}")
     return None if days is None else now + timedelta(days=days)
@@ -54,7 +54,10 @@ class DatabaseAuthenticator:
         self._worker_token = worker_token.encode()
 
     def bot(self, token: str) -> BotIdentity | None:
-        """Return the bot version of ``token``; None if the token is unknown or revoked. TokenExpired."""
+        """Return the bot version of ``token``; None if the token is unknown or revoked.
+
+        Raise TokenExpired.
+        """
         columns: tuple[Any, ...] = (
             *(BotVersion.id, BotVersion.name, BotVersion.token_number),
             *(BotVersion.expires_at, BotVersion.last_used_on),
@@ -69,7 +72,9 @@ class DatabaseAuthenticator:
         return BotIdentity(version_id, name, number)
 
     def scope(self, token: str) -> Scope | None:
-        """Return what ``token`` allows; None for a bot's, and if it is unknown or revoked. TokenExpired.
+        """Return what ``token`` allows; None for a bot's, and if it is unknown or revoked.
+
+        Raise TokenExpired.
 
         The settings' worker token needs no database.
         """
@@ -93,7 +98,7 @@ class DatabaseAuthenticator:
         expires_at: datetime | None,
         last_used_on: date | None,
     ) -> None:
-        """Note that a token is used today, if that is not known. TokenExpired."""
+        """Note that a token is used today, if that is not known. Raise TokenExpired."""
         now = self._clock()
         if expires_at is not None and expires_at <= now:
             raise TokenExpired(f"the token of {name} expired on {expires_at:%Y-%m-%d %H:%M} UTC")

@@ -28,7 +28,7 @@ def card_text(index: int, ranks: Sequence[str]) -> str:
 
 
 def card_index(text: str, ranks: Sequence[str]) -> int:
-    """Return the index of the card written ``text``; CardError where it is not a card of ``ranks``."""
+    """Return the index of the card written ``text``; raise CardError where it is not a card of ``ranks``."""
     rank, suit = text[:-1], text[-1:]
     if rank not in ranks or suit not in SUITS:
         raise CardError(f"{text!r} is not a card of this ruleset")

@@ -92,7 +92,7 @@ class Position:
 
     @classmethod
     def parse(cls, text: str, rules: Rules | None = None) -> "Position":
-        """Return the position of a text as ``str`` gives it; PositionError and RulesetError.
+        """Return the position of a text as ``str`` gives it; raise PositionError and RulesetError.
 
         ``rules`` are needed where the ruleset is not a preset.
         """
@@ -141,7 +141,7 @@ class Position:
         and the number of the others. ``stock`` has the masks of its cards as it was, next card first, 0 for a
         card that is not known. ``include`` is the mask of the card that the lead, if it is still to come,
         must contain. ``answers`` are those given in a bomb window that is open, None where none is. ``seed``
-        matters only where cards set aside become the stock. CardError and PlayError for what cannot be.
+        matters only where cards set aside become the stock. Raise CardError and PlayError for what cannot be.
         """
         players = rules.ruleset.players
         for name, value in (("dealer", dealer), ("leader", leader), ("hands", len(hands) - 1)):

@@ -7,7 +7,7 @@ from referee.errors import TomlError
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """Return what a TOML file holds; TomlError if it cannot be read or is none."""
+    """Return what a TOML file holds; raise TomlError if it cannot be read or is none."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -12,7 +12,10 @@ from arena.storage import Storage
 
 
 def checked_version(storage: Storage, bot: str) -> str:
-    """Return the name of the version that a check of ``bot`` is for. SpecError, UnknownError, StateError."""
+    """Return the name of the version that a check of ``bot`` is for.
+
+    Raise SpecError, UnknownError, StateError.
+    """
     with storage.read() as tx:
         version = find_versions(tx, [bot])[0]
     if version.revoked_at is not None:

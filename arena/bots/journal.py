@@ -216,7 +216,7 @@ def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool
     """Return the versions whose log ``token`` opens, with their names: the one named, or all of a bot.
 
     ``token`` has to be a good one of any version of the bot, or with ``organiser`` one of an organiser.
-    SpecError names what is wrong; UnknownError if there is no such bot.
+    Raise SpecError, which names what is wrong, or UnknownError if there is no such bot.
     """
     with storage.read() as tx:
         whole = find_all_versions(tx, bot.partition("@")[0])

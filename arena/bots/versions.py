@@ -122,7 +122,10 @@ def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> i
 
 
 def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInfo]:
-    """Return all versions, or an owner's, by owner, bot and number. UnknownError for an unknown owner."""
+    """Return all versions, or an owner's, by owner, bot and number.
+
+    Raise UnknownError for an unknown owner.
+    """
     versions = _infos().order_by(col(Owner.name), col(Bot.name), col(BotVersion.number))
     if owner is not None:
         versions = versions.where(col(Owner.name) == owner)
@@ -225,7 +228,7 @@ def _version_of(
 
 
 def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
-    """Return all versions of ``owner/bot``, oldest first. SpecError for no such name, UnknownError."""
+    """Return all versions of ``owner/bot``, oldest first. Raise SpecError for no such name, UnknownError."""
     return _known(name, _versions_of(tx, [name]))
 
 

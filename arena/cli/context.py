@@ -26,7 +26,7 @@ class Given:
 
 
 def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
-    """Return the settings of this call. SettingsError."""
+    """Return the settings of this call. Raise SettingsError."""
     from arena.settings import load_settings
 
     given: Given = ctx.obj
@@ -37,7 +37,10 @@ def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
 
 @contextmanager
 def storage_of(ctx: typer.Context) -> Iterator["Storage"]:
-    """Open the storage of this call, closed again at the end of the block. SettingsError, StorageError."""
+    """Open the storage of this call, closed again at the end of the block.
+
+    Raise SettingsError, StorageError.
+    """
     from arena.storage import open_storage
 
     with open_storage(settings_of(ctx)) as storage:

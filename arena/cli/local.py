@@ -63,7 +63,7 @@ def _known_as(settings: Settings, listen: str, place: int) -> str:
 def start_arena(supervisor: Supervisor, settings: Settings) -> None:
     """Start referees, worker and beat, and wait until the referees listen.
 
-    SettingsError, ListenError, ProcessFailed.
+    Raise SettingsError, ListenError, ProcessFailed.
     """
     referees = local_referees(settings)
     for referee in referees:
@@ -129,7 +129,7 @@ def free_address() -> str:
 
 
 def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
-    """Start processes that die again, until ``stopped``. ProcessFailed."""
+    """Start processes that die again, until ``stopped``. Raise ProcessFailed."""
     while not stopped():
         supervisor.check()
         time.sleep(POLL_SECONDS)

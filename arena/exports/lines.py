@@ -52,7 +52,7 @@ class Lines:
         return self._next is not None and self._next.kind is kind
 
     def take_part(self, kind: type[P]) -> P:
-        """Return the next line, which must be such a part. Difference."""
+        """Return the next line, which must be such a part. Raise Difference."""
         line = self._take(kind)
         try:
             return read_part(kind, line.text)
@@ -60,7 +60,7 @@ class Lines:
             raise self.wrong(error) from None
 
     def take_record(self) -> dict[str, object]:
-        """Return the next line, which must be a deal record. Difference."""
+        """Return the next line, which must be a deal record. Raise Difference."""
         return self._take(None).given
 
     def end(self) -> None:

@@ -20,7 +20,8 @@ from arena.storage import Storage, Transaction, changed
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
     """Let ``owner/bot`` play from the next season on, by its newest version, or a version of it.
 
-    UnknownError, TakenError if it is in the league, StateError if its owner has as many in it as can play.
+    Raise UnknownError, TakenError if it is in the league, StateError if its owner has as many in it as can
+    play.
     """
     actor.require_owner(owner_of(bot), f"let {bot} join")
     try:
@@ -46,7 +47,7 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
 
 
 def _owner_of(tx: Transaction, bot: str) -> int:
-    """Return the owner of a bot or a version. SpecError, UnknownError, StateError if it cannot play."""
+    """Return the owner of a bot or a version. Raise SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
     versions = find_all_versions(tx, name)
     good = [one for one in versions if one.revoked_at is None and (not mark or one.name == bot)]
@@ -58,7 +59,7 @@ def _owner_of(tx: Transaction, bot: str) -> int:
 
 
 def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Let a bot play no more from the next season on. UnknownError, StateError."""
+    """Let a bot play no more from the next season on. Raise UnknownError, StateError."""
     actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
         found = find_league(tx, league)

@@ -87,7 +87,7 @@ def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
     """Return the deals of a duplicate tournament's session if ``deals`` are asked for (None: the ruleset's).
 
     Where what a seat holds depends on how the deal before ended, a seat would hold other cards at another
-    table: there a session is one deal. SpecError if more are asked for.
+    table: there a session is one deal. Raise SpecError if more are asked for.
     """
     if ruleset.dealer != "rotate":
         reason = f"the {ruleset.dealer} of a deal deals the next"

@@ -273,7 +273,7 @@ def store_deals(storage: Storage, claimed: Claim, finished: Sequence[DealsFinish
 
 
 def renew(storage: Storage, claimed: Claim, now: datetime) -> None:
-    """Keep the lease; LeaseLost if it is gone."""
+    """Keep the lease; raise LeaseLost if it is gone."""
     with storage.write() as tx:
         _update_claimed(tx, claimed, lease_until=now + claimed.lease)
 

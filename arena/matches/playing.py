@@ -40,7 +40,8 @@ Run = Callable[[int, MatchSpec], Generator[Update]]
 """Has a referee play a match; the number chooses the referee where there are several."""
 
 Hold = Callable[[str], None]
-"""Has the referee that plays the match of this name begin no further session of it. RefereeUnavailable."""
+"""Has the referee that plays the match of this name begin no further session of it; may raise
+RefereeUnavailable."""
 
 
 def never_held(match_id: str) -> None:

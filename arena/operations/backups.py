@@ -96,7 +96,10 @@ def _copy(source: Path, target: Path) -> str:
 
 @contextmanager
 def _nobody_else(lock: Path, database: Path) -> Iterator[None]:
-    """Keep ``arena up`` and everyone who has the database open out of it; StateError if somebody is there."""
+    """Keep ``arena up`` and everyone who has the database open out of it.
+
+    Raise StateError if somebody is there.
+    """
     with ExitStack() as stack:
         try:
             fcntl.flock(stack.enter_context(lock.open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)

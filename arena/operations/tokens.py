@@ -49,7 +49,7 @@ def create_token(
 ) -> MadeToken:
     """Make a token, good for ``expires_in`` days; None: until it is revoked.
 
-    SpecError for a wrong name, scope or number of days, TakenError if the name is taken.
+    Raise SpecError for a wrong name, scope or number of days, TakenError if the name is taken.
     """
     actor.require(Role.OPERATOR, "make tokens")
     check_name("name", name)

@@ -32,7 +32,8 @@ class LeaderboardLine:
 def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> list[LeaderboardLine]:
     """Return the best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
 
-    Without ``pool``, or where several have that name, one pool after another. UnknownError if there is none.
+    Without ``pool``, or where several have that name, one pool after another. Raise UnknownError if there is
+    none.
     """
     with storage.read() as tx:
         chosen = [one for one in _pools(tx) if pool is None or _is_called(one[0], pool)]

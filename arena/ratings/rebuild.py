@@ -85,7 +85,9 @@ def rebuild(storage: Storage) -> Rebuilt:
 
 
 def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
-    """Build every pool again, and correct the ratings that are wrong; all else stays as it is. NotAllowed.
+    """Build every pool again, and correct the ratings that are wrong; all else stays as it is.
+
+    Raise NotAllowed.
 
     It may be done while tournaments run: what takes long is only reading. Then the pools of one ruleset after
     another are locked, replayed from there to what was rated meanwhile, and mended.

@@ -337,7 +337,7 @@ def _about(match: _Match, asked: _Asked) -> str:
     where = f"round {match.round} table {match.table}"
     if match.taken and asked.somebody:
         absent = [bot for bot in match.bots if bot.version_id not in asked.places]
-        missing = [_connected_not(absent)] if absent else []
+        missing = [_not_connected(absent)] if absent else []
         missing += [
             f"{bot.name}, which {why}"
             for bot in match.bots
@@ -360,11 +360,11 @@ def _too_few(lone: _Lone, here: Collection[int]) -> str:
     if there >= lone.needed:
         return ""
     absent = [bot for bot in lone.bots if bot.version_id not in here]
-    more = f"; it waits for {_connected_not(absent)}" if absent else ""
+    more = f"; it waits for {_not_connected(absent)}" if absent else ""
     return f"a table takes {lone.needed} bots, and {there} of the {len(lone.bots)} are connected{more}"
 
 
-def _connected_not(absent: Sequence[_Bot]) -> str:
+def _not_connected(absent: Sequence[_Bot]) -> str:
     """Return these bots, and that they are not connected."""
     names = [f"{bot.name}{bot.token}" for bot in absent[:NAMED]]
     if len(absent) > NAMED:

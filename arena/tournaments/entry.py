@@ -23,7 +23,8 @@ from arena.tournaments.overview import find_tournament
 def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
     """Enter a bot into a tournament; return the first round that it plays in, unless the others end before.
 
-    Rounds before are worth nothing to it. UnknownError, SpecError for a bot that cannot play, StateError.
+    Rounds before are worth nothing to it. Raise UnknownError, SpecError for a bot that cannot play,
+    StateError.
     """
     actor.require_owner(owner_of(bot), f"enter {bot}")
     try:
@@ -72,7 +73,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     """Withdraw a bot from a tournament; return the last round that it plays in (0: none).
 
     ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
-    paired it still has to play, and it stays in the standings. SpecError, UnknownError, StateError.
+    paired it still has to play, and it stays in the standings. Raise SpecError, UnknownError, StateError.
     """
     actor.require_owner(owner_of(bot), f"withdraw {bot}")
     with storage.write() as tx:
@@ -99,7 +100,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
 def _lock_format(
     tx: Transaction, name: str, now: datetime, allows: Callable[[Format], bool], what: str
 ) -> Tournament:
-    """Lock a tournament whose format allows this change. UnknownError, StateError."""
+    """Lock a tournament whose format allows this change. Raise UnknownError, StateError."""
     tournament = find_tournament(tx, name)
     if not allows(FORMATS[tournament.format]):
         raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")

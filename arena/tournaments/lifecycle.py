@@ -34,7 +34,9 @@ LONGEST_VALUE = 1000
 
 
 def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Close the entries of a tournament that has not started, and settle its head. UnknownError, StateError.
+    """Close the entries of a tournament that has not started, and settle its head.
+
+    Raise UnknownError, StateError.
 
     Its commitment is known from then on, and whoever noted it can tell whether anything was changed after.
     """
@@ -107,7 +109,7 @@ def _check_beacon(tournament: Tournament, value: str | None) -> None:
 def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Pause a running tournament: open sessions finish, and no others start.
 
-    UnknownError, StateError.
+    Raise UnknownError, StateError.
     """
     actor.require(Role.ORGANISER, "pause tournaments")
     with storage.write() as tx:
@@ -159,7 +161,7 @@ def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
 
 
 def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """End a tournament early: what is stored stays, the seed is revealed. UnknownError, StateError."""
+    """End a tournament early: what is stored stays, the seed is revealed. Raise UnknownError, StateError."""
     actor.require(Role.ORGANISER, "cancel tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
@@ -183,7 +185,7 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
 
 
 def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
-    """Let a tournament end with the rounds that are paired. UnknownError, StateError."""
+    """Let a tournament end with the rounds that are paired. Raise UnknownError, StateError."""
     actor.require(Role.ORGANISER, "stop tournaments")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
@@ -206,7 +208,7 @@ OPEN = (
 
 
 def lock_open(tx: Transaction, tournament: Tournament, now: datetime) -> None:
-    """Keep a tournament from moving on until the transaction ends. StateError if it has ended."""
+    """Keep a tournament from moving on until the transaction ends. Raise StateError if it has ended."""
     is_open = (col(Tournament.id) == tournament.id, col(Tournament.state).in_(OPEN))
     if not changed(tx, update(Tournament).where(*is_open).values(advanced_at=now)):
         raise StateError(f"tournament {tournament.name} is {tournament.state.value} already")

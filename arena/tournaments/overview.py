@@ -32,7 +32,7 @@ class TournamentStatus:
     entrants: int
     """Number of entrants."""
     rounds: int | None
-    """Rounds in all; None: not known before the round-robin is paired."""
+    """Rounds in all; None: not known yet, or until it is stopped."""
     sessions: int
     """Sessions in a match."""
     deals: int | None

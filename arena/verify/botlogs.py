@@ -71,7 +71,7 @@ class Comparison:
 
 
 def read_log(path: Path) -> BotLog:
-    """Return the log in a file. OSError."""
+    """Return the log in a file. Raise OSError."""
     found = BotLog(str(path))
     with path.open("rb") as texts:
         for number, text in enumerate(texts, start=1):

@@ -36,7 +36,10 @@ class Course:
 
 
 def check_events(lines: Lines, report: Report, head: Head) -> Course:
-    """Take the events; each must be able to follow the one before, and the entrants be theirs. Difference."""
+    """Take the events; each must be able to follow the one before, and the entrants be theirs.
+
+    Raise Difference.
+    """
     course, previous, number = Course(), head.part.digest, 0
     late: list[tuple[str, int]] = []
     gone: dict[int, int] = {one.number: 0 for one in head.part.entrants if one.withdrawn}

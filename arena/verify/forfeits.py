@@ -19,7 +19,7 @@ def check_forfeit(
     record: Mapping[str, Any],
     faults: Sequence[int],
 ) -> None:
-    """Check that a deal is forfeited by the seat that the rules say, for one reason. Difference.
+    """Check that a deal is forfeited by the seat that the rules say, for one reason. Raise Difference.
 
     ``faults`` are those of the session so far, by seat.
     """
@@ -89,7 +89,7 @@ class Overruns:
                     self._least[position] += max(0, ms - 1)
 
     def check(self) -> None:
-        """Check that what was used is what the deals say, but for decisions owed. Difference."""
+        """Check that what was used is what the deals say, but for decisions owed. Raise Difference."""
         for used in self._used:
             self._lines.same("used_ms of the match's sessions", used, self._used[0])
         whole = self._match.state == "done" and all(one.attempts == 1 for one in self._match.sessions)

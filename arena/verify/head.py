@@ -43,7 +43,7 @@ class Head:
 
 
 def check_head(lines: Lines, report: Report) -> Head:
-    """Take the first two lines, and check them. Difference."""
+    """Take the first two lines, and check them. Raise Difference."""
     part = lines.take_part(HeadPart)
     ruleset = _check_settled(lines, part)
     report.tournament, report.commitment, report.beacon = part.tournament, part.digest, part.beacon
@@ -144,7 +144,7 @@ def _check_times(lines: Lines, head: HeadPart, part: TournamentPart) -> None:
 
 
 def check_time(lines: Lines, name: str, text: str) -> None:
-    """Check that a field is a time with its zone. Difference."""
+    """Check that a field is a time with its zone. Raise Difference."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:

@@ -30,7 +30,9 @@ class Played:
 def check_match(
     lines: Lines, report: Report, head: Head, round: RoundPart, table: int, void: Mapping[int, int]
 ) -> Played:
-    """Take the lines of a match, and check them; deals and matches are counted in the report. Difference.
+    """Take the lines of a match, and check them; deals and matches are counted in the report.
+
+    Raise Difference.
 
     ``void`` says of which sessions attempts came to nothing, and how many: the next one played it to its end.
     """

@@ -44,7 +44,7 @@ class Rounds:
         """Everyone who sat out in a round that is over, once for each time."""
 
     def check_next(self) -> None:
-        """Take the lines of the next round, its matches among them, and check them. Difference."""
+        """Take the lines of the next round, its matches among them, and check them. Raise Difference."""
         lines, report = self._lines, self._report
         part = lines.take_part(RoundPart)
         report.rounds += 1
@@ -70,7 +70,9 @@ class Rounds:
             self._check_end(part, points, before)
 
     def check_number(self, stopped: int | None) -> None:
-        """Check that all rounds are there, and those of a continuous tournament as they follow. Difference.
+        """Check that all rounds are there, and those of a continuous tournament as they follow.
+
+        Raise Difference.
 
         ``stopped`` is the number of rounds after which the tournament was to end; None: it was not stopped.
         """

@@ -14,7 +14,10 @@ from referee.signing import is_valid
 
 
 def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
-    """Note the keys of the referees that had been started when the tournament was locked. Difference."""
+    """Note the keys of the referees that had been started when the tournament was locked.
+
+    Raise Difference.
+    """
     names = [one.referee for one in head.referees]
     if names != sorted(set(names)):
         raise lines.wrong("referees: are not in the order of their names")
@@ -23,7 +26,7 @@ def note_head_keys(lines: Lines, report: Report, head: HeadPart) -> None:
 
 
 def note_added_key(lines: Lines, report: Report, event: EventPart) -> None:
-    """Note the key of a referee that came later, or whose key is new. Difference."""
+    """Note the key of a referee that came later, or whose key is new. Raise Difference."""
     referee, key = event.details.get("referee"), event.details.get("key")
     if not isinstance(referee, str) or not isinstance(key, str):
         raise lines.wrong("details: do not name a referee and its key")

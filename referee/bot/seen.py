@@ -38,7 +38,7 @@ def seen_position(
     ``hand`` is its mask, ``counts`` are the cards of all seats now, ``happened`` what they did since the
     first lead; ``include`` is the mask of the card that the lead must contain, and ``window`` says that the
     last play may be bombed out of turn now.
-    PositionError once cards that were set aside have become the stock.
+    Raise PositionError once cards that were set aside have become the stock.
     """
     begun = _sizes(counts, happened)
     stock = _undealt(rules, begun) if rules.ruleset.leftover == "stock" else []

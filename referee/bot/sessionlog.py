@@ -88,7 +88,7 @@ class SessionLog:
 
 
 def append(path: Path, lines: bytes) -> None:
-    """Add whole lines to a private file, whoever else does so too: all of them or none. OSError."""
+    """Add whole lines to a private file, whoever else does so too: all of them or none. Raise OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -43,7 +43,9 @@ def allowed(rules: Rules, plays: list[int], constraints: Constraints) -> Options
 
 
 def checked(rules: Rules, seat: int, hand: int, mask: int, constraints: Constraints) -> int:
-    """Return the code of the play ``mask`` of ``seat``, 0 for a pass; PlayError where that is not legal.
+    """Return the code of the play ``mask`` of ``seat``, 0 for a pass.
+
+    Raise PlayError where that is not legal.
 
     The hand's plays are listed only where the precaution must be taken, or the seat passes a lead.
     """

@@ -154,7 +154,7 @@ def action_text(rules: Rules, entry: Entry) -> str:
 
 
 def parse_action(rules: Rules, text: str) -> ActionText:
-    """Return an action read from its text, drawn cards aside; ValueError or CardError."""
+    """Return an action read from its text, drawn cards aside; raise ValueError or CardError."""
     match = _ACTION.fullmatch(text)
     if match is None:
         raise ValueError(f"{shown(text)} is not an action")

@@ -27,7 +27,10 @@ class Replayer:
         """What each deal left to the next, and the attempt that dealt it."""
 
     def check(self, given: object) -> Deal:
-        """Return the deal of a record that is right, played again; RecordError for the first thing wrong."""
+        """Return the deal of a record that is right, played again.
+
+        Raise RecordError for the first thing wrong.
+        """
         record = read_record(given)
         last, attempt = self._seen.get(_place(record, record.deal - 1), (None, 1))
         if record.attempt < attempt:
@@ -38,7 +41,7 @@ class Replayer:
 
 
 def replay(record: Record, last: Legacy | None) -> Deal:
-    """Return a record's deal, played again; RecordError for the first thing that is wrong.
+    """Return a record's deal, played again; raise RecordError for the first thing that is wrong.
 
     ``last`` is what the deal before left. Where that is None and the deal is not the first, dealer,
     exchange seats and leader are taken as given, the leader unless the lowest card decides.
@@ -57,7 +60,7 @@ def replay(record: Record, last: Legacy | None) -> Deal:
 
 
 def start(record: Record, last: Legacy | None) -> Deal:
-    """Return a record's deal before its first action; RecordError for the first thing that is wrong.
+    """Return a record's deal before its first action; raise RecordError for the first thing that is wrong.
 
     ``last`` is as for ``replay``.
     """
@@ -144,7 +147,7 @@ def _exchange(given: ExchangeText | None, faults: Sequence[Mapping[str, Any]], d
 
 
 def carry_out(deal: Deal, index: int, text: str) -> None:
-    """Carry out the action of this index; RecordError where it is not legal or not what happened."""
+    """Carry out the action of this index; raise RecordError where it is not legal or not what happened."""
     try:
         action = parse_action(deal.rules, text)
         deal.follow(*action)

@@ -49,7 +49,7 @@ class Pack:
     def parse(self, text: str) -> int:
         """Return the mask of cards written with blanks between, in any order.
 
-        CardError where one is no card of the ruleset, or there are more copies of it than packs.
+        Raise CardError where one is no card of the ruleset, or there are more copies of it than packs.
         """
         return self.mask([card_index(word, self._ranks) for word in text.split()])
 
@@ -72,7 +72,7 @@ class Pack:
         return cards
 
     def mask(self, cards: Iterable[int]) -> int:
-        """Return the mask of these card indices; CardError for more copies of one than packs."""
+        """Return the mask of these card indices; raise CardError for more copies of one than packs."""
         mask = 0
         for card in cards:
             for bit in self._copies[card]:

@@ -44,7 +44,7 @@ def cycle(ranks: Sequence[str]) -> tuple[str, ...]:
 
 
 def ladder(name: str, ranks: Sequence[str]) -> Ladder:
-    """Return the ladder ``name`` in ``ranks``; KeyError where there is none of that name."""
+    """Return the ladder ``name`` in ``ranks``; raise KeyError where there is none of that name."""
     return tuple(level for word in _LADDERS[name].split() for level in _levels(word, cycle(ranks)))
 
 

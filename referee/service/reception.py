@@ -78,7 +78,10 @@ class Reception:
         return stream, hello
 
     def _make_room(self, version: int) -> None:
-        """End the stream that has to go for another one of this bot version; Refused if that is too new."""
+        """End the stream that has to go for another one of this bot version.
+
+        Raise Refused if that is too new.
+        """
         before = self._silent.get(version)
         if before is not None and clock() - before.since < SILENT_SECONDS:
             raise Refused(Reason.BUSY, ANOTHER_ATTEMPT)
