@@ -21,6 +21,13 @@ COMMANDS_OWN = (
 SHOW_LOADED = (
     "import sys; from arena.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
 )
+SHOW_COLLECTOR = """
+import atexit, gc, sys
+from arena.cli import main
+show = lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000, file=sys.stderr)
+atexit.register(show)
+main()
+"""
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,12 @@ def test_options_of_the_command_line_when_used_then_no_command_is_loaded(
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
     assert "typer" in loaded
     assert [name for name in forbidden if name in loaded] == []
+
+
+def test_command_when_it_runs_then_garbage_is_collected_except_in_what_was_loaded() -> None:
+    command = tied(sys.executable, "-c", SHOW_COLLECTOR, "rules", "list")
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
+    assert shown == ["True", "True"]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
