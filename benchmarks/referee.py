@@ -14,6 +14,7 @@ import random
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -147,18 +148,18 @@ class Probe:
         self.waits.clear()
 
 
-async def _bot(number: str, address: str, think: float) -> None:
+def _bot(number: str, address: str, think: float) -> None:
     from referee.bot.client import BotClient
+    from referee.bot.program import run_client
 
     probe = Probe(think)
 
-    async def serve_lines() -> None:
-        while await asyncio.to_thread(sys.stdin.readline):
+    def serve_lines() -> None:
+        while sys.stdin.readline():
             probe.report()
 
-    playing = asyncio.create_task(BotClient(probe.choose, number).run([address]))
-    await serve_lines()
-    playing.cancel()
+    threading.Thread(target=serve_lines, daemon=True).start()
+    run_client(BotClient(probe.choose, number), [address])
 
 
 @contextmanager
@@ -334,7 +335,7 @@ def main() -> None:
         uvloop.run(_referee(not options.no_hold))
         return
     if options.bot:
-        uvloop.run(_bot(options.bot[0], options.bot[1], options.think_ms / 1000))
+        _bot(options.bot[0], options.bot[1], options.think_ms / 1000)
         return
     runs = f"{options.repeats} x {options.seconds:g} s a cell: median (range)"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {_first()}; {runs}")

@@ -77,19 +77,26 @@ class BotClient:
         self._thinker: Thinker
 
     async def run(self, addresses: Sequence[str]) -> None:
-        """Play until told to leave, or to finish and all is finished.
+        """Play as ``play`` does, with a thread of the bot's own to think in."""
+        thinker = Thinker(asyncio.get_running_loop())
+        thinker.start()
+        try:
+            await self.play(addresses, thinker)
+        finally:
+            thinker.stop()
+
+    async def play(self, addresses: Sequence[str], thinker: Thinker) -> None:
+        """Play until told to leave, or to finish and all is finished; the bot thinks where ``thinker`` does.
 
         Raises ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
         """
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
-        self._given, self._thinker = addresses, Thinker()
+        self._given, self._thinker = addresses, thinker
         try:
             async with asyncio.TaskGroup() as self._group:
                 self.meet(addresses)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        finally:
-            self._thinker.stop()
 
     def stop(self) -> None:
         """Finish at the first call, leave at the second: what a signal asks for."""

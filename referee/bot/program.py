@@ -14,6 +14,7 @@ import uvloop
 from referee.bot.client import BotClient
 from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
+from referee.bot.thinker import HomeThinker
 from referee.channel import ClientTls
 from referee.errors import RefereeError
 
@@ -38,24 +39,53 @@ def run(
 
     kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))
 
-    async def play() -> None:
-        client = BotClient(
-            bot,
-            token,
-            max_sessions,
-            tls=tls,
-            strict=bool(os.environ.get("ARENA_STRICT")),
-            keep=None if kept is None else kept.add,
-        )
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, client.stop)
-        await client.run(addresses)
-
+    client = BotClient(
+        bot,
+        token,
+        max_sessions,
+        tls=tls,
+        strict=bool(os.environ.get("ARENA_STRICT")),
+        keep=None if kept is None else kept.add,
+    )
     try:
-        uvloop.run(play())
+        run_client(client, addresses)
     finally:
         if kept is not None:
             kept.close()
+
+
+def run_client(client: BotClient, addresses: Sequence[str]) -> None:
+    """Run a client until a signal stops it: it thinks in this thread, which must be the main one.
+
+    A second signal, and the end of the client, interrupt the bot if it thinks.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        loop = runner.get_loop()
+        thinker = HomeThinker(loop)
+        playing = loop.create_task(client.play(addresses, thinker))
+        signals = 0
+
+        def stop(*_: object) -> None:
+            nonlocal signals
+            signals += 1
+            if not playing.done():
+                loop.call_soon_threadsafe(client.stop)
+            if thinker.thinking and (signals > 1 or playing.done()):
+                raise KeyboardInterrupt
+
+        def ended(_: object) -> None:
+            thinker.pause()
+            if thinker.thinking:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        playing.add_done_callback(ended)
+        before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            thinker.run(playing.done)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        playing.result()
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:

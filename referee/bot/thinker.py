@@ -3,12 +3,17 @@
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 
 HANDOVER_SECONDS = 0.002
 """How long the event loop waits for a bot that answers at once, which is quicker than to be woken again."""
+SLOW_SECONDS = 0.020
+"""A bot that thinks for longer has the event loop moved out of its thread."""
+QUICK_ANSWERS = 50
+"""After so many quick answers in a row the event loop moves in; after each time out, after twice as many."""
 
 log = logging.getLogger("bot")
 
@@ -28,51 +33,117 @@ class _Job:
 
 
 class Thinker:
-    """One thread for all streams of a bot, which does what it is given one after the other.
+    """Has one thread do what all streams of a bot give it, one after the other.
 
     So the event loop is free for pings while the bot thinks, however long that takes, and no two decisions
     are thought about at the same time: neither for two referees, nor for a stream that broke and the one
-    that took its place. A daemon: a bot that does not stop thinking does not keep its process from ending.
+    that took its place.
     """
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._busy = 0
         """Jobs that the event loop has left to the thread."""
-        threading.Thread(target=self._run, name="bot", daemon=True).start()
+        self.thinking = False
+        """Whether something is being done."""
 
-    def do(self, work: Callable[[], None], then: Callable[[], None]) -> None:
+    def start(self) -> None:
+        """Start a thread, as a daemon: a bot that does not stop thinking does not keep its process alive."""
+        threading.Thread(target=self.work, name="bot", daemon=True).start()
+
+    def do(self, work: Callable[[], None], then: Callable[[], None]) -> bool:
         """Have work done in the thread, after all that was given before.
 
-        Unless it is done on return, ``then`` is called in the event loop when it is.
+        Return whether it is done. If it is not, ``then`` is called in the event loop when it is.
         """
         job = _Job(work, then)
         self._jobs.put(job)
         if not self._busy and job.done.acquire(timeout=HANDOVER_SECONDS):
-            return
+            return True
         self._busy += 1
         job.left = True
         if job.done.acquire(blocking=False):  # else the thread will see that the loop has gone on
             self._finish(job)
+        return False
 
     def stop(self) -> None:
         """Let the thread end after what it was given."""
         self._jobs.put(None)
 
-    def _run(self) -> None:
+    def work(self) -> None:
+        """Do in this thread what is given, until ``stop``."""
         while (job := self._jobs.get()) is not None:
-            try:
-                job.work()
-            except Exception:
-                log.exception("the bot's thread failed")
+            self._think(job.work)
             job.done.release()
             if job.left:
                 with suppress(RuntimeError):  # the loop has ended
                     self._loop.call_soon_threadsafe(self._finish, job)
+
+    def _think(self, work: Callable[[], None]) -> None:
+        """Do some work; KeyboardInterrupt ends that work alone."""
+        with suppress(KeyboardInterrupt):
+            try:
+                self.thinking = True
+                work()
+            except Exception:
+                log.exception("the bot's thread failed")
+            finally:
+                self.thinking = False
 
     def _finish(self, job: _Job) -> None:
         if job.left:
             job.left = False
             self._busy -= 1
             job.then()
+
+
+class HomeThinker(Thinker):
+    """Thinks in the thread that calls ``run``, and has the event loop run there as well while that is quick.
+
+    To hand a turn to another thread and back takes longer than a simple bot takes to answer it. A bot that
+    does think has its thread for itself: after one slow answer, the event loop goes on in another one.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._together = False
+        self._quick, self._wanted = 0, QUICK_ANSWERS
+        """Quick answers in a row, and how many of them bring the loop in."""
+
+    def do(self, work: Callable[[], None], then: Callable[[], None]) -> bool:
+        """Have work done in the thread, at once where the event loop runs in it."""
+        if not self._together:
+            done = super().do(work, then)
+            self._quick = self._quick + 1 if done else 0
+            if self._quick == self._wanted:
+                self._move()
+            return done
+        begun = time.monotonic()
+        self._think(work)
+        if time.monotonic() - begun > SLOW_SECONDS:
+            self._wanted *= 2
+            self._move()
+        return True
+
+    def pause(self) -> None:
+        """Have ``run`` look again where the event loop is to run; to be called in the event loop."""
+        self._loop.stop()
+        if not self._together:
+            self.stop()
+
+    def run(self, over: Callable[[], bool]) -> None:
+        """Run the event loop and think, until ``pause`` is called and it is ``over``."""
+        while not over():
+            if self._together:
+                self._loop.run_forever()
+                continue
+            network = threading.Thread(target=self._loop.run_forever, name="network", daemon=True)
+            network.start()
+            self.work()
+            network.join()
+
+    def _move(self) -> None:
+        """Have the event loop run in the other thread from now on."""
+        self.pause()
+        self._quick, self._together = 0, not self._together
