@@ -18,7 +18,7 @@ from referee.errors import TokenExpired
 from referee.matches.auth import BotIdentity, Scope
 
 BOT = "bot"
-"""Whose token ``new_token`` makes, beside those of the scopes."""
+"""Whose token ``new_token`` makes, apart from the scopes."""
 
 
 def new_token(whose: str = BOT) -> str:

@@ -1,4 +1,4 @@
-"""The arena without its referees, and a referee beside it: ``python -m benchmarks.arena``.
+"""The arena without its referees, and a referee next to it: ``python -m benchmarks.arena``.
 
 Workers play round-robins with a referee that answers at once, so that what is measured is workers, broker and
 database: sessions stored in a second in matches of twenty sessions, and matches handed out, played and closed

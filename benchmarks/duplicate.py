@@ -2,7 +2,7 @@
 
 Rounds of tables of sample bots are played in this process. Two of the bots, in seats by lot at two of the
 tables, are compared deal by deal: by their points where every table has cards of its own, and by their
-points beside the same seat's at the other tables where all play the same cards. Prints the figures and
+points relative to the same seat's at the other tables where all play the same cards. Prints the figures and
 writes a plot as SVG.
 """
 

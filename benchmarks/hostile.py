@@ -1,8 +1,8 @@
-"""What hostile clients do to honest tables: each flood beside four bots that play, with figures.
+"""What hostile clients do to honest tables: each flood next to four bots that play, with figures.
 
 ``python -m benchmarks.hostile`` has four bots play match after match, for each flood at a referee of its own,
-undisturbed and beside the flood by turns. It prints the honest sessions a second beside the flood as a share
-of those before and after it, the faults of honest bots, the sessions that were voided, the calls of the
+alternately undisturbed and during the flood. It prints the honest sessions a second during the flood as a
+share of those before and after it, the faults of honest bots, the sessions that were voided, the calls of the
 worker that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU
 time for an honest session, as a share of that undisturbed, hardly depends on what else the machine does.
 """
@@ -105,7 +105,7 @@ class Tables:
 
 
 class Outcome(NamedTuple):
-    """What became of honest tables beside a flood."""
+    """What became of honest tables during a flood."""
 
     shares: list[float]
     """Of the undisturbed sessions a second, in each repeat."""
@@ -121,7 +121,7 @@ class Outcome(NamedTuple):
 
 
 def play(flood: str, seconds: float, repeats: int) -> Outcome:
-    """Play honest matches, undisturbed and beside a flood by turns."""
+    """Play honest matches, alternately undisturbed and during a flood."""
     with ExitStack() as stack:
         referee = Referee(stack)
         for number in HONEST:
@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     print(
-        f"{os.cpu_count()} cores, {platform.system()}, {options.repeats} x {options.seconds:g} s beside each"
+        f"{os.cpu_count()} cores, {platform.system()}, {options.repeats} x {options.seconds:g} s during each"
         " flood: median (range)"
     )
     print(

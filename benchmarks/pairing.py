@@ -1,8 +1,8 @@
 """How long rounds take to be paired, and how good they are: ``python -m benchmarks.pairing``.
 
 Plays a Swiss tournament of bots of random strength for each size of field, and shows for its last round the
-time it took and what it cost, beside tables that are cut from the standing in order. Owners have three bots
-each.
+time it took and what it cost, compared with tables that are cut from the standing in order. Owners have three
+bots each.
 """
 
 import argparse

@@ -327,7 +327,7 @@ class RoundEndPart(Part):
     rated_after: int = Field(ge=0)
     """Matches rated under the ruleset, in all tournaments, before those of this round."""
     scores: tuple[tuple[float, ...], ...] | None
-    """In a duplicate tournament by table and place: points beside the same seat elsewhere. Else None."""
+    """In a duplicate tournament by table and place: points relative to the same seat elsewhere. Else None."""
     ratings: tuple[tuple[Change, ...], ...]
     """By table and place."""
 

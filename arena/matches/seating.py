@@ -55,7 +55,7 @@ def seatings(size: int, sessions: int, *, duplicate: bool = False) -> list[tuple
     In ``duplicate`` each position keeps the seat of its number, so that nobody has a deal's cards twice and
     everyone can be compared with the same seat at another table. Else, over the sessions each position has
     each seat as often as any other (or once more or less), and plays directly after each other one as
-    equally often as the search finds beside that. Both are exactly equal after blocks of
+    equally often as the search finds while keeping that. Both are exactly equal after blocks of
     ``size * (size - 1)`` sessions if ``size`` is odd, and of twice as many if it is even. Made for 2 to 8
     seats.
     """

@@ -22,8 +22,8 @@ from arena.tournaments.entrants import EntrantInfo
 def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:
     """Return how the finished matches ended, of one round or of all, in the order of rounds and tables.
 
-    What counts is points; in a duplicate tournament, points beside those of the same seat at the round's
-    other tables (``arena.matches.duplicate``).
+    What counts is points; in a duplicate tournament, points relative to those of the same seat at the
+    round's other tables (``arena.matches.duplicate``).
     """
     compared = duplicate_points(tx, tournament, round_id) if tournament.duplicate else {}
     rows = (

@@ -1,4 +1,4 @@
-"""One run: a referee, the bots, the matches, and what the spy believed beside what was so."""
+"""One run: a referee, the bots, the matches, and what the spy believed compared with what was so."""
 
 import json
 import sys

@@ -10,8 +10,8 @@ from referee.bot.turn import Play, Turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
 from referee.memo import Memo
+from referee.protocol.fragments import BYTES, VARINT, field, head, key, sized
 from referee.protocol.numbers import card_numbers
-from referee.protocol.pieces import BYTES, VARINT, field, head, key, sized
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
 

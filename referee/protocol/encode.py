@@ -14,8 +14,8 @@ from referee.matches.connection import Wants
 from referee.matches.events import DealEnded, DealStarted, Encodings, Event, Seen, Sight, Turn
 from referee.memo import Memo
 from referee.protocol import wire
+from referee.protocol.fragments import BYTES, NUMBERS, VARINT, field, head, key, sized, varint
 from referee.protocol.numbers import card_numbers
-from referee.protocol.pieces import BYTES, NUMBERS, VARINT, field, head, key, sized, varint
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2, spectators_pb2
 
@@ -47,8 +47,8 @@ _NEXT_HAS_ONE = key(_TURN, "next_has_one", VARINT) + b"\1"
 _TOP_CARD_BANNED = key(_TURN, "top_card_banned", VARINT) + b"\1"
 _BANK_MS = field(key(_TURN, "bank_ms", VARINT))
 _CREDIT_MS = field(key(_TURN, "credit_ms", VARINT))
-_HELD = key(_TURN, "hand", BYTES)
-_HELD_SIZES = key(_TURN, "hand_sizes", BYTES)
+_TURN_HAND = key(_TURN, "hand", BYTES)
+_TURN_HAND_SIZES = key(_TURN, "hand_sizes", BYTES)
 _LEGAL_PLAYS = key(_TURN, "legal_plays", BYTES)
 _PLAY_CARDS = key(bots_pb2.LegalPlay.DESCRIPTOR, "cards", BYTES)
 
@@ -68,8 +68,8 @@ _SEEN_HEAD, _SEEN_STARTED_HEAD, _SEEN_ENDED_HEAD = map(_update, ("action", "deal
 _SEEN_SESSION = field(key(spectators_pb2.WatchAction.DESCRIPTOR, "session", VARINT))
 
 
-class _Pieces:
-    """Encoded pieces of one compiled ruleset."""
+class _Fragments:
+    """Encoded fragments of one compiled ruleset."""
 
     def __init__(self, rules: Rules) -> None:
         self._numbers = card_numbers(rules)
@@ -138,60 +138,60 @@ class _Pieces:
         return parts
 
 
-_PIECES: Memo[Rules, _Pieces] = Memo(_Pieces, limit=64)
+_FRAGMENTS: Memo[Rules, _Fragments] = Memo(_Fragments, limit=64)
 
 
 def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
     """Return a PlayResponse with one turn; such messages, concatenated, are one with all of the turns."""
     info, deal, seat, stage = turn.info, turn.deal, turn.seat, turn.stage
-    pieces = _PIECES[info.rules]
+    fragments = _FRAGMENTS[info.rules]
     parts = [
         _SESSION[info.handle],
         _SEQUENCE[turn.sequence],
         _KIND_PLAY if stage is _PLAY else _KIND[stage],
     ]
-    if pieces.draws or deal.exchange is not None:
-        parts += pieces.actions(deal, turn.since, seat, turn.encodings)
+    if fragments.draws or deal.exchange is not None:
+        parts += fragments.actions(deal, turn.since, seat, turn.encodings)
     else:  # as ``actions``, without two calls
         made, log = turn.encodings.log, deal.log
         if len(made) < len(log):
-            made += map(pieces.action, log[len(made) :])
+            made += map(fragments.action, log[len(made) :])
         parts += made[turn.since :]
     plain = deal.is_plain(seat)
     to_beat = deal.to_beat
     if to_beat:
-        parts.append(pieces.to_beat[to_beat])
+        parts.append(fragments.to_beat[to_beat])
     if to_beat if plain else deal.can_pass(seat):
         parts.append(_CAN_PASS)
     if turn.time_ms:
         parts.append(_DECISION_MS[turn.time_ms])
     if wants is not None and wants.legal_plays:
-        legal = pieces.legal
+        legal = fragments.legal
         parts += [legal[code] for code in deal.legal(seat)]
     if not plain:
-        parts += _constraints(deal, seat, pieces)
+        parts += _constraints(deal, seat, fragments)
     if turn.bank_ms is not None:
         parts.append(_BANK_MS[turn.bank_ms])
     if turn.credit_ms:
         parts.append(_CREDIT_MS[turn.credit_ms])
     if wants is not None and wants.hands:
-        parts += _holdings(deal, seat, pieces)
+        parts += _holdings(deal, seat, fragments)
     data = b"".join(parts)
     return _TURN_HEAD[len(data)] + data
 
 
-def _holdings(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
+def _holdings(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
     """Return the seat's hand, and the number of cards of each seat: fields of a turn."""
     sizes = b"".join([NUMBERS[hand.bit_count()] for hand in deal.hands])
-    return [_HELD, pieces.cards(deal.hands[seat]), _HELD_SIZES, sized(sizes)]
+    return [_TURN_HAND, fragments.cards(deal.hands[seat]), _TURN_HAND_SIZES, sized(sizes)]
 
 
-def _constraints(deal: Deal, seat: int, pieces: _Pieces) -> list[bytes]:
+def _constraints(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
     """Return what bears on the turn and cannot be told from the cards alone."""
     constraints = deal.constraints(seat)
     parts: list[bytes] = []
     if constraints.include:
-        parts.append(_MUST_INCLUDE[pieces.number(constraints.include)])
+        parts.append(_MUST_INCLUDE[fragments.number(constraints.include)])
     if constraints.guarded:
         parts.append(_NEXT_HAS_ONE)
     if constraints.banned:
@@ -214,7 +214,7 @@ def sight(sight: Sight) -> bytes:
     """Return a WatchMatchResponse with one update; such messages, concatenated, are one with all of them."""
     if isinstance(sight, Seen):
         info = sight.info
-        data = _SEEN_SESSION[info.handle] + _PIECES[info.rules].seen[sight.deal.log[sight.at]]
+        data = _SEEN_SESSION[info.handle] + _FRAGMENTS[info.rules].seen[sight.deal.log[sight.at]]
         return _SEEN_HEAD[len(data)] + data
     if isinstance(sight, DealStarted):
         data = _started_for_all(sight)
@@ -228,13 +228,13 @@ def sight(sight: Sight) -> bytes:
 
 
 def _deal_started(event: DealStarted) -> bytes:
-    hand = _PIECES[event.info.rules].packed(event.hands[event.seat])
+    hand = _FRAGMENTS[event.info.rules].packed(event.hands[event.seat])
     data = _STARTED_HAND[len(hand)] + hand + _started_for_all(event)
     return _STARTED_HEAD[len(data)] + data
 
 
 def _deal_ended(event: DealEnded) -> bytes:
-    actions = _PIECES[event.info.rules].actions(event.deal, event.since, event.seat, event.encodings)
+    actions = _FRAGMENTS[event.info.rules].actions(event.deal, event.since, event.seat, event.encodings)
     fields = [_ENDED_ACTION + action[len(_ACTION) :] for action in actions]
     data = b"".join(fields) + _ended_for_all(event)
     return _ENDED_HEAD[len(data)] + data
@@ -258,7 +258,7 @@ def _encode_start(event: DealStarted) -> bytes:
 
 def _encode_end(event: DealEnded) -> bytes:
     info, deal = event.info, event.deal
-    packed = _PIECES[info.rules].packed
+    packed = _FRAGMENTS[info.rules].packed
     message = bots_pb2.DealEnded()
     wire.write_outcome(message, info, deal, event.scores)
     parts = [message.SerializeToString()]

@@ -15,7 +15,7 @@ from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Seconds: upper bounds of the classes of histograms, beside the one without a bound."""
+"""Upper bounds of the buckets of histograms, in seconds; there is one more, without a bound."""
 
 READ_SECONDS = 2.0
 """How long the referee's event loop may take to say how it stands."""

@@ -9,7 +9,7 @@ from referee.service.peers import Peer
 from referee.service.sockets import Connection
 
 CALL, CONNECTION = 4 << 10, 16 << 10
-"""What a call and a new connection cost beside their bytes, as so many bytes."""
+"""What a call and a new connection cost in addition to their bytes, in bytes."""
 MOST_CONNECTIONS = 256
 """Open connections of a host that are nobody's the arena knows, at most."""
 

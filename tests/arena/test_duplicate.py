@@ -1,4 +1,4 @@
-"""Duplicate deals: the same cards at all tables, fixed seats, scores beside the same seat elsewhere."""
+"""Duplicate deals: the same cards at all tables, fixed seats, scores relative to the same seat elsewhere."""
 
 import json
 from collections.abc import Generator, Iterator

@@ -1,4 +1,4 @@
-"""What is encoded by hand, beside what the protobuf library makes of the same events."""
+"""What is encoded by hand, compared with what the protobuf library makes of the same events."""
 
 import os
 from random import Random

@@ -301,12 +301,12 @@ async def ping_again(desk: Desk) -> None:
 @group(
     "CONN-15",
     "Keeps to one stream",
-    "Through the whole check, no second stream was opened beside a live one.",
+    "Through the whole check, no second stream was opened next to a live one.",
 )
 async def one_stream(desk: Desk) -> None:
     if desk.board.doubles:
         raise Failed(
-            f"expected one stream at a time; {desk.board.doubles} more were opened beside a live one"
+            f"expected one stream at a time; {desk.board.doubles} more were opened next to a live one"
         )
 
 

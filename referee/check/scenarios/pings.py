@@ -87,7 +87,7 @@ async def any_id(desk: Desk) -> None:
 
 @group(
     "PING-05",
-    "Answers a ping beside turns",
+    "Answers a ping among turns",
     "The ping stands in a message with turns: both are answered.",
     after=("PING-01",),
 )

@@ -186,7 +186,7 @@ async def overtaken(desk: Desk) -> None:
 @group(
     "TURN-16",
     "Takes in the cards that it draws",
-    "Who passes draws; it plays on until all its cards are gone.",
+    "Whoever passes draws; it plays on until all its cards are gone.",
 )
 async def draws(desk: Desk) -> None:
     rules = {
