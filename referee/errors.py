@@ -17,6 +17,7 @@ RefereeError
  │       └─ TokenRefused it does not take the token
  ├─ Refused              a call is not taken or ended, and why (``referee.protocol.reasons``)
  ├─ Draining             the referee takes no new match, as it is shutting down
+ ├─ TokenExpired         a token was good once
  ├─ LogClosed            a token does not open a bot's log
  ├─ LogQueryError        a query for a bot's log is wrong
  ├─ MatchRefused         the referee does not take the match, and says why

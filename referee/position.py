@@ -183,7 +183,7 @@ class Position:
 
     @property
     def stage(self) -> Stage:
-        """What is asked: a turn, beating the own play, a bomb out of turn; or that the deal is over."""
+        """What is asked for: a turn, beating one's own play, a bomb out of turn; or that the deal is over."""
         return self._deal.stage
 
     @property

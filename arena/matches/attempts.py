@@ -48,8 +48,8 @@ def undo_attempts(match: Match, unbegun: Collection[int]) -> None:
 def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datetime) -> None:
     """Note that attempts came to nothing, if any did: for each session that is ``void`` its attempt.
 
-    The next attempt at each of them is one more. This locks the tournament's row, so it must come
-    before the match's row is locked.
+    The next attempt at each of them is one more. This locks the tournament's row, which has to be
+    locked before the match's.
     """
     if not void:
         return
