@@ -1,4 +1,4 @@
-"""The referee beside a bare echo: decisions a second, waiting times and CPU time, sessions at once swept.
+"""The referee compared with a bare echo: decisions a second, waiting times, CPU time, by sessions at once.
 
 ``python -m benchmarks.referee`` runs four Python bots of the SDK in processes of their own. For each number
 of sessions it measures a bare grpc.aio echo of one-record messages of the same size on four streams, and then
@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import uvloop
 
+from benchmarks.matches import match_spec
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
-from referee.matches.match import Limits, MatchBot, MatchSpec, Progress, SessionSpec
-from referee.ruleset import load_ruleset
+from referee.matches.match import Limits, Progress
 from referee.service.server import serve, set_up_process, take_precedence
 
 PLAYERS = 4
@@ -224,18 +224,7 @@ def play(sessions: int, seconds: float, *, think: float = 0.0, hold: bool = True
             )
             for number in range(1, PLAYERS + 1)
         ]
-        spec = MatchSpec(
-            match_id="bench",
-            tournament="bench",
-            round=1,
-            table=1,
-            ruleset=load_ruleset("chinese").to_object(),
-            bots=tuple(MatchBot(n, f"bench/bot{n}@1") for n in range(1, PLAYERS + 1)),
-            sessions=tuple(SessionSpec(n + 1, (0, 1, 2, 3), os.urandom(32)) for n in range(sessions)),
-            deals=1000,
-            commitment="",
-            limits=Limits(decision_ms=60_000),
-        )
+        spec = match_spec("bench", range(1, PLAYERS + 1), sessions, 1000, Limits(decision_ms=60_000))
         begun: tuple[float, list[float], list[list[float]]] | None = None
         started: float | None = None
         for update in run_match(address, "worker", spec):

@@ -56,7 +56,7 @@ def start(
 ) -> TournamentStatus:
     """Start a tournament, or continue one that failed.
 
-    ``beacon_value`` is what the beacon said that the tournament was created with, after it was locked. Raises
+    ``beacon_value`` is what the beacon said that the tournament was created with, after it was locked. Raise
     UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
     """
     actor.require(Role.ORGANISER, "start tournaments")

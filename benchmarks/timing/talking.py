@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.bot.view import SessionView
 from referee.channel import async_channel
-from referee.protocol import twin
+from referee.protocol import lazy
 from referee.v1 import bots_pb2
 
 PLAY = "/referee.v1.BotService/Play"
@@ -22,7 +22,7 @@ async def talk(
     """Play a stream; hand each event on with the time at which its message came."""
     async with async_channel(address, None, OPTIONS) as channel:
         call: Any = channel.stream_stream(
-            PLAY, bots_pb2.PlayRequest.SerializeToString, twin.PlayResponse.FromString
+            PLAY, bots_pb2.PlayRequest.SerializeToString, lazy.PlayResponse.FromString
         )(None, metadata=(("authorization", f"Bearer {token}"),))
         writing = asyncio.Lock()
         waiting: asyncio.Queue[tuple[float, Any]] = asyncio.Queue()

@@ -15,7 +15,7 @@ from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
 from referee.channel import ClientTls, async_channel
 from referee.errors import BotFailed, ConnectionRefused
-from referee.protocol import twin
+from referee.protocol import lazy
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset import DEFAULT, load_ruleset
@@ -88,7 +88,7 @@ class BotClient:
     async def play(self, addresses: Sequence[str], thinker: Thinker) -> None:
         """Play until told to leave, or to finish and all is finished; the bot thinks where ``thinker`` does.
 
-        Raises ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
+        Raise ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
         """
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
         self._given, self._thinker = addresses, thinker
@@ -209,7 +209,7 @@ class BotClient:
         )
         try:
             async with async_channel(address, self._tls, _OPTIONS) as channel:
-                play = channel.stream_stream(_PLAY, None, twin.PlayResponse.FromString)
+                play = channel.stream_stream(_PLAY, None, lazy.PlayResponse.FromString)
                 call: Call = play(None, metadata=self._metadata)
                 await stream.play(call, self._hello())
         except grpc.aio.AioRpcError as error:

@@ -60,7 +60,7 @@ class Evidence:
         """The number of the last deal that ended; 0: none did on this stream."""
 
     def deal_ended(self, view: SessionView, ended: Any) -> None:
-        """Add a deal to the digest, before the view takes in its end, a message of the twin protocol."""
+        """Add a deal to the digest, before the view takes in its end, a lazy message."""
         self._deals = ended.deal
         if self._digest is None:
             return

@@ -72,17 +72,17 @@ class Seat:
         self.view.deal_started(started)
 
     def deal_ended(self, ended: Any) -> None:
-        """Take in the end of a deal, a message of the twin protocol."""
+        """Take in the end of a deal, a lazy message."""
         self.view.happened(ended.actions[:])
         if self.evidence is not None:
             self.evidence.deal_ended(self.view, ended)
         self.view.deal_ended(ended)
 
     def answer(self, message: Any) -> bytes:
-        """Return a PlayRequest with the move that answers a turn of the twin protocol.
+        """Return a PlayRequest with the move that answers a lazy turn.
 
         Such messages, one after the other, are one message with all their moves. Where the bot raises an
-        exception or answers with a wrong type, the default action is taken; in strict mode raises BotFailed.
+        exception or answers with a wrong type, the default action is taken; in strict mode, raise BotFailed.
         """
         self.view.happened(message.actions[:])
         turn = Turn(self.view, message)
@@ -162,7 +162,7 @@ class UnreadSeat:
         """Take in the end of a deal: nothing of it is needed."""
 
     def answer(self, message: Any) -> bytes:
-        """Return a PlayRequest with the move that answers a turn of the twin protocol."""
+        """Return a PlayRequest with the move that answers a lazy turn."""
         turn = bots_pb2.Turn.FromString(message.SerializeToString())
         for action in turn.actions:
             self._happened(action)

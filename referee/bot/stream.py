@@ -111,7 +111,7 @@ class Stream:
     # In the event loop
 
     def _take(self, response: Any) -> None:
-        """Take in a message of the twin protocol."""
+        """Take in a lazy message."""
         if response is None:  # gRPC has logged why
             raise UnreadableMessage
         if response.HasField("ping"):
@@ -183,7 +183,7 @@ class Stream:
             self._unsent.append(b"".join(moves))
 
     def _happened(self, event: Any) -> None:
-        """Take in an event of the twin protocol that is no turn; one that is not known here has no kind."""
+        """Take in a lazy event that is no turn; one that is not known here has no kind."""
         match event.WhichOneof("event"):
             case "session_started":
                 started = event.session_started

@@ -233,7 +233,7 @@ TURN_KINDS = {
 
 
 def legal_codes(view: SessionView, message: Any) -> list[int]:
-    """Return the codes of all legal plays of a turn of the twin protocol, ascending."""
+    """Return the codes of all legal plays of a lazy turn, ascending."""
     rules, to_beat = view.rules, view.to_beat(message)
     kind, include = message.kind, message.must_include
     guarded, top_card_banned = message.next_has_one, message.top_card_banned

@@ -208,7 +208,7 @@ class SessionView:
         return held
 
     def to_beat(self, message: Any) -> int:
-        """Return the code of the play to beat of a turn of the twin protocol; 0 when leading."""
+        """Return the code of the play to beat of a lazy turn; 0 when leading."""
         encoded = message.to_beat
         if encoded:
             return self._played[encoded[0]]

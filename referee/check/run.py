@@ -55,7 +55,7 @@ async def check(
     ``command`` starts the bot, with ARENA_REFEREE and ARENA_TOKEN in its environment, and ARENA_STRICT, so
     that it ends when its own code fails; without it, ``on_ready`` is given the address and the token with
     which a bot may connect within ``timeout`` seconds. ``log`` takes the output of the bot's process,
-    ``bot`` is the name it is welcomed by, ``patience`` how many seconds it has for an answer. Raises
+    ``bot`` is the name it is welcomed by, ``patience`` how many seconds it has for an answer. Raise
     ListenError and UnknownScenario; whatever the bot does stands in the report.
     """
     chosen = select(scenarios)

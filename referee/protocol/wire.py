@@ -88,7 +88,7 @@ def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
 
 
 def read_encoded_move(rules: Rules, move: Any) -> int | Malformed:
-    """Return the same as ``read_move`` of a move of the twin protocol."""
+    """Return the same as ``read_move`` of a lazy move."""
     cards = move.cards
     if move.passes:
         if not cards:

@@ -11,7 +11,7 @@ from referee.matches.connection import CloseCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
 from referee.plain import plain_line
-from referee.protocol import twin
+from referee.protocol import lazy
 from referee.protocol.reasons import Reason, Refused
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
@@ -41,7 +41,7 @@ class BotServicer:
 
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
-        return generic_handler(SERVICE, {"Play": calls.both_ways(self.Play, twin.PlayRequest)})
+        return generic_handler(SERVICE, {"Play": calls.both_ways(self.Play, lazy.PlayRequest)})
 
     async def Play(self, _requests: AsyncIterator[Any], context: PlayContext) -> None:
         """Serve a bot's stream."""

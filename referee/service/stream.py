@@ -88,7 +88,7 @@ class Alarm:
 
 
 async def read_message(context: PlayContext) -> Any:
-    """Return the bot's next message: a PlayRequest of the twin protocol or Unreadable; None at the end."""
+    """Return the bot's next message: a lazy PlayRequest or Unreadable; None at the end."""
     message: Any = await context.read()
     return None if message is EOF else message
 
@@ -243,7 +243,7 @@ class BotStream:
             self.over.set()
 
     def read(self, request: Any) -> None:
-        """Take a PlayRequest of the twin protocol: answers, a pong, a goodbye."""
+        """Take a lazy PlayRequest: answers, a pong, a goodbye."""
         now = clock()
         connection, lobby = self.connection, self._lobby
         lobby.note_time(now)

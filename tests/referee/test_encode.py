@@ -22,7 +22,7 @@ from referee.matches.events import (
 from referee.matches.match import Limits, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table
-from referee.protocol import encode, twin, wire
+from referee.protocol import encode, lazy, wire
 from referee.protocol.numbers import card_numbers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -152,10 +152,10 @@ def test_deal_start_when_it_is_told_after_draws_then_it_is_as_the_deal_began() -
 
 
 def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
-    """Return the move as read from a message, and as read from the twin of that message."""
+    """Return the move as read from a message, and as read lazily from the same bytes."""
     rules = compile_ruleset(load_ruleset("chinese"))
     data = move.SerializeToString() + extra
-    request = twin.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)
+    request = lazy.PlayRequest.FromString(b"\x12" + bytes([len(data)]) + data)
     return [
         wire.read_move(rules, bots_pb2.Move.FromString(data)),
         wire.read_encoded_move(rules, request.moves[0]),
@@ -185,6 +185,6 @@ def read(move: bots_pb2.Move, extra: bytes = b"") -> list[int | Malformed]:
 def test_move_when_read_by_its_bytes_then_it_is_what_the_library_reads(
     move: bots_pb2.Move, extra: bytes
 ) -> None:
-    ours, twins = read(move, extra)
-    assert ours == twins
-    assert type(ours) is type(twins)
+    ours, lazily = read(move, extra)
+    assert ours == lazily
+    assert type(ours) is type(lazily)

@@ -10,7 +10,7 @@ import pytest
 from referee.bot.turn import legal_codes
 from referee.bot.view import SessionView
 from referee.matches.match import Limits
-from referee.protocol import twin
+from referee.protocol import lazy
 from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
@@ -74,7 +74,7 @@ class Checking:
                     await self.answer(event.turn)
 
     async def answer(self, turn: bots_pb2.Turn) -> None:
-        view, same = self.views[turn.session], twin_of(bots_pb2.Event(turn=turn)).turn
+        view, same = self.views[turn.session], lazily(bots_pb2.Event(turn=turn)).turn
         view.happened(same.actions)
         self.kinds.add(turn.kind)
         found = [view.numbers(code & view.rules.full) for code in legal_codes(view, same)]
@@ -86,7 +86,7 @@ class Checking:
 
     def check_deal_ended(self, ended: bots_pb2.DealEnded) -> None:
         view = self.views[ended.session]
-        view.happened(twin_of(bots_pb2.Event(deal_ended=ended)).deal_ended.actions)
+        view.happened(lazily(bots_pb2.Event(deal_ended=ended)).deal_ended.actions)
         view.deal_ended(ended)
         left = view.mask(ended.left[view.seat].cards)
         if view.hand != left or view.counts != [len(hand.cards) for hand in ended.left]:
@@ -95,10 +95,10 @@ class Checking:
             )
 
 
-def twin_of(event: bots_pb2.Event) -> Any:
+def lazily(event: bots_pb2.Event) -> Any:
     """Return the event as the SDK reads it."""
     response = bots_pb2.PlayResponse(events=[event])
-    return twin.PlayResponse.FromString(response.SerializeToString()).events[0]
+    return lazy.PlayResponse.FromString(response.SerializeToString()).events[0]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: str(ruleset["name"]))

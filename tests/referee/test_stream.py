@@ -8,7 +8,7 @@ import pytest
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode
 from referee.matches.events import log_length
-from referee.protocol import twin
+from referee.protocol import lazy
 from referee.service.access import Access
 from referee.service.beat import keep_beating
 from referee.service.gate import Gate
@@ -91,7 +91,7 @@ async def test_stream_when_a_table_fails_then_the_others_go_on(caplog: pytest.Lo
     tables[2]._deal = Broken()  # type: ignore[assignment]
     moves = [bots_pb2.Move(session=turn.session, sequence=turn.sequence, passes=True) for turn in turns]
     request = bots_pb2.PlayRequest(moves=moves).SerializeToString()
-    stream.read(twin.PlayRequest.FromString(request))
+    stream.read(lazy.PlayRequest.FromString(request))
     writer.cancel()
     assert harness.lobby.failures == 3
     assert match.voided == 3

@@ -1,8 +1,8 @@
-"""Private twins of the messages that fly all the time: the same bytes on the wire, with parts left encoded.
+"""Lazy messages: those that are sent all the time, read from the same bytes with some fields left encoded.
 
 Plays and actions come up again and again. Left encoded, each different one is read once for a ruleset and
-then looked up by its bytes, which is worth a third of a fast bot's time and some of the referee's. To authors
-of bots the twins are invisible.
+then looked up by its bytes, which is worth a third of a fast bot's time and some of the referee's. Authors of
+bots never see them.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from referee.v1 import bots_pb2
 
-_PACKAGE = "referee.protocol.twin"
-_TWINS = {
+_PACKAGE = "referee.protocol.lazy"
+_LAZY = {
     "PlayResponse": ("events",),
     "Event": ("turn", "deal_ended"),
     "Turn": (),
@@ -20,41 +20,41 @@ _TWINS = {
     "PlayRequest": ("moves",),
     "Move": (),
 }
-"""Messages that have twins, and their fields that hold twins."""
+"""Messages that are read lazily, and their fields that hold such messages."""
 _ENCODED = {
     *(("Turn", "actions"), ("Turn", "to_beat"), ("Move", "cards")),
     *(("DealEnded", "actions"), ("DealEnded", "hands"), ("DealEnded", "left")),
 }
-"""Fields of twins that are lists of encoded values. A packed list of cards is one value; cards that are not
-packed, which protobuf also allows, count as unknown."""
+"""Fields of lazy messages that are lists of encoded values. A packed list of cards is one value; cards that
+are not packed, which protobuf also allows, count as unknown."""
 
 
-def _twins() -> Any:
+def _add_lazy() -> Any:
     original = descriptor_pb2.FileDescriptorProto()
     bots_pb2.DESCRIPTOR.CopyToProto(original)
-    twin = descriptor_pb2.FileDescriptorProto(
+    lazy = descriptor_pb2.FileDescriptorProto(
         name=f"{_PACKAGE}.proto",
         package=_PACKAGE,
         syntax="proto3",
         dependency=[*original.dependency, original.name],
     )
     for message in original.message_type:
-        if message.name not in _TWINS:
+        if message.name not in _LAZY:
             continue
-        copy = twin.message_type.add()
+        copy = lazy.message_type.add()
         copy.CopyFrom(message)
         for field in copy.field:
-            if field.name in _TWINS[message.name]:
+            if field.name in _LAZY[message.name]:
                 field.type_name = f".{_PACKAGE}.{field.type_name.rpartition('.')[2]}"
             elif (message.name, field.name) in _ENCODED:
                 field.type = descriptor_pb2.FieldDescriptorProto.TYPE_BYTES
                 field.ClearField("type_name")
     pool = descriptor_pool.Default()
-    pool.Add(twin)
+    pool.Add(lazy)
     return pool
 
 
-_pool = _twins()
+_pool = _add_lazy()
 
 
 def _message(name: str) -> Any:
