@@ -33,7 +33,7 @@ POLL_SECONDS = 0.01
 
 
 def options(folder: Path) -> dict[str, object]:
-    """Transport options for the messages of ``folder``, which is made."""
+    """Return the transport options for messages in ``folder``, and create it."""
     for name in ("queue", "control", "drafts"):
         make_private(folder / name)
     queue = str(folder / "queue")

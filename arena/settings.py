@@ -257,7 +257,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put what a call gives before the environment, and that before the file."""
+        """Put the arguments of a call before the environment, and that before the file."""
         data = init_settings().get("data") or env_settings().get("data") or DEFAULT_DATA
         file = _config_file(_absolute("data", Path(str(data))))
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read_config(file))
@@ -381,7 +381,7 @@ def _is_folder(url: str) -> bool:
 
 
 def split_address(address: str) -> tuple[str, int]:
-    """Host and port of a ``host:port``, the host without brackets."""
+    """Return host and port of a ``host:port``, the host without brackets."""
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
 

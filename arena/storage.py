@@ -97,7 +97,7 @@ class Storage:
 
 
 def changed(tx: Transaction, statement: Executable) -> int:
-    """Execute an UPDATE or DELETE and give the number of rows that its conditions let through."""
+    """Execute an UPDATE or DELETE, and return the number of rows that its conditions let through."""
     return tx.connection().execute(statement).rowcount
 
 

@@ -92,7 +92,7 @@ class Position:
 
     @classmethod
     def parse(cls, text: str, rules: Rules | None = None) -> "Position":
-        """Return the position of a text as ``str`` gives it; raise PositionError and RulesetError.
+        """Return the position of a text as ``str`` writes it; raise PositionError and RulesetError.
 
         ``rules`` are needed where the ruleset is not a preset.
         """

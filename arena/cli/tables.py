@@ -51,12 +51,12 @@ class FittedTable:
         return [[row[at] for row in self._rows] for at in range(len(self._heads))]
 
     def _natural(self) -> list[int]:
-        """Of each column the width in which nothing is folded."""
+        """Return for each column the width in which nothing is folded."""
         cells = zip(self._heads, self._columns(), strict=True)
         return [max(map(cell_len, [head, *column])) for head, column in cells]
 
     def widths(self, width: int) -> list[int] | None:
-        """Of each column, in a table of at most ``width``; None: it cannot be so narrow."""
+        """Return the columns' widths in a table of at most ``width``; None: it cannot be so narrow."""
         natural, columns = self._natural(), self._columns()
         found = [
             max([_longest_word(head), *map(cell_len if right else _longest_word, cells)])

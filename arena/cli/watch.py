@@ -209,7 +209,7 @@ def follow(
     """Show a tournament's progress until it has ended or failed; return its state then.
 
     ``ask`` asks the referees, where it does not go on; ``tick`` is called before each look;
-    ``clock`` gives seconds, ``now`` the time of leases.
+    ``clock`` returns seconds, ``now`` the time that leases go by.
     """
     display = _display(out, as_json)
     pace, watcher = Pace(), Watcher(storage, ask)

@@ -76,7 +76,7 @@ def advance_leagues(storage: Storage, now: datetime, draw: Draw = draw_seed) -> 
 
 
 def _note(storage: Storage, league_id: int, problem: str) -> None:
-    """Keep what keeps a season from starting."""
+    """Note in a league's row what keeps its season from starting."""
     new = (col(League.id) == league_id, col(League.problem).is_distinct_from(problem))
     with storage.read() as tx:
         if tx.exec(select(League.id).where(*new)).first() is None:
@@ -207,13 +207,13 @@ def draw_up(
 ) -> DrawnUp:
     """Return the season that follows ``season``.
 
-    ``able`` are those who can play, in the order of joining; of all others nothing stands in it.
+    ``able`` are those who can play, in the order of joining; nobody else has a place in it.
     """
     former = []
     for division, places in places_of(tx, season):
         joined = {member.id: member.joined_at for member in _members(tx, places)}
         ordered = [place.member_id for place in in_order(tx, division, places)]
-        # Who has left and joined again since begins anew.
+        # Whoever has left and joined again since begins anew.
         stay = [one for one in ordered if one in able and season and joined[one] <= season.started_at]
         former.append((division.name, stay))
     groups = regroup([level.name for level in spec.levels], former)
@@ -243,7 +243,7 @@ def in_order(
 ) -> list[SeasonPlace]:
     """Return a division's places, best first: as settled, or by the present standings, or as seeded.
 
-    ``standing`` is what ``standing_of`` gives, where that is there already.
+    ``standing`` is what ``standing_of`` returns, if that is known already.
     """
     if division.tournament_id is None or any(place.final is not None for place in places):
         return sorted(places, key=lambda place: (place.final or 0, place.number))

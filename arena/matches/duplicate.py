@@ -26,7 +26,7 @@ def scores(
 ) -> list[tuple[float, ...]]:
     """Return for each table the score of each seat: the sum of ``deal_scores``, rounded once at the end.
 
-    ``tables`` gives for each table its sessions by number; tables may have different sessions and deals.
+    ``tables`` has for each table its sessions by number; tables may have different sessions and deals.
     ``attempts`` has the same for the attempts; None means that each session had only one.
     """
     sums: list[list[Counter[int]]] = [[] for _ in tables]

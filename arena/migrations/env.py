@@ -11,7 +11,7 @@ import arena.models  # noqa: F401  (fills the metadata)
 
 
 def plain_type(kind: str, item: Any, _: object) -> str | Literal[False]:
-    """Keeps later changes of SQLModel, and of enums, out of written migrations."""
+    """Keep later changes of SQLModel, and of enums, out of written migrations."""
     if kind == "type" and isinstance(item, Enum):
         return f"sa.String({item.length})"
     if kind == "type" and isinstance(item, AutoString):

@@ -1,7 +1,7 @@
 """Checks of an arena from this host: settings, versions, database, broker, referees, clocks, leases, queue.
 
-Each check is a function that gives findings; whatever goes wrong in one, or takes too long, is a finding too.
-Nothing is made or changed: not even a database that is missing.
+Each check is a function that returns findings; whatever goes wrong in one, or takes too long, is a finding
+too. Nothing is made or changed: not even a database that is missing.
 """
 
 import fcntl

@@ -252,12 +252,12 @@ def kirkman_double(prime: int) -> Schedule:
 
 
 def plus(a: int, b: int, order: int) -> int:
-    """Sum in the field of ``order`` elements."""
+    """Return the sum in the field of ``order`` elements."""
     return a ^ b if order in FIELDS else (a + b) % order
 
 
 def times(a: int, b: int, order: int) -> int:
-    """Product in the field of ``order`` elements."""
+    """Return the product in the field of ``order`` elements."""
     if order not in FIELDS:
         return a * b % order
     product = 0

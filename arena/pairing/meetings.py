@@ -73,7 +73,7 @@ class Meetings:
                     self.met[self.classes.of[p][q]] += 1
 
     def cost(self) -> int:
-        """Sum over the classes of weight times meetings squared: least when all pairs meet equally often."""
+        """Return the sum over classes of weight times meetings squared: least when all meet equally often."""
         return sum(w * m * m for w, m in zip(self.classes.weight, self.met, strict=True))
 
     def least(self) -> float:

@@ -62,7 +62,7 @@ def balance(entrants: Sequence[int], pairings: Sequence[Pairing]) -> Balance:
 
 
 def _spread(counts: Iterable[int], all_of_them: int) -> Spread:
-    """Over ``all_of_them``, of which those that never happened are not counted."""
+    """Return the spread over ``all_of_them``; those that never happened are not among ``counts``."""
     seen = list(counts)
     return Spread(
         min(seen, default=0) if len(seen) == all_of_them else 0,

@@ -143,7 +143,7 @@ def _shown(view: SessionView, ended: Any) -> str:
 
 @lru_cache(maxsize=64)
 def _cards(rules: Rules) -> Callable[[bytes], str]:
-    """Return what gives the text of an encoded hand, card by card: hands are seldom the same twice."""
+    """Return a function from an encoded hand to its text, card by card: hands are seldom the same twice."""
     numbers = card_numbers(rules)
     cards = range(len(rules.pack) // rules.decks)
     text = {int(numbers.number(index)): rules.card_text(index) for index in cards}.__getitem__

@@ -93,7 +93,7 @@ def difference(rules: Rules, cards: int, brackets: bool = True) -> int:
 
 
 def final_factor(rules: Rules, final: int) -> int:
-    """Return what the winning play, a code, multiplies by; 0 stands for no play and gives 1."""
+    """Return the factor of the winning play, a code; for 0, no play, it is 1."""
     if rules.ruleset.final_twos == "none":
         return 1
     cards = final & rules.full

@@ -58,7 +58,7 @@ class Session:
         return self.deal
 
     def close_deal(self) -> DealResult:
-        """Book the points of the deal, which must be over."""
+        """Add up the points of the deal, which must be over."""
         deal = self.deal
         if deal is None or not deal.over:
             raise ValueError("there is no deal that is over")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from referee.matches.seat import Seat
 
 PING_SECONDS = 10.0
-"""How often a stream is pinged that gives no other reason for it."""
+"""How often a stream is pinged if nothing else is a reason for it."""
 STUCK_SECONDS = 1.0
 """How long a ping may go unanswered before the bot counts as stuck."""
 LOST_SECONDS = 60.0

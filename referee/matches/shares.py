@@ -12,7 +12,7 @@ HasRoom = Callable[[int, int], bool]
 def take_turns(matches: Mapping[Match, Collection[int]], has_room: HasRoom) -> Iterator[Match]:
     """Yield the match that begins a session next, again and again; whoever asks begins it in between.
 
-    ``matches`` gives for each the bot versions that must have room. Matches take turns, beginning with the
+    ``matches`` has for each the bot versions that must have room. Matches take turns, beginning with the
     one whose latest session is oldest. For a match that finds a bot without room one session of each of its
     bots is kept, so that later ones cannot take them all for ever: it waits for those sessions at most that
     its bots are playing.

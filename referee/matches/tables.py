@@ -142,7 +142,7 @@ class Tables:
         return self.absent(match) or [i for i, bot in enumerate(match.spec.bots) if not room(bot.version_id)]
 
     def _expect_joining(self, now: float) -> None:
-        """Be called when the first match has waited for absent bots long enough, or has no more time."""
+        """Have ``tick`` called when a match has waited for absent bots long enough, or has no more time."""
         soonest = self._matches.soonest(now)
         if soonest is not None and soonest < self._joining:
             self._joining = soonest

@@ -118,7 +118,7 @@ class Tables:
         return self._strength.of_rank(cards[0] >> 2, max(suits))
 
     def _suit_table(self, suit: int) -> Callable[[int], Suited]:
-        """Make the function that gives, by the cards held of ``suit``, its plays of five cards."""
+        """Return the function from the cards held of ``suit`` to its plays of five cards."""
         strength, codes, choose = self._strength, self._codes, self._pack.choose
         sequences = [self._of_suit(bits, suit) for bits in strength.sequences]
         royal = self._of_suit(strength.royal, suit)
@@ -152,7 +152,7 @@ class Tables:
         return top, heads, three | four, one | two, list(zip(plus_two, suited, strict=True))
 
     def _straight_heads(self, values: list[int]) -> Callable[[int], Codes]:
-        """Make the function that gives, by the cards held of a rank, the heads of straights with these.
+        """Return the function from the cards held of a rank to the heads of straights with these.
 
         ``values`` are the straights' values by the suit of that card.
         """

@@ -57,13 +57,13 @@ class Calls:
         return grpc.stream_stream_rpc_method_handler(self._served(self._asked(answered)), reader(request))
 
     def streaming(self, call: _Call, request: type[Message]) -> Any:
-        """Return the handler of a call with one request and a stream of answers, which it gives encoded."""
+        """Return the handler of a call with one request and a stream of answers, which it writes encoded."""
         return grpc.stream_stream_rpc_method_handler(
             self._served(self._asked(call)), reader(request), self._sized(call.__name__, "out")
         )
 
     def both_ways(self, call: _Call, request: type[Message]) -> Any:
-        """Return the handler of a call with streams of requests and of answers, which it gives encoded."""
+        """Return the handler of a call with streams of requests and of answers, which it writes encoded."""
         name = call.__name__
         return grpc.stream_stream_rpc_method_handler(
             self._served(call), self._sized(name, "in", reader(request)), self._sized(name, "out")

@@ -46,7 +46,7 @@ class Gate:
             self._watching.cancel()
 
     def playing(self, context: CallContext, version: int) -> AbstractContextManager[None]:
-        """Know the connection of a bot's stream while the block runs."""
+        """Treat the connection of a bot's stream as known while the block runs."""
         return self._traffic.playing(peer_of(context), version, clock())
 
     def called(self, context: CallContext) -> None:
@@ -60,7 +60,7 @@ class Gate:
         return self._traffic.lasting(peer_of(context), clock)
 
     def know(self, context: CallContext) -> None:
-        """Know the connection of a call that has shown a token of the arena."""
+        """Treat the connection of a call as known from now on: it has shown a token of the arena."""
         self._traffic.know(peer_of(context), clock())
 
     def cut(self, context: CallContext) -> None:

@@ -129,7 +129,7 @@ class BotStream:
         """Set when the bot or the referee ends the stream."""
 
     def _woken(self) -> None:
-        """Something waits: lets the writer go, or has a timer do so."""
+        """Let the writer go, or have a timer do so, as something waits."""
         if self._go.is_set():
             return
         connection = self.connection

@@ -76,7 +76,7 @@ class Traffic:
 
     @contextmanager
     def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
-        """Know a connection while the block runs, as a bot plays on it; None: that is this process."""
+        """Treat a connection as known while the block runs, as a bot plays on it; None: this process."""
         self.know(peer, now, version)
         try:
             yield
@@ -87,7 +87,7 @@ class Traffic:
                     self._forget(peer)
 
     def know(self, peer: Peer | None, now: float, version: int = TOKEN) -> None:
-        """Know a connection until it ends: itself and its last call have cost its host nothing."""
+        """Treat a connection as known until it ends; what it has cost its host so far is refunded."""
         if peer is None:
             return
         counted = peer in self._received and peer not in self._known

@@ -1,4 +1,4 @@
-"""The golden files hold what the engine gives, and the records replay right."""
+"""The golden files hold what the engine produces, and the records replay right."""
 
 import json
 
