@@ -39,9 +39,6 @@ CONFIG = "ARENA_CONFIG"
 
 DEFAULT_DATA = Path(".arena")
 
-SYSTEM = "system"
-"""Instead of a file: the certificates that this host trusts by default."""
-
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
 NO_PLACE = ("0.0.0.0", "[::]", "::", "")

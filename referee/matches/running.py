@@ -235,11 +235,6 @@ class Matches:
         if self._running.get(match.spec.match_id) is match:
             del self._running[match.spec.match_id]
 
-    @property
-    def sessions(self) -> int:
-        """How many sessions are being played."""
-        return sum(len(match.tables) for match in self._running.values())
-
     def soonest(self, now: float) -> float | None:
         """Return when the first has waited for absent bots long enough, or has no more time."""
         times = [when for match in self._running.values() for when in (match.deadline, match.ends_at)]
