@@ -6,7 +6,7 @@ ArenaError
  │   └─ SchemaError  the database was made by another version of the arena
  ├─ BrokerError      the message broker cannot be reached
  ├─ SpecError        fields of what was asked for are wrong (``field``, ``reason``, ``problems``)
- ├─ NotAllowed       who asks may not do that
+ ├─ NotAllowed       whoever asks may not do that
  ├─ UnknownError     there is nothing of that name
  ├─ TakenError       the name is taken
  ├─ StateError       not possible in the present state
@@ -62,7 +62,7 @@ class SpecError(ArenaError):
 
 
 class NotAllowed(ArenaError):
-    """Who asks may not do what was asked for."""
+    """Whoever asks may not do what was asked for."""
 
 
 class UnknownError(ArenaError):

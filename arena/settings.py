@@ -97,8 +97,8 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(default=30, ge=0)
     """How long a referee that was told to stop continues its open sessions."""
     spectators: Literal["anyone", "token"] = "anyone"
-    """Who may watch matches: anyone, or who has a token of an organiser or a spectator. Where other tables
-    play the same deals, it always needs one."""
+    """Who may watch matches: anyone, or whoever has a token of an organiser or a spectator. Where other
+    tables play the same deals, it always needs one."""
     tls_certificate: Path | None = None
     """PEM file with the referee's certificate and the chain above it; None: no TLS."""
     tls_key: Path | None = None

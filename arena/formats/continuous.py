@@ -56,7 +56,7 @@ class Continuous(Format):
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next batch; none if there are too few owners.
 
-        It has no byes: who waits on has not missed anything.
+        It has no byes: whoever waits on has not missed anything.
         """
         tables = [table for pairing in course.pairings for table in pairing.tables]
         rated = course.ratings()

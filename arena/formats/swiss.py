@@ -57,10 +57,10 @@ def swiss(standing: Sequence[int], size: int, history: History, round: int, seed
     """Return the tables of a Swiss round.
 
     ``standing`` is all entrants, best first (before the first round: the seeding); ``round`` counts from 1.
-    In the first round nobody has a score yet, and the tables are drawn by lot. Who does not fit at a table
-    sits out: the lowest of those who have sat out least often. What counts, in this order: that no owner is
-    twice at a table, that no two meet again, that scores at a table are close, that everyone has each
-    position at a table equally often, and that everyone comes after each other one equally often.
+    In the first round nobody has a score yet, and the tables are drawn by lot. Whoever does not fit at a
+    table sits out: the lowest of those who have sat out least often. What counts, in this order: that no
+    owner is twice at a table, that no two meet again, that scores at a table are close, that everyone has
+    each position at a table equally often, and that everyone comes after each other one equally often.
 
     Where no owner may be twice at a table, there are as many tables as can be filled so, and bots that their
     owner has beyond one for each table sit out, too. There may be no table at all.

@@ -141,9 +141,9 @@ class Swap(NamedTuple):
 def settle(rounds: list[Tables], meetings: Meetings, swaps: int, cold: float, rng: Random) -> bool:
     """Swap points between tables, in place, until all meet as equally as the bound allows.
 
-    The last list of each round holds its byes; who takes another's bye gives back one in another round, so
-    that every orbit sits out as often as before. At most ``swaps`` swaps are tried, worse ones taken more and
-    more rarely, by ``cold`` at most in the end (simulated annealing with a linear threshold instead of an
+    The last list of each round holds its byes; whoever takes another's bye gives back one in another round,
+    so that every orbit sits out as often as before. At most ``swaps`` swaps are tried, worse ones taken more
+    and more rarely, by ``cold`` at most in the end (simulated annealing with a linear threshold instead of an
     exponential, which platforms round differently). Return whether the bound was reached.
     """
     cost, least = meetings.cost(), meetings.least()

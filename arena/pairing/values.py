@@ -29,7 +29,7 @@ class History:
     """Everyone who sat out, once for each time."""
 
     owners: Mapping[int, int] = field(default_factory=dict)
-    """Entrant to owner; who is not in it has no owner in common with anyone."""
+    """Entrant to owner; whoever is not in it has no owner in common with anyone."""
 
     scores: Mapping[int, float] = field(default_factory=dict)
     """Entrant to score; without any, places in the standing stand for scores."""

@@ -37,7 +37,7 @@ def apply_match(ratings: Mapping[int, float], points: Mapping[int, float]) -> di
     """Return the new ratings of those who sat at a table; their changes sum to zero.
 
     ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
-    draw. Who has no rating yet starts at ``START``.
+    draw. Whoever has no rating yet starts at ``START``.
     """
     before = {entrant: ratings.get(entrant, START) for entrant in points}
     step = K / (len(points) - 1)

@@ -7,8 +7,8 @@ from heapq import heappop, heappush
 class Alarms:
     """Times, each with the handle of what wants to be called then.
 
-    Handles, not objects: what waits here must not keep a closed table. An alarm cannot be withdrawn; who is
-    called too early sets the next one.
+    Handles, not objects: what waits here must not keep a closed table. An alarm cannot be withdrawn;
+    whoever is called too early sets the next one.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ Encoder = Callable[[Sight], bytes]
 """Makes a message of what spectators see; such messages set one after the other make one with all."""
 
 BACKLOG = 2000
-"""Updates that are kept for slow spectators; who falls further behind is told how many were left out."""
+"""Updates that are kept for slow spectators; whoever falls further behind is told how many were left out."""
 BATCH = 500
 """Updates in one message at most."""
 FRESH = 500

@@ -70,7 +70,7 @@ function choose(
   const cost = (cards: Cards): number => {
     const left = needed(without(hand, cards));
     const kept = left <= 1 || danger ? 0 : worth(cards, turn);
-    // Who leads sheds many cards, and low ones.
+    // Whoever leads sheds many cards, and low ones.
     return left + kept + (leads ? mean(cards) / 100 - cards.length / 5 : 0);
   };
   if (danger) {
