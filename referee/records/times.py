@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 
 from referee.deals.action import Stage
+from referee.memo import Memo
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
 MEASURABLE = 0.001
 """Seconds; a smaller credit is none in milliseconds."""
-_THOUSAND = 1000.0
 
 
 class Times:
@@ -45,10 +45,12 @@ class Times:
         return fields
 
 
+_TEXTS: Memo[int, str] = Memo(str)
+
+
 def _line(seconds: Mapping[int, float], actions: int) -> str:
     """Return the milliseconds of each action, - where there are none; this is made for every deal."""
     texts = ["-"] * (actions + 1)  # with a forfeit, the last decision led to no action
-    numbers = map(round, map(_THOUSAND.__mul__, seconds.values()))
-    for action, text in zip(seconds, map(str, numbers), strict=True):
-        texts[action] = text
+    for action, one in seconds.items():
+        texts[action] = _TEXTS[int(one * 1000 + 0.5)]
     return " ".join(texts[:actions])
