@@ -13,10 +13,32 @@ SHARING = {
     "test_fuzz_stream",
     "test_interleaving",
     "test_server_tls",
-    "test_storm",
     "test_verify",
 }
 """Files with fixtures that are made once for all their tests."""
+
+LONGEST = (
+    "test_storm",
+    "sample_bots",
+    "test_referees",
+    "test_crashes",
+    "test_cli_demo",
+    "test_continuous_running",
+    "test_servers",
+    "test_verify",
+    "test_doctor_servers",
+    "test_cli_widths",
+    "test_outages",
+    "test_worker",
+    "test_check",
+    "test_fuzz_stream",
+    "test_servers_operations",
+    "test_plays_properties",
+)
+"""Files, and a folder, with the tests that take longest.
+
+They come first, so that no process is left with one of them while the others have nothing to do.
+"""
 
 # Bots that tests start keep no logs in the folders of whoever runs them.
 os.environ["ARENA_BOT_LOG"] = "off"
@@ -41,16 +63,25 @@ class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Each test goes where there is room, but tests that share what is dear to make stay in one process.
 
     These are the tests of ``SHARING``, and those of the sample bots, which are built in their own folders.
-    They come first.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        path = PurePath(nodeid.partition("::")[0])
-        if "sample_bots" in path.parts:
-            return "sample_bots"
-        return path.stem if path.stem in SHARING else nodeid
+        place = _place(PurePath(nodeid.partition("::")[0]))
+        return place if place == "sample_bots" or place in SHARING else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
     """Return how tests are handed to processes; the plugin's own groups do nothing with pytest 9.2."""
+    config.option.loadscopereorder = False  # in the order of ``LONGEST``, not by the number of tests
     return Together(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests first that take longest."""
+    rank = {place: number for number, place in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(_place(item.path), len(rank)))
+
+
+def _place(path: PurePath) -> str:
+    """Return a file's name, or the folder of the sample bots."""
+    return "sample_bots" if "sample_bots" in path.parts else path.stem

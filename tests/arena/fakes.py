@@ -9,7 +9,7 @@ from hashlib import sha256
 from arena.actors import Actor, Role
 from referee.matches.match import MatchSpec, Progress, SessionResult, SessionSpec
 from referee.records.results import NO_DEALS, Result, add_deal, record_as_shown
-from tests.referee.support import KEY
+from tests.referee.key import KEY
 
 ROOT = Actor(Role.OPERATOR, "root")
 """Who may do everything."""

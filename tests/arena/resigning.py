@@ -10,7 +10,7 @@ from arena.models import Match, Round, Session, Tournament
 from arena.storage import Transaction
 from referee.records.results import Result, shown_digest
 from referee.signing import SigningKey
-from tests.referee.support import KEY
+from tests.referee.key import KEY
 
 
 def sign_anew(tx: Transaction, key: SigningKey = KEY) -> None:

@@ -50,15 +50,17 @@ CUP = {
     "format": "swiss",
     "rounds": 5,
     "ruleset": "chinese",
-    "sessions": 20,
+    "sessions": 12,
     "deals": 2,
     "decision_ms": 120_000,  # a bot that was killed is back in time
     "join_seconds": 300,
     "entrants": list(BOTS),
 }
-SESSIONS = 200
-ROUND = 40
+SESSIONS = 120
+ROUND = 24
 """Sessions in a round."""
+DOUBLED_SECONDS = 0.3
+"""Time between messages that nobody needs: each costs a worker as much as one that is needed."""
 SHOWN = 12
 """Differences that a failed test shows."""
 FAILURES = ("raised unexpected", BROKEN, "the bot failed")
@@ -106,24 +108,30 @@ class Cluster:
         self.settings = settings
         self.storage = storage
         self.app = app
+        self._referees: list[str] = []
+        """Addresses of those that were started."""
         self._supervisor = supervisor
         self.killed = 0
         """Processes that were killed so far."""
+        self._doubled_at = 0.0
+        """When messages were last sent again."""
 
     def start(self, workers: int) -> None:
-        """Start everything except the bots."""
-        for place, address in enumerate(self.settings.referees, start=1):
+        """Start everything except the bots; without workers only the first referee."""
+        self._referees = list(self.settings.referees) if workers else [self.settings.referees[0]]
+        for place, address in enumerate(self._referees, start=1):
             command = arena_command("referee", "--listen", address)
             self._supervisor.start(f"referee{place}", command, stop_with=signal.SIGINT)
         for place in range(1, workers + 1):
             self._supervisor.start(f"worker{place}", arena_command("worker"))
-        self._supervisor.start("beat", arena_command("beat"))
+        if workers:
+            self._supervisor.start("beat", arena_command("beat"))
 
     def start_bots(self) -> None:
         """Register the bots and start a process for each."""
         for number, (name, file) in enumerate(BOTS.items()):
             token = versions.register_version(self.storage, ROOT, name, utc_now()).token
-            environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self.settings.referees)}
+            environment = {"ARENA_TOKEN": token, "ARENA_REFEREE": ",".join(self._referees)}
             self._supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / file)], environment)
 
     def start_tournament(self) -> int:
@@ -189,7 +197,10 @@ class Cluster:
             connection.default_channel.queue_purge("arena")
 
     def send_again(self, random: Random) -> None:
-        """Send messages that nobody needs: one for some match and one for the cup, both doubled."""
+        """Now and then send what nobody needs: a message for some match and one for the cup, both doubled."""
+        if time.monotonic() < self._doubled_at + DOUBLED_SECONDS:
+            return
+        self._doubled_at = time.monotonic()
         with self.storage.read() as tx:
             matches = tx.exec(select(Match.id)).all()
         messages = [(RUN_MATCH, random.choice(matches))] if matches else []
@@ -200,7 +211,10 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, *, workers: int = 2, database: str = "", **settings_: object) -> Iterator[Cluster]:
-    """Run a cluster without bots; ``database`` is the test's own way to the database, if different."""
+    """Run a cluster without bots; ``database`` is the test's own way to the database, if different.
+
+    There are two referees also where only one is started: what is dealt follows from their keys too.
+    """
     referees = [free_address(), free_address()]
     quick: dict[str, object] = {"listen": referees[0], "referees": ",".join(referees)}
     quick |= {"referee_ids": "r1,r2", "beat_seconds": 0.5, "lease_seconds": 2}

@@ -73,7 +73,7 @@ def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterat
     """Run an arena on an empty database of this name and on this broker."""
     url = make_url(postgres.create(name)).set(username="clerk", password=PASSWORD)
     database = url.render_as_string(hide_password=False)
-    with cluster(folder, database_url=database, broker_url=broker) as running:
+    with cluster(folder, workers=1, database_url=database, broker_url=broker) as running:
         wake(running.settings, 1)
         running.wait(lambda: is_well(running.settings))
         yield running

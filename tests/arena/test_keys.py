@@ -18,7 +18,7 @@ from referee.signing import SigningKey, is_valid
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
-from tests.referee.support import KEY
+from tests.referee.key import KEY
 
 OTHER = SigningKey.draw()
 DIGEST = "ab" * 32

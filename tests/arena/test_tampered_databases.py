@@ -35,7 +35,7 @@ from tests.arena.fakes import ROOT, Clock
 from tests.arena.resigning import sign_anew
 from tests.arena.tampering import chain_anew
 from tests.arena.world import SEED, World
-from tests.referee.support import KEY
+from tests.referee.key import KEY
 
 Tamper = Callable[[Transaction], None]
 

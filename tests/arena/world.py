@@ -28,7 +28,8 @@ from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
 from tests.arena.fakes import ROOT, Clock, play_at_once
-from tests.referee.support import KEY, timeless
+from tests.referee.key import KEY
+from tests.referee.support import timeless
 
 LEASE = timedelta(seconds=30)
 SEED = bytes(range(32))

@@ -18,7 +18,8 @@ from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.matches.match import MatchSpec, SessionResult
 from referee.matches.running import Match
 from referee.protocol import encode
-from tests.referee.support import KEY, ListJournal
+from tests.referee.key import KEY
+from tests.referee.support import ListJournal
 
 STEP = BEAT_SECONDS
 """How often the lobby is told the time."""

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import grpc
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
@@ -23,7 +22,6 @@ from referee.records.record import full_record
 from referee.records.replay import Replayer
 from referee.ruleset import load_ruleset
 from referee.service.server import ServerOptions, serve
-from referee.signing import SigningKey
 from referee.v1 import bots_pb2, bots_pb2_grpc, spectators_pb2, spectators_pb2_grpc
 
 WORKER_TOKEN = "worker-token-of-tests"
@@ -87,9 +85,6 @@ class ListJournal:
             if (entry.version_id, entry.kind) == (version_id, kind) and code in ("", entry.code)
         ]
 
-
-KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
-"""Of referees of tests, where it matters which one it is."""
 
 OPTIONS = ServerOptions(drain_seconds=0)
 

@@ -12,7 +12,8 @@ import uvloop
 from referee.matches.journal import NoJournal
 from referee.matches.lobby import Lobby
 from referee.service.stream import Alarm
-from tests.referee.support import DEADLINE, KEY
+from tests.referee.key import KEY
+from tests.referee.support import DEADLINE
 
 LOOPS: list[Callable[[Coroutine[Any, Any, None]], None]] = [asyncio.run, uvloop.run]
 

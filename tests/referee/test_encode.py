@@ -27,7 +27,7 @@ from referee.protocol.numbers import card_numbers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2, spectators_pb2
-from tests.referee.support import KEY
+from tests.referee.key import KEY
 
 EVERYTHING = Wants(legal_plays=True, hands=True)
 PRESETS = sorted(name[:-5] for name in os.listdir("referee/presets") if name.endswith(".toml"))

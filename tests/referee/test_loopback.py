@@ -9,7 +9,8 @@ import grpc
 from referee.matches.journal import NoJournal
 from referee.matches.lobby import Lobby
 from referee.service.loopback import Loopback
-from tests.referee.support import DEADLINE, KEY
+from tests.referee.key import KEY
+from tests.referee.support import DEADLINE
 
 
 class Counting(Lobby):

@@ -25,7 +25,8 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from referee.signing import is_valid
 from tests.referee.harness import Harness
-from tests.referee.support import KEY, match_spec
+from tests.referee.key import KEY
+from tests.referee.support import match_spec
 from tests.referee.test_encode import PRESETS
 
 
