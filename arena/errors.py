@@ -14,10 +14,7 @@ ArenaError
  └─ ProcessFailed    a child process ended as soon as it had started
 """
 
-from collections.abc import Sequence
-from typing import Self
-
-from referee.errors import Problem
+from referee.errors import FieldsWrong
 
 
 class ArenaError(Exception):
@@ -45,20 +42,8 @@ class BrokerError(ArenaError):
     """The message broker cannot be reached."""
 
 
-class SpecError(ArenaError):
-    """Fields of what was asked for are wrong: ``problems`` are all, ``field`` and ``reason`` the first."""
-
-    def __init__(self, field: str, reason: str, *others: Problem) -> None:
-        self.problems = (Problem(field, reason), *others)
-        super().__init__("; ".join(map(str, self.problems)))
-        self.field = field
-        self.reason = reason
-
-    @classmethod
-    def of(cls, problems: Sequence[Problem]) -> Self:
-        """Return the error of all these problems, of which there must be one."""
-        (field, reason), *others = problems
-        return cls(field, reason, *others)
+class SpecError(FieldsWrong, ArenaError):
+    """Fields of what was asked for are wrong."""
 
 
 class NotAllowed(ArenaError):

@@ -46,16 +46,8 @@ class Problem(NamedTuple):
         return self._replace(field=f"{where}{self.field}")
 
 
-class RefereeError(Exception):
-    """Root of all errors that the referee raises on purpose."""
-
-
-class CardError(RefereeError):
-    """Text that is no card of the ruleset, or more copies of a card than it has packs."""
-
-
-class RulesetError(RefereeError):
-    """Fields of a ruleset are wrong: ``problems`` are all of them, ``field`` and ``reason`` the first."""
+class FieldsWrong(Exception):
+    """Fields of what was given are wrong: ``problems`` are all, ``field`` and ``reason`` the first."""
 
     def __init__(self, field: str, reason: str, *others: Problem) -> None:
         self.problems = (Problem(field, reason), *others)
@@ -68,6 +60,18 @@ class RulesetError(RefereeError):
         """Return the error of all these problems, of which there must be one."""
         (field, reason), *others = problems
         return cls(field, reason, *others)
+
+
+class RefereeError(Exception):
+    """Root of all errors that the referee raises on purpose."""
+
+
+class CardError(RefereeError):
+    """Text that is no card of the ruleset, or more copies of a card than it has packs."""
+
+
+class RulesetError(FieldsWrong, RefereeError):
+    """Fields of a ruleset are wrong."""
 
 
 class TomlError(RefereeError):

@@ -129,6 +129,7 @@ class BotSession:
         self._session = Session(rules, self.seed, deals)
         self._last: Legacy | None = None
         self._told = 0
+        """How much of the deal's log the bot was told; see ``log_length``."""
         self._sequence = first_sequence
 
     @property
