@@ -12,7 +12,7 @@ HANDOVER_SECONDS = 0.002
 """How long the event loop waits for a bot that answers at once, which is quicker than to be woken again."""
 SLOW_SECONDS = 0.020
 """A bot that thinks for longer has the event loop moved out of its thread."""
-QUICK_ANSWERS = 50
+QUICK_ANSWERS = 250
 """After so many quick answers in a row the event loop moves in; after each time out, after twice as many."""
 
 log = logging.getLogger("bot")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
+from referee.matches.pace import Pace
 from referee.ruleset.model import Ruleset
 
 if TYPE_CHECKING:
@@ -80,11 +81,17 @@ class Connection:
         now: float = 0.0,
         *,
         wants: Wants | None = None,
+        pace: Pace | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
-        """Create a connection; ``lacks`` says in words what a ruleset asks of the bot that it cannot do."""
+        """Create a connection; ``lacks`` says in words what a ruleset asks of the bot that it cannot do.
+
+        ``pace`` is for a bot that leaves to the referees how many sessions it takes: as many as it can, up
+        to ``max_sessions``.
+        """
         self.identity = identity
         self.max_sessions = max_sessions
+        self.pace = pace
         self.wants = wants
         """None: nothing beyond what every bot is told."""
         self.lacks = lacks
@@ -114,6 +121,20 @@ class Connection:
     def round_trip(self) -> float:
         """Seconds; 0 while it is not known."""
         return min(self._round_trips, default=0.0)
+
+    @property
+    def room(self) -> int:
+        """How many sessions at once the bot is given here."""
+        return self.max_sessions if self.pace is None else min(self.max_sessions, self.pace.room)
+
+    def answers(self, handle: int, now: float) -> bool:
+        """Note that the bot answers a turn of a session; return whether ``room`` has grown."""
+        pace, seat = self.pace, self.seats.get(handle)
+        if pace is None or seat is None or seat.turn is None:
+            return False
+        clock = seat.clock
+        part = (clock.elapsed(now) - clock.credit) / clock.time if clock.time else 1.0
+        return pace.answered(part, len(self.seats), self.max_sessions)
 
     # The writer
 

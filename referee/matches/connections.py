@@ -103,7 +103,7 @@ class Connections:
     def has_room(self, version: int, kept: int = 0) -> bool:
         """Return whether a bot version can have one more session, with so many ``kept`` for others."""
         connection = self._live.get(version)
-        most = MAX_SESSIONS if connection is None else connection.max_sessions
+        most = MAX_SESSIONS if connection is None else connection.room
         return len(self.seats(version)) + kept < (most or MAX_SESSIONS)
 
     def _forget_empty(self, version: int) -> None:

@@ -84,7 +84,7 @@ class Lobby:
 
     def resize(self, connection: Connection, max_sessions: int) -> None:
         """Change how many sessions at once a bot takes here; those that are open go on."""
-        connection.max_sessions = max_sessions
+        connection.max_sessions, connection.pace = max_sessions, None
         self._tables.unsettle()
 
     def close(self, connection: Connection, code: CloseCode, reason: str, now: float) -> None:
@@ -105,6 +105,11 @@ class Lobby:
             if handle in connection.seats:  # it may have ended with another one
                 self._tables.guarded(seat.table, seat.table.flood, seat.index, now)
         self.close(connection, CloseCode.FLOOD, reason, now)
+
+    def answers(self, connection: Connection, handle: int, now: float) -> None:
+        """Note that a bot answers turns, the first of them one of this session."""
+        if connection.answers(handle, now):
+            self._tables.unsettle()
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
         """Take a bot's answer for a session that is not open for it, unless it was on its way at its end."""

@@ -64,7 +64,8 @@ class Seat:
             return f"{within}: the bot was not connected"
         if kind is FaultKind.STALL:
             return f"{within}: the bot is connected, but {STUCK[clock.handed_at is not None]}"
-        return within
+        owed = 0 if self.outbox is None else len(self.outbox.owed)
+        return f"{within}: the bot owed {owed} answers at once; see max_sessions" if owed > 1 else within
 
     def ignored(self, sequence: int, now: float) -> tuple[NoticeCode, str]:
         """Return why an answer to this turn, which is not open, has no effect."""

@@ -11,6 +11,7 @@ from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.events import Notice, NoticeCode
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
+from referee.matches.pace import Pace
 from referee.memo import Memo
 from referee.protocol.capabilities import lacks
 from referee.protocol.messages import readable
@@ -68,7 +69,8 @@ class Reception:
         try:
             share = self._options.share_of(hello.max_sessions)
             lacking = _lacking(hello.capabilities)
-            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), lacking)
+            pace = None if hello.max_sessions else Pace()
+            stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), pace, lacking)
             await self._connect(stream.connection)
         finally:
             self._connecting.discard(version)

@@ -15,6 +15,7 @@ from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.connections import MAX_SESSIONS
 from referee.matches.events import Notice, NoticeCode, Turn
 from referee.matches.lobby import Lobby
+from referee.matches.pace import Pace
 from referee.protocol import encode, wire
 from referee.protocol.messages import Unreadable
 from referee.protocol.reasons import MEANINGS, Reason
@@ -114,6 +115,7 @@ class BotStream:
         identity: BotIdentity,
         max_sessions: int,
         wants: Wants | None = None,
+        pace: Pace | None = None,
         lacks: Callable[[Ruleset], Sequence[str]] = lambda ruleset: (),
     ) -> None:
         self._lobby = lobby
@@ -123,7 +125,9 @@ class BotStream:
         self._timer: asyncio.TimerHandle | None = None
         """Rings when the next message is held back no longer."""
         self._loop = asyncio.get_running_loop()
-        self.connection = Connection(identity, max_sessions, self._woken, clock(), wants=wants, lacks=lacks)
+        self.connection = Connection(
+            identity, max_sessions, self._woken, clock(), wants=wants, pace=pace, lacks=lacks
+        )
         self.said_goodbye = False
         self.over = asyncio.Event()
         """Set when the bot or the referee ends the stream."""
@@ -252,6 +256,8 @@ class BotStream:
             useful = True
             connection.heard_at = now
             seats, owed = connection.seats, connection.outbox.owed
+            if connection.pace is not None:
+                lobby.answers(connection, request.moves[0].session, now)
             for move in request.moves:
                 handle, sequence = move.session, move.sequence
                 seat = seats.get(handle)

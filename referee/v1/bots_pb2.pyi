@@ -419,8 +419,8 @@ class Hello(_message.Message):
     sdk: _builtins.str
     """sdk names the client library and its version, for the author's log; may be empty."""
     max_sessions: _builtins.int
-    """max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
-    referees decide.
+    """max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, each
+    referee begins with one and gives the bot as many as it answers in time.
     """
     @_builtins.property
     def capabilities(self) -> Global___Capabilities:

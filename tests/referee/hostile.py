@@ -80,7 +80,9 @@ def message(stream: int, data: bytes, *, length: int | None = None, end: bool = 
 
 
 def hello() -> bytes:
-    return bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=1)).SerializeToString()
+    return bots_pb2.PlayRequest(
+        hello=bots_pb2.Hello(protocol_version=1, max_sessions=256)
+    ).SerializeToString()
 
 
 def play(number: int) -> bytes:

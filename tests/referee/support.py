@@ -117,9 +117,9 @@ async def referee(
 
 @asynccontextmanager
 async def sdk_bots(
-    address: str, bots: dict[int, Any], max_sessions: int = 0, tls: ClientTls | None = None
+    address: str, bots: dict[int, Any], max_sessions: int = 256, tls: ClientTls | None = None
 ) -> AsyncIterator[None]:
-    """Run bots of the SDK, by number."""
+    """Run bots of the SDK, by number; ``max_sessions`` 0 leaves that to the referee."""
     clients = [BotClient(bot, f"bot-{number}", max_sessions, tls=tls) for number, bot in bots.items()]
     tasks = [asyncio.create_task(client.run([address])) for client in clients]
     try:
@@ -159,7 +159,7 @@ class WireBot:
         self._channel = async_channel(address, tls, (("grpc.use_local_subchannel_pool", 1),))
         self._metadata = bearer(token or f"bot-{number}")
         self._call = self._open()
-        self._hello = {"protocol_version": 1, **hello}
+        self._hello = {"protocol_version": 1, "max_sessions": 256, **hello}
         self._events: list[bots_pb2.Event] = []
         self.welcome = bots_pb2.Welcome()
         self.seen: list[bots_pb2.Event] = []
