@@ -715,8 +715,8 @@ type Hello struct {
 	ProtocolVersion uint32 `protobuf:"varint,1,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
 	// sdk names the client library and its version, for the author's log; may be empty.
 	Sdk string `protobuf:"bytes,2,opt,name=sdk,proto3" json:"sdk,omitempty"`
-	// max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
-	// referees decide.
+	// max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, each
+	// referee begins with one and gives the bot as many as it answers in time.
 	MaxSessions *uint32 `protobuf:"varint,3,opt,name=max_sessions,json=maxSessions,proto3,oneof" json:"max_sessions,omitempty"`
 	// capabilities is what the bot can play. If absent, it plays everything.
 	Capabilities *Capabilities `protobuf:"bytes,4,opt,name=capabilities,proto3" json:"capabilities,omitempty"`

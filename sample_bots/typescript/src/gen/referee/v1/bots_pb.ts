@@ -173,8 +173,8 @@ export type Hello = Message<"referee.v1.Hello"> & {
   sdk: string;
 
   /**
-   * max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, the
-   * referees decide.
+   * max_sessions is how many sessions the bot plays at once, on all referees together, at least 1; if absent, each
+   * referee begins with one and gives the bot as many as it answers in time.
    *
    * @generated from field: optional uint32 max_sessions = 3;
    */
