@@ -5,12 +5,11 @@ leaves the last tables with repeats that an earlier one could have spared.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
-from arena.pairing.chance import below
 from arena.pairing.owners import parted
 from arena.pairing.positions import Positions
 from arena.pairing.values import History, Pairing, Tables
@@ -21,8 +20,15 @@ SWAPS, SWAPS_EACH = 15_000, 40
 REACH = 12
 """A table exchanges entrants with tables at most this many places away in the standing."""
 
+PAIRS_EACH = 8
+"""Pairs whose costs are worth computing beforehand, for each swap that will look some of them up."""
+
 COOL, COLD = 20.0, 0.5
 """Largest worsening taken at the start of a cool search, and at the end of any; costs are whole numbers."""
+
+
+Change = Callable[[Sequence[int], Sequence[int], int, int], int]
+"""What it costs more if a place of the first table and one of the second are exchanged; below 0, less."""
 
 
 class Cost(NamedTuple):
@@ -88,6 +94,32 @@ class Costs:
         """Return the cost of a whole table."""
         return sum(self.beside(one, table[:index]) for index, one in enumerate(table))
 
+    def change(self, one: Sequence[int], two: Sequence[int], p: int, q: int) -> int:
+        """Return the additional cost if place ``p`` of table ``one`` and ``q`` of ``two`` are exchanged."""
+        beside_p, beside_q = [place for place in one if place != p], [place for place in two if place != q]
+        before = self.beside(p, beside_p) + self.beside(q, beside_q)
+        return self.beside(q, beside_p) + self.beside(p, beside_q) - before
+
+    def change_looked_up(self) -> Change:
+        """Return ``change`` as a function that looks the costs of all pairs up; several times faster."""
+        pairs = self._pairs()
+
+        def change(one: Sequence[int], two: Sequence[int], p: int, q: int) -> int:
+            of_p, of_q = pairs[p], pairs[q]
+            total = -2 * of_p[q]  # which the sums below count, though the two do not meet
+            for place in one:
+                total += of_q[place] - of_p[place]
+            for place in two:
+                total += of_p[place] - of_q[place]
+            return total
+
+        return change
+
+    def _pairs(self) -> list[list[int]]:
+        """Return the cost of each place sitting with each; 0 with itself."""
+        everyone = range(len(self.level))
+        return [[self.beside(one, (two,)) if one != two else 0 for two in everyone] for one in everyone]
+
     def parts(self, tables: Sequence[Sequence[int]]) -> Cost:
         """Return the cost of these tables, criterion by criterion."""
         pairs = [pair for table in tables for pair in combinations(table, 2)]
@@ -125,33 +157,24 @@ def seat(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | No
     starts = [COOL, float(costs.repeat)] if len(plain) <= 2 * REACH else [COOL]
     swaps = SWAPS + SWAPS_EACH * places
     swaps = swaps if most_swaps is None else min(swaps, most_swaps)
-    searched = [_anneal([[*table] for table in first], costs, start, swaps, rng) for start in starts]
+    change = costs.change_looked_up() if places**2 <= PAIRS_EACH * swaps else costs.change
+    searched = [_anneal([[*table] for table in first], change, start, swaps, rng) for start in starts]
     best = min(searched, key=lambda tables: sum(map(costs.table, tables)))
     return sorted((sorted(table) for table in best), key=sum)
 
 
-def _anneal(tables: Tables, costs: Costs, start: float, swaps: int, rng: Random) -> Tables:
+def _anneal(tables: Tables, change: Change, start: float, swaps: int, rng: Random) -> Tables:
+    """Exchange places between tables near each other, unless that costs more than is still put up with."""
     limit, cooling = start, (COLD / start) ** (1 / swaps)
+    count, random = len(tables), rng.random
     for _ in range(swaps):
         limit *= cooling
-        _try_swap(tables, costs, limit, rng)
+        here = int(random() * count)
+        first, last = max(0, here - REACH), min(count - 1, here + REACH)
+        there = first + int(random() * (last - first))
+        one, two = tables[here], tables[there if there < here else there + 1]
+        i, j = int(random() * len(one)), int(random() * len(two))
+        worse = change(one, two, one[i], two[j])
+        if worse <= 0 or worse < limit * random():
+            one[i], two[j] = two[j], one[i]
     return tables
-
-
-def _try_swap(tables: Tables, costs: Costs, limit: float, rng: Random) -> None:
-    """Exchange two places between two tables near each other, unless that costs too much."""
-    here = below(rng, len(tables))
-    first, last = max(0, here - REACH), min(len(tables) - 1, here + REACH)
-    there = first + below(rng, last - first)
-    one, two = tables[here], tables[there if there < here else there + 1]
-    i, j = below(rng, len(one)), below(rng, len(two))
-    p, q = one[i], two[j]
-    beside_p, beside_q = one[:i] + one[i + 1 :], two[:j] + two[j + 1 :]
-    change = (
-        costs.beside(q, beside_p)
-        + costs.beside(p, beside_q)
-        - costs.beside(p, beside_p)
-        - costs.beside(q, beside_q)
-    )
-    if change <= 0 or change < limit * rng.random():
-        one[i], two[j] = q, p

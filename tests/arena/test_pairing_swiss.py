@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.formats.continuous import Closeness, Waiting
 from arena.formats.swiss import swiss
 from arena.pairing import History, Pairing
+from arena.pairing.search import Costs
 from tests.arena.pairing_bounds import (
     FIELDS,
     assert_whole,
@@ -156,6 +158,24 @@ def test_swiss_of_a_random_field_stays_within_the_bounds(seed: int) -> None:
     assert found[0] == least_same_owner(playing, field.size, history.owners)
     other = greedy(playing, field.size, history)
     assert found <= (same_owner(other, history.owners), repeats(other, history))
+
+
+@pytest.mark.parametrize("seed", range(FIELDS))
+def test_change_of_any_exchange_when_looked_up_is_what_its_tables_cost_more(seed: int) -> None:
+    field, rng = random_field(seed), random.Random(seed)
+    waiting = [Waiting(bot, 100 * field.history.scores[bot], uncertainty=40) for bot in field.standing]
+    for costs in (
+        Costs(field.standing, field.size, field.history, gaps=True),
+        Closeness(waiting, field.size, field.history),
+    ):
+        looked_up = costs.change_looked_up()
+        for _ in range(100):
+            places = rng.sample(range(len(waiting)), len(waiting))
+            half = len(places) // 2
+            one, two = places[:half], places[half:]
+            p, q = one[0], two[0]
+            more = sum(map(costs.table, ([q, *one[1:]], [p, *two[1:]]))) - sum(map(costs.table, (one, two)))
+            assert looked_up(one, two, p, q) == costs.change(one, two, p, q) == more
 
 
 def test_swiss_with_scores_lets_equal_scores_change_places_for_nothing() -> None:
