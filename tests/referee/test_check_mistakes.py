@@ -68,6 +68,7 @@ MISTAKES: list[tuple[type[GoodBot], str, str]] = [
     (messages.NoEmpty, "MSG-08", "the bot's stream ended"),
     (messages.NoBank, "CLOCK-01", "the bot's stream ended"),
     (messages.Slow, "CLOCK-02", "expected an answer within 500 ms"),
+    (messages.Overworked, "CLOCK-03", "expected answers to 40 turns within 1000 ms"),
     (streams.NoPongs, "PING-01", "expected a pong with id 41; the bot sent nothing for 1 s"),
     (streams.WrongPong, "PING-01", "expected a pong with id 41; got a pong with id 42"),
     (streams.PongsTwice, "PING-02", "as its only ping was answered; got a pong with id 42"),

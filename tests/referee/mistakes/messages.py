@@ -177,6 +177,26 @@ class Slow(GoodBot):
                     await call.write(request)
 
 
+class Overworked(GoodBot):
+    """Takes on more sessions than it has time for."""
+
+    def hello(self) -> bots_pb2.PlayRequest:
+        request = super().hello()
+        request.hello.max_sessions = 40
+        return request
+
+    async def stream(self, address: str, token: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            stub: Any = bots_pb2_grpc.BotServiceStub(channel)
+            call = stub.Play(None, metadata=self.metadata(token))
+            await self.open(call, token)
+            async for response in call:
+                for request in self.respond(response):
+                    for move in request.moves:
+                        await asyncio.sleep(0.1)
+                        await call.write(bots_pb2.PlayRequest(moves=[move]))
+
+
 # The future
 
 
