@@ -12,6 +12,7 @@ SHARING = {
     "test_doctor_servers",
     "test_fuzz_stream",
     "test_interleaving",
+    "test_rating_rebuild",
     "test_server_tls",
     "test_verify",
 }

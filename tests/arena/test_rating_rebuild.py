@@ -1,6 +1,7 @@
 """The ratings built again from the points of the deals."""
 
 import sqlite3
+from collections.abc import Iterator
 
 import pytest
 from sqlalchemy.orm.exc import StaleDataError
@@ -8,21 +9,34 @@ from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, Seat, Session
 from arena.ratings.rebuild import mend, rebuild
-from arena.settings import Settings
+from arena.settings import Settings, load_settings
+from arena.storage import open_storage
 from tests.arena.cli import Arena, make_arena
-from tests.arena.fakes import ROOT
+from tests.arena.databases import open_new
+from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
 from tests.arena.world import World, results
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the database after two tournaments in one pool, one of them with byes, and one in another."""
+    settings = load_settings({"data": tmp_path_factory.mktemp("played")})
+    with open_new(settings) as storage:
+        world = World(storage, Clock())
+        names = world.register(9)
+        world.finish(world.tournament_of(names[:8], name="one", rounds=2).id)
+        world.finish(world.tournament_of(names, name="two", format="swiss", rounds=3).id)
+        world.finish(world.tournament_of(names[:8], name="three", ruleset="hong-kong", rounds=1).id)
+    return (settings.data / "arena.db").read_bytes()
+
+
 @pytest.fixture
-def rated(world: World) -> World:
-    """Play two tournaments in one pool, one of them with byes, and one in another pool."""
-    names = world.register(9)
-    world.finish(world.tournament_of(names[:8], name="one", rounds=2).id)
-    world.finish(world.tournament_of(names, name="two", format="swiss", rounds=3).id)
-    world.finish(world.tournament_of(names[:8], name="three", ruleset="hong-kong", rounds=1).id)
-    return world
+def rated(migrated: Settings, played: bytes) -> Iterator[World]:
+    """Return an arena with what was played."""
+    (migrated.data / "arena.db").write_bytes(played)
+    with open_storage(migrated) as storage:
+        yield World(storage, Clock())
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ CUP = {
     "rounds": 4,
     "ruleset": "chinese",
     "sessions": 8,
-    "deals": 4,
+    "deals": 2,
     "decision_ms": 20_000,
     "entrants": list(BOTS),
 }
@@ -132,7 +132,7 @@ def play(folder: Path, *, stop_one: bool) -> object:
         cup = arena.wait("cup", lambda status: status.ended)
         assert (cup.state, cup.sessions_done) == ("finished", 64)
         report = check_export(line.encode() for line in export_lines(arena.storage, "cup"))
-        assert (report.problem, report.deals) == (None, 256)
+        assert (report.problem, report.deals) == (None, 128)
         assert played_by(arena, "referee1")
         assert played_by(arena, "referee2")
         if stop_one:
