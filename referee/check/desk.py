@@ -20,6 +20,8 @@ PATIENCE = 5.0
 """How long the bot may take for the next answer, in seconds."""
 QUIET_SECONDS = 0.3
 """How long nothing must come where nothing is due."""
+EXIT_SECONDS = 2.0
+"""How long a process whose stream has ended may take to end, for its status to be told."""
 MOST_SESSIONS = 64
 """Sessions at once, where the bot does not ask for fewer."""
 
@@ -249,7 +251,7 @@ class Desk:
     async def _exit_note(self) -> str:
         if self.process is None:
             return ""
-        await self.process.ended(0.2)
+        await self.process.ended(EXIT_SECONDS)
         return (
             ""
             if self.process.status is None
