@@ -10,10 +10,11 @@ from queue import SimpleQueue
 
 HANDOVER_SECONDS = 0.002
 """How long the event loop waits for a bot that answers at once, which is quicker than to be woken again."""
-SLOW_SECONDS = 0.020
-"""A bot that thinks for longer has the event loop moved out of its thread."""
+QUICK_SECONDS, SLOW_SECONDS = 0.005, 0.020
+"""A bot that answers messages within the first time may have the event loop in its thread; after one that took
+longer than the second, the loop moves out."""
 QUICK_ANSWERS = 250
-"""After so many quick answers in a row the event loop moves in; after each time out, after twice as many."""
+"""After so many in a row the event loop moves in, and after twice as many each time that it has moved out."""
 
 log = logging.getLogger("bot")
 
@@ -107,7 +108,8 @@ class HomeThinker(Thinker):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self._together = False
+        self._together = self._slow = False
+        """Whether the loop runs in the bot's thread, and whether the last answer was slow."""
         self._quick, self._wanted = 0, QUICK_ANSWERS
         """Quick answers in a row, and how many of them bring the loop in."""
 
@@ -115,16 +117,21 @@ class HomeThinker(Thinker):
         """Have work done in the thread, at once where the event loop runs in it."""
         if not self._together:
             done = super().do(work, then)
-            self._quick = self._quick + 1 if done else 0
-            if self._quick == self._wanted:
+            if self._quick >= self._wanted and not self._busy:
                 self._move()
             return done
-        begun = time.monotonic()
         self._think(work)
-        if time.monotonic() - begun > SLOW_SECONDS:
+        if self._slow:
             self._wanted *= 2
             self._move()
         return True
+
+    def _think(self, work: Callable[[], None]) -> None:
+        begun = time.monotonic()
+        super()._think(work)
+        taken = time.monotonic() - begun
+        self._quick = self._quick + 1 if taken < QUICK_SECONDS else 0
+        self._slow = taken > SLOW_SECONDS
 
     def pause(self) -> None:
         """Have ``run`` look again where the event loop is to run; to be called in the event loop."""
