@@ -11,8 +11,8 @@ from queue import SimpleQueue
 HANDOVER_SECONDS = 0.002
 """How long the event loop waits for a bot that answers at once, which is quicker than to be woken again."""
 QUICK_SECONDS, SLOW_SECONDS = 0.005, 0.020
-"""A bot that answers messages within the first time may have the event loop in its thread; after one that took
-longer than the second, the loop moves out."""
+"""A bot that answers messages within the first time may have the event loop in its thread; after an answer
+that took longer than the second, the loop moves out."""
 QUICK_ANSWERS = 250
 """After so many in a row the event loop moves in, and after twice as many each time that it has moved out."""
 
