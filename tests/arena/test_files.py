@@ -94,7 +94,9 @@ def test_demo_when_it_runs_then_its_bots_have_only_their_own_variables(tmp_path:
         try:
             bot = next(line for line in process.stdout if line.startswith("  ann/greedy@1"))
             pid = bot.rpartition(" ")[2].strip(")\n")
-            variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            environment = Path(f"/proc/{pid}/environ")
+            wait_for(environment.read_bytes)  # it is empty for a moment while a program takes another's place
+            variables = environment.read_bytes().split(b"\0")
         finally:
             process.terminate()
             process.communicate()
