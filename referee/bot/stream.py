@@ -151,6 +151,8 @@ class Stream:
 
     def _think(self, events: Iterable[Any]) -> None:
         """Take in events and answer the turns among them: all at once, or in parts if that takes long."""
+        if self._thinker.interrupted:
+            return
         try:
             self._answer(events)
         except BotFailed as error:

@@ -48,6 +48,8 @@ class Thinker:
         """Jobs that the event loop has left to the thread."""
         self.thinking = False
         """Whether something is being done."""
+        self.interrupted = False
+        """Whether a thought was interrupted: the bot is leaving, and is asked nothing more."""
 
     def start(self) -> None:
         """Start a thread, as a daemon: a bot that does not stop thinking does not keep its process alive."""
@@ -83,7 +85,7 @@ class Thinker:
 
     def _think(self, work: Callable[[], None]) -> None:
         """Do some work; KeyboardInterrupt ends that work alone."""
-        with suppress(KeyboardInterrupt):
+        try:
             try:
                 self.thinking = True
                 work()
@@ -91,6 +93,8 @@ class Thinker:
                 log.exception("the bot's thread failed")
             finally:
                 self.thinking = False
+        except KeyboardInterrupt:
+            self.interrupted = True
 
     def _finish(self, job: _Job) -> None:
         if job.left:
@@ -108,8 +112,9 @@ class HomeThinker(Thinker):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self._together = self._slow = False
-        """Whether the loop runs in the bot's thread, and whether the last answer was slow."""
+        self._together = self._move_in = self._slow = False
+        """Whether the loop runs in the bot's thread, is to run there next, and whether the last answer was
+        slow."""
         self._quick, self._wanted = 0, QUICK_ANSWERS
         """Quick answers in a row, and how many of them bring the loop in."""
 
@@ -142,6 +147,7 @@ class HomeThinker(Thinker):
     def run(self, over: Callable[[], bool]) -> None:
         """Run the event loop and think, until ``pause`` is called and it is ``over``."""
         while not over():
+            self._together = self._move_in
             if self._together:
                 self._loop.run_forever()
                 continue
@@ -149,8 +155,11 @@ class HomeThinker(Thinker):
             network.start()
             self.work()
             network.join()
+            self.stop()
+            self.work()  # what came while the loop stopped
 
     def _move(self) -> None:
-        """Have the event loop run in the other thread from now on."""
-        self.pause()
-        self._quick, self._together = 0, not self._together
+        """Have the event loop run in the other thread, once it has stopped in this one."""
+        if self._move_in is self._together:
+            self._quick, self._move_in = 0, not self._together
+            self.pause()

@@ -92,16 +92,21 @@ def says(
     return ask
 
 
+def cancelling(world: World, looks: int) -> Callable[[], None]:
+    """Return what cancels the cup after so many looks at it."""
+    left = iter(range(looks - 1, -1, -1))
+
+    def tick() -> None:
+        if next(left) == 0:
+            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
+
+    return tick
+
+
 def test_follow_of_what_does_not_move_asks_once_whether_anybody_works(world: World) -> None:
     world.tournament(8)
     times = iter(range(0, 1000, 4))
-    seen = []
-
-    def tick() -> None:
-        seen.append(1)
-        if len(seen) == 12:
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
-
+    tick = cancelling(world, 12)
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
     asked = "cup: no worker has come for 8 s: is `arena up` or `arena worker` running?"
@@ -117,13 +122,7 @@ def test_follow_when_the_worker_of_a_match_is_dead_then_it_asks_once_the_lease_i
     assert taken is not None
     now = world.clock() + LEASE + timedelta(seconds=after_the_lease)
     times = iter(range(0, 1000, 4))
-    seen = []
-
-    def tick() -> None:
-        seen.append(1)
-        if len(seen) == 12:
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
-
+    tick = cancelling(world, 12)
     out = log()
     follow(
         world.storage, "cup", out, tick=tick, clock=lambda: next(times), now=lambda: now, sleep=lambda _: None
@@ -137,13 +136,7 @@ def test_follow_when_a_match_is_held_up_then_that_is_told_and_nobody_is_looked_f
     assert taken is not None
     hand_back(world.storage, taken, world.clock(), "referee 127.0.0.1:1: unavailable")
     times = iter(range(0, 1000, 2))
-    seen = []
-
-    def tick() -> None:
-        seen.append(1)
-        if len(seen) == 12:
-            lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
-
+    tick = cancelling(world, 12)
     out = log()
     follow(world.storage, "cup", out, tick=tick, clock=lambda: next(times), sleep=lambda _: None)
     assert "cup: round 1 table 1: referee 127.0.0.1:1: unavailable" in text_of(out)

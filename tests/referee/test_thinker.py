@@ -88,6 +88,21 @@ def test_bot_when_it_becomes_slow_then_the_event_loop_goes_on_in_another_thread(
     assert threads == {home}
 
 
+def test_bot_when_the_event_loop_is_about_to_move_then_all_is_still_done_in_the_bots_thread() -> None:
+    threads: list[int] = []
+
+    async def network(thinker: HomeThinker) -> None:
+        for _ in range(4):
+            for _ in range(2 * QUICK_ANSWERS):  # the loop can move only when this coroutine waits
+                thinker.do(lambda: threads.append(HERE()), lambda: None)
+            await asyncio.sleep(0.01)
+            await done(thinker, lambda: time.sleep(2 * SLOW_SECONDS))
+        await done(thinker, lambda: None)
+
+    run_at_home(network)
+    assert threads == [HERE()] * 8 * QUICK_ANSWERS
+
+
 def test_bot_when_what_it_does_fails_then_it_goes_on() -> None:
     home, count = HERE(), [0]
 

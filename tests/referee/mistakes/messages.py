@@ -173,11 +173,14 @@ class Slow(GoodBot):
             await self.open(call, token)
             async for response in call:
                 for request in self.respond(response):
-                    await asyncio.sleep(0.7)
-                    await call.write(request)
+                    await self.answer(call, request)
+
+    async def answer(self, call: Any, request: bots_pb2.PlayRequest) -> None:
+        await asyncio.sleep(0.7)
+        await call.write(request)
 
 
-class Overworked(GoodBot):
+class Overworked(Slow):
     """Takes on more sessions than it has time for."""
 
     def hello(self) -> bots_pb2.PlayRequest:
@@ -185,16 +188,10 @@ class Overworked(GoodBot):
         request.hello.max_sessions = 40
         return request
 
-    async def stream(self, address: str, token: str) -> None:
-        async with grpc.aio.insecure_channel(address) as channel:
-            stub: Any = bots_pb2_grpc.BotServiceStub(channel)
-            call = stub.Play(None, metadata=self.metadata(token))
-            await self.open(call, token)
-            async for response in call:
-                for request in self.respond(response):
-                    for move in request.moves:
-                        await asyncio.sleep(0.1)
-                        await call.write(bots_pb2.PlayRequest(moves=[move]))
+    async def answer(self, call: Any, request: bots_pb2.PlayRequest) -> None:
+        for move in request.moves:
+            await asyncio.sleep(0.1)
+            await call.write(bots_pb2.PlayRequest(moves=[move]))
 
 
 # The future
