@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 
 from sqlmodel import col, select
@@ -148,9 +148,13 @@ class _Attempt:
         return True
 
     def hand_back(self, error: RefereeUnavailable | None = None) -> None:
-        """Store what is finished, and give the match back; ``error`` is why it was not played to its end."""
+        """Store what is finished, and give the match back; ``error`` is why it was not played to its end.
+
+        Do nothing if the match is no longer this attempt's.
+        """
         if self._deals:
-            self._while_leased(self._store_deals)
+            with suppress(LeaseLost):
+                self._while_leased(self._store_deals)
         unbegun = self._missing if isinstance(error, NotBegun) else self._left
         problem = None if error is None else str(error)
         hand_back(self._storage, self._claimed, self._clock(), problem, unbegun=unbegun)

@@ -196,6 +196,20 @@ def test_deals_when_the_lease_is_another_attempts_then_none_is_kept(world: World
     assert open_deals(world) == []
 
 
+def test_deals_when_the_referee_fails_after_the_lease_went_to_another_then_they_are_dropped(
+    world: World, match_id: int
+) -> None:
+    def run(_route: int, spec: MatchSpec) -> Generator[Update]:
+        yield DealsFinished(1, (next(deals_of(spec, spec.sessions[0])),))
+        world.clock.move(LEASE.total_seconds() + 1)
+        claim(world, match_id)
+        raise GONE
+
+    assert world.play(match_id, run)
+    assert open_deals(world) == []
+    assert begun(world, match_id) == [2, 2]
+
+
 # A worker that is stopped, and a database that is away
 
 

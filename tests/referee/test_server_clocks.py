@@ -56,12 +56,14 @@ async def first_turn(address: str, bot: WireBot, limits: Limits = LIMITS) -> Any
 
 @pytest.mark.parametrize(
     ("delay", "credit_ms", "least", "most"),
-    [(0.2, 80, 80, 80), (0.05, 1000, 50, 1000), (0.2, 0, 0, 0)],
+    [(0.4, 80, 80, 80), (0.4, 1000, 81, 1000), (0.4, 0, 0, 0)],
     ids=["capped", "measured", "none"],
 )
 async def test_credit_when_pongs_are_late_then_it_is_what_was_measured_up_to_the_cap(
     delay: float, credit_ms: int, least: int, most: int
 ) -> None:
+    # What a round trip is to the millisecond is shown with a clock of the test's own (test_connection): here
+    # the referee may be held up, and then takes off what was its own.
     async with referee() as address, Ponging(address, 4, delay=delay) as bot:
         await bot.answer_pings(3)
         limits = Limits(decision_ms=5000, join_ms=20_000, faults=1000, credit_ms=credit_ms)
