@@ -17,11 +17,14 @@ from arena.actors import Actor
 from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError, UnknownError
 from arena.models import Bot, BotVersion, Owner
-from arena.specs import check_name
+from arena.specs import NAME, check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
 
 LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
+
+BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
+"""A bot, or one of its versions."""
 
 WITHOUT_REPORT = defer(BotVersion.check_report)  # type: ignore[arg-type]  # SQLModel's types hide the column
 """Option of queries for versions: what the check found is long, and is read only where it is asked for."""
@@ -119,6 +122,12 @@ def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> i
         tx.add(bot)
         tx.flush()
     return bot.id
+
+
+def check_bot(name: str) -> None:
+    """Raise SpecError for what can be neither ``owner/bot`` nor ``owner/bot@number``."""
+    if not BOT.fullmatch(name):
+        raise _no_bot(name)
 
 
 def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInfo]:
@@ -251,9 +260,13 @@ def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVers
     return found
 
 
+def _no_bot(name: str) -> SpecError:
+    return SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
+
+
 def _known(name: str, found: Mapping[str, Sequence[BotVersion]]) -> list[BotVersion]:
     if "/" not in name:
-        raise SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
+        raise _no_bot(name)
     if name not in found:
         raise UnknownError(f"no bot {name!r}; it has to be registered first")
     return [*found[name]]

@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import importlib.util
 import logging
+import shutil
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -198,6 +199,9 @@ def check_(
 
     if log is not None and not log.parent.is_dir():
         raise typer.BadParameter(f"there is no folder for {log}", param_hint="'--log'")
+    if command and shutil.which(command[0]) is None:
+        raise typer.BadParameter(f"there is no program {command[0]!r}", param_hint="'COMMAND'")
+    versions.check_bot(bot)
     keep = store and not scenario
     with storage_of(ctx) if keep else nullcontext() as storage:
         name = checked_version(storage, bot) if storage else bot

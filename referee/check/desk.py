@@ -193,8 +193,7 @@ class Desk:
             for task in ends:
                 task.cancel()
         if self.process is not None and not self.process.running:
-            status = self.process.status
-            raise Absent(f"expected the bot to connect; its process ended with status {status}")
+            raise Absent(f"expected the bot to connect; its process {self.process.ending}")
         raise Absent(f"expected the bot to connect; it did not within {seconds:g} s")
 
     async def _fetch_line(self) -> Line:
@@ -252,11 +251,7 @@ class Desk:
         if self.process is None:
             return ""
         await self.process.ended(EXIT_SECONDS)
-        return (
-            ""
-            if self.process.status is None
-            else f", and its process ended with status {self.process.status}"
-        )
+        return "" if self.process.status is None else f", and its process {self.process.ending}"
 
     # Sessions
 

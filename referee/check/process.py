@@ -38,6 +38,13 @@ class BotProcess:
         return self._process.returncode if self._process is not None else None
 
     @property
+    def ending(self) -> str:
+        """How the process ended: with which status, or by which signal."""
+        if self.status is None or self.status >= 0:
+            return f"ended with status {self.status}"
+        return f"was ended by {signal.Signals(-self.status).name}"
+
+    @property
     def running(self) -> bool:
         """Return whether the command was started and has not ended."""
         return self._process is not None and self._process.returncode is None

@@ -2,7 +2,9 @@
 
 import textwrap
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 Outcome: TypeAlias = Literal["passed", "failed", "warned", "not_run"]
@@ -38,6 +40,8 @@ class Report:
     """In the order of the check."""
     stopped: str = ""
     """Why the scenarios after the last result were not tried; empty where all were."""
+    left_out: tuple[str, ...] = ()
+    """The codes of these scenarios."""
 
     @property
     def passed(self) -> bool:
@@ -47,8 +51,9 @@ class Report:
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many results there are of each outcome."""
+        """How many scenarios have each outcome; those that were left out were not run."""
         found = Counter(result.outcome for result in self.results)
+        found["not_run"] += len(self.left_out)
         every: tuple[Outcome, ...] = ("passed", "warned", "failed", "not_run")
         return {outcome: found[outcome] for outcome in every}
 
@@ -61,6 +66,7 @@ class Report:
             "passed": self.passed,
             "counts": dict(self.counts),
             "stopped": self.stopped,
+            "left_out": list(self.left_out),
             "results": [
                 {**asdict(result), "seconds": round(result.seconds, 3), "output": list(result.output)}
                 for result in self.results
@@ -71,16 +77,35 @@ class Report:
         """Return the report for people, in lines of at most ``width`` columns (not fewer than 40)."""
         width = max(width, 40)
         lines = [f"{self.bot}, {self.sdk or 'no SDK named'}, protocol version {self.protocol_version}", ""]
-        for result in self.results:
-            lines += result_lines(result, width)
+        for _, alike in groupby(self.results, _alike):
+            lines += _lines_of(tuple(alike), width)
         counts = [
             f"{number} {outcome.replace('_', ' ')}" for outcome, number in self.counts.items() if number
         ]
         verdict = "The bot passes" if self.passed else "The bot does not pass"
         if self.stopped:
             lines += ["", f"The check stopped here: {self.stopped}."]
+            lines += [f"{_scenarios(len(self.left_out))} not run."] if self.left_out else []
         lines += ["", f"{verdict}: {', '.join(counts) or 'nothing was tried'}."]
         return "\n".join(line for part in lines for line in (textwrap.wrap(part, width) or [""]))
+
+
+def _alike(result: Result) -> str:
+    """Return what results in a row must share to be shown as one: the reason of those not run."""
+    return result.reason if result.outcome == "not_run" else result.code
+
+
+def _lines_of(results: Sequence[Result], width: int) -> list[str]:
+    """Return results in a row as lines; several that were not run for the same reason are told as one."""
+    first, last = results[0], results[-1]
+    if len(results) == 1:
+        return result_lines(first, width)
+    head = f"{first.code} to {last.code}: {_scenarios(len(results))} not run: {first.reason}"
+    return textwrap.wrap(head, width, subsequent_indent=" " * 4)
+
+
+def _scenarios(number: int) -> str:
+    return f"{number} scenario" if number == 1 else f"{number} scenarios"
 
 
 def result_lines(result: Result, width: int) -> list[str]:

@@ -80,7 +80,9 @@ async def check(
 
         stopped = await _try_all(desk, chosen, timeout, tell)
         await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
-        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results), stopped)
+        tried = {result.code for result in results}
+        left_out = tuple(scenario.code for scenario in chosen if scenario.code not in tried)
+        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results), stopped, left_out)
 
 
 def _reachable(address: str) -> str:

@@ -53,9 +53,12 @@ def test_check_that_passes_is_kept(arena: Arena, storage: Storage, monkeypatch: 
 
 
 def test_check_that_fails_is_kept_and_ends_with_status_1(arena: Arena, storage: Storage) -> None:
-    result = arena("bot", "check", "ann/greedy@1", "--", "/nowhere/bot")
+    program = "import sys; sys.exit('no such model')"
+    result = arena("bot", "check", "ann/greedy@1", "--", sys.executable, "-c", program)
     assert result.status == 1
     assert "HELLO-01  failed" in result.out
+    assert "its process ended with status 1\n    | no such model\n" in result.out
+    assert f"{len(referee.check.SCENARIOS) - 1} scenarios not run" in result.out
     assert max(map(len, result.out.splitlines())) <= 100
     version = stored(storage)
     assert version.check_passed_at is None
@@ -64,12 +67,18 @@ def test_check_that_fails_is_kept_and_ends_with_status_1(arena: Arena, storage: 
 
 
 def test_check_without_a_command_waits_for_the_bot(arena: Arena, storage: Storage) -> None:
-    result = arena("bot", "check", "any", "--no-store", "--wait", 0.1, "--scenario", "HELLO-01")
+    result = arena("bot", "check", "ann/any", "--no-store", "--wait", 0.1, "--scenario", "HELLO-01")
     assert result.status == 1
     assert "start the bot with: ARENA_REFEREE=127.0.0.1:" in result.err
     assert "ARENA_TOKEN=" in result.err
     assert "expected the bot to connect" in result.out
     assert stored(storage).check_report is None
+
+
+@pytest.mark.parametrize("name", ["any", "ann/", "Ann/bot", "ann/my bot", "ann/bot@0", "ann/bot@x", "a/b/c"])
+def test_check_of_what_is_no_bots_name_is_refused_before_it_waits(arena: Arena, name: str) -> None:
+    result = arena("bot", "check", name, "--no-store")
+    assert_one_line(result, 1, "bot", f"{name!r} is neither owner/bot nor owner/bot@number")
 
 
 def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> None:
@@ -79,5 +88,7 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     assert_one_line(arena("bot", "check", "ann/greedy", "--listen", "nowhere", *GREEDY), 1, "nowhere")
     log = tmp_path / "none" / "bot.log"
     assert_one_line(arena("bot", "check", "ann/greedy", "--log", log, *GREEDY), 2, "--log", str(log))
+    absent = arena("bot", "check", "ann/greedy", "--", "/nowhere/bot")
+    assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
     arena("bot", "revoke", "ann/greedy@1")
     assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")

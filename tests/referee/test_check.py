@@ -169,6 +169,19 @@ async def test_check_when_a_program_does_not_start_then_it_shows_why_and_stops()
     (result,) = report.results
     assert result.output[-1] == "RuntimeError: no model \\x1b[31m"
     assert report.stopped == "the bot did not open a stream as it should; see HELLO-01"
+    assert report.left_out == tuple(scenario.code for scenario in SCENARIOS[1:])
+    assert report.counts == {"passed": 0, "warned": 0, "failed": 1, "not_run": len(SCENARIOS) - 1}
+    assert report.to_object()["left_out"] == [scenario.code for scenario in SCENARIOS[1:]]
+    told = [line for line in report.to_text().splitlines() if "not run" in line]
+    verdict = f"The bot does not pass: 1 failed, {len(SCENARIOS) - 1} not run."
+    assert told == [f"{len(SCENARIOS) - 1} scenarios not run.", verdict]
+
+
+async def test_check_when_the_program_is_killed_then_the_signal_is_named() -> None:
+    command = [sys.executable, "-c", "import os; os.kill(os.getpid(), 11)"]
+    report = await check(command=command, timeout=DEADLINE, scenarios=["PING-01"])
+    assert report.results[0].reason == "expected the bot to connect; its process was ended by SIGSEGV"
+    assert report.left_out == ("PING-01",)
 
 
 async def test_check_when_a_bot_dies_then_its_command_is_started_again() -> None:
@@ -192,6 +205,9 @@ async def test_check_when_a_bot_that_connected_itself_is_gone_then_no_more_is_tr
     assert by_code["CONN-01"].reason == "expected the bot to connect; it did not within 2.4 s"
     assert by_code["CONN-02"].reason == "hopeless after the failure of CONN-01"
     assert by_code["CONN-15"].outcome == "failed"
+    shown = report.to_text()
+    assert "CONN-02 to CONN-14: 13 scenarios not run: hopeless after the failure of CONN-01" in shown
+    assert "CONN-03 " not in shown
 
 
 async def test_check_when_a_scenario_is_unknown_then_it_is_named() -> None:
