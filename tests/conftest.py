@@ -15,6 +15,7 @@ SHARING = {
     "test_rating_rebuild",
     "test_server_tls",
     "test_verify",
+    "test_wheel",
 }
 """Files with fixtures that are made once for all their tests."""
 
@@ -23,6 +24,7 @@ LONGEST = (
     "sample_bots",
     "test_referees",
     "test_crashes",
+    "test_wheel",
     "test_cli_demo",
     "test_continuous_running",
     "test_servers",

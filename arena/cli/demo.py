@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+import arena
 from arena.bots import versions
 from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.local import free_address, start_arena
@@ -33,6 +34,9 @@ from arena.verify import check_export
 
 MARK = ".arena-demo"
 """File that makes a folder a demo's, which the next demo may delete."""
+
+SAMPLE_BOTS = Path(arena.__file__).with_name("sample_bots")
+"""Folder of the sample bots in Python; in a checkout, a link to where they are read."""
 
 BOTS = {
     "ann/greedy": "greedy.py",
@@ -58,7 +62,6 @@ TOURNAMENTS = (
 
 def demo(ctx: typer.Context) -> None:
     """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
-    sample_bots = find_sample_bots()
     with demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder)
         migrate_storage(settings)
@@ -66,7 +69,7 @@ def demo(ctx: typer.Context) -> None:
             open_storage(settings) as storage,
             Supervisor(settings.logs, settings.environment()) as supervisor,
         ):
-            _start(supervisor, settings, storage, sample_bots)
+            _start(supervisor, settings, storage)
             for name, format, ruleset, rounds in TOURNAMENTS:
                 spec = TournamentSpec(
                     name=name,
@@ -83,18 +86,6 @@ def demo(ctx: typer.Context) -> None:
             _verify(storage)
             say("stopping everything …")
         _say_what_next(folder)
-
-
-def find_sample_bots() -> Path:
-    """Return the folder of the Python sample bots beside this package.
-
-    Raise StateError if there is none.
-    """
-    folder = Path(__file__).resolve().parents[2] / "sample_bots" / "python"
-    missing = [file for file in BOTS.values() if not (folder / file).is_file()]
-    if missing:
-        raise StateError(f"no {folder / missing[0]}: the demo needs a checkout of the repository (make demo)")
-    return folder
 
 
 @contextmanager
@@ -145,7 +136,7 @@ def demo_settings(folder: Path) -> Settings:
     )
 
 
-def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_bots: Path) -> None:
+def _start(supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
     say(f"An arena in {settings.data}: referee, worker and beat, a process each …")
     start_arena(supervisor, settings)
     say(f"Registering {len(BOTS)} bots and starting each as a process of its own …")
@@ -154,7 +145,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage, sample_
         environment = {"ARENA_TOKEN": registered.token, "ARENA_REFEREE": settings.listen}
         name = registered.name.replace("/", "-")
         environment["ARENA_BOT_LOG"] = str(settings.logs / f"{name}.sessions")
-        supervisor.start(name, [sys.executable, str(sample_bots / file)], environment, trusted=False)
+        supervisor.start(name, [sys.executable, str(SAMPLE_BOTS / file)], environment, trusted=False)
         say(f"  {registered.name}  {file}  (process {supervisor.pid(name)})")
 
 
