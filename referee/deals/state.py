@@ -125,9 +125,9 @@ class DealState:
             return self._trick.to_beat != 0
         return seat in self.asked() and (self.stage is BOMBS or self._options(seat).may_pass)
 
-    def is_plain(self, seat: int) -> bool:
-        """Return whether it is the turn of ``seat``, and nothing but the play to beat bears on it."""
-        return seat == self.turn and self._plain
+    def bearing(self, seat: int) -> tuple[int, bool]:
+        """Return the play to beat, and whether it is the turn of ``seat`` and nothing else bears on it."""
+        return self._trick.to_beat, self._plain and seat == self.turn
 
     def permits(self, seat: int, code: int) -> bool:
         """Return whether ``seat`` may make the play ``code`` now, or pass for 0, without listing plays."""

@@ -121,7 +121,8 @@ class DealStarted(NamedTuple):
 class Turn:
     """A decision that a seat owes.
 
-    What the bot is told of it is filled in when it is handed to the stream: it may be over by then.
+    What the bot is told of it is filled in when it is handed to the stream: it may be over by then. Only
+    then are there ``since`` and ``time_ms``.
     """
 
     # fmt: off
@@ -130,6 +131,11 @@ class Turn:
     )
     # fmt: on
 
+    since: int
+    """How much of the deal's log the seat was told before; see ``log_length``."""
+    time_ms: int
+    """How long the seat may take from when the turn is handed to the stream, without the credit."""
+
     def __init__(self, info: SessionInfo, seat: int, sequence: int, deal: Deal, encodings: Encodings) -> None:
         self.info = info
         self.seat = seat
@@ -137,10 +143,6 @@ class Turn:
         self.stage = deal.stage
         self.deal = deal
         self.encodings = encodings
-        self.since = 0
-        """How much of the deal's log the seat was told before; see ``log_length``."""
-        self.time_ms = 0
-        """How long the seat may take from when the turn is handed to the stream, without the credit."""
         self.bank_ms: int | None = None
         """What is left in the seat's bank; None where the session has no bank."""
         self.credit_ms = 0

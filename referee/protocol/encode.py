@@ -157,11 +157,12 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
         if len(made) < len(log):
             made += map(fragments.action, log[len(made) :])
         parts += made[turn.since :]
-    plain = deal.is_plain(seat)
-    to_beat = deal.to_beat
+    to_beat, plain = deal.bearing(seat)
     if to_beat:
         parts.append(fragments.to_beat[to_beat])
-    if to_beat if plain else deal.can_pass(seat):
+        if plain or deal.can_pass(seat):
+            parts.append(_CAN_PASS)
+    elif not plain and deal.can_pass(seat):
         parts.append(_CAN_PASS)
     if turn.time_ms:
         parts.append(_DECISION_MS[turn.time_ms])
