@@ -1,5 +1,6 @@
 """How a worker has a referee run a match, and asks it how busy it is."""
 
+import asyncio
 import json
 import queue
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import grpc
 
+from referee.addresses import split, tls_mismatch
 from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, NotBegun, RefereeUnavailable, TokenRefused
 from referee.matches.journal import LogEntry, LogQuery
@@ -85,9 +87,10 @@ def read_log(
 ) -> list[LogEntry]:
     """Return entries of a bot's log from the referee at ``address``, oldest first.
 
-    Raise LogClosed if ``token`` does not open it, LogQueryError, and RefereeUnavailable when there is no
-    answer within ``timeout`` seconds.
+    Raise AddressError, LogClosed if ``token`` does not open it, LogQueryError, and RefereeUnavailable when
+    there is no answer within ``timeout`` seconds.
     """
+    split(address)
     entries: list[LogEntry] = []
     page_token = ""
     with sync_channel(address, tls, _OPTIONS) as channel:
@@ -99,7 +102,7 @@ def read_log(
                     query_request(wanted, page_token), metadata=_bearer(token), timeout=timeout
                 )
             except grpc.RpcError as error:
-                raise _log_error(address, error) from None
+                raise _log_error(address, error, tls) from None
             entries += map(read_entry, page.entries)
             page_token = page.next_page_token
             if not page_token or len(entries) >= query.limit:
@@ -179,8 +182,12 @@ def _meaning(address: str, error: grpc.RpcError, *, began: bool = True) -> Match
     return unavailable
 
 
-def _log_error(address: str, error: grpc.RpcError) -> LogClosed | LogQueryError | RefereeUnavailable:
+def _log_error(
+    address: str, error: grpc.RpcError, tls: ClientTls | None
+) -> LogClosed | LogQueryError | RefereeUnavailable:
     failure = read_failure(error)
+    if not failure.reason and (why := asyncio.run(tls_mismatch(address, encrypted=tls is not None))):
+        return RefereeUnavailable(f"referee {address}: {why}")
     if failure.reason in _ABOUT_TOKENS:
         return LogClosed(failure.text)
     if failure.reason == Reason.FIELD_INVALID:

@@ -11,6 +11,7 @@ RefereeError
  ├─ PositionError        text or a view gives no position
  ├─ UnknownCards         it would take cards of a position that are not known
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
+ ├─ AddressError         an address of a referee is not ``host:port``
  ├─ ListenError          the referee cannot listen on the address asked for
  ├─ RefereeUnavailable   the referee cannot be reached or went away; what was open is no result
  │   └─ NotBegun         it never had the match: nobody was shown a card of it
@@ -114,6 +115,10 @@ class RecordError(RefereeError):
         super().__init__(reason if action is None else f"action {action}: {reason}")
         self.action = action
         self.reason = reason
+
+
+class AddressError(RefereeError):
+    """An address of a referee is not ``host:port``; the message quotes it."""
 
 
 class ListenError(RefereeError):

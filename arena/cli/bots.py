@@ -22,6 +22,7 @@ from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import AsJson, ExpiresIn, console, moment, print_json, say, show, token_text
 from arena.errors import SpecError
 from arena.models import utc_now
+from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.program import DEFAULT_REFEREE
 from referee.bot.seat import Bot
@@ -254,9 +255,9 @@ def run(
 ) -> None:
     """Run a bot written in Python until Ctrl-C."""
     tls = settings_of(ctx).client_tls()
+    addresses = read_addresses(referee)
     bot = load_bot(program)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    addresses = [address.strip() for address in referee.split(",") if address.strip()]
     run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
 
 

@@ -9,8 +9,10 @@ from typing import NoReturn
 
 import grpc
 
+from referee.addresses import tls_mismatch
 from referee.bot.evidence import Entry
 from referee.bot.seat import Bot
+from referee.bot.story import PERIOD_SECONDS, Story
 from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
 from referee.channel import ClientTls, async_channel
@@ -58,6 +60,7 @@ class BotClient:
     ) -> None:
         self._bot, self._tls, self._strict = bot, tls, strict
         self._keep = keep
+        self._story = Story()
         self._metadata = (("authorization", f"Bearer {token}"),)
         self._max_sessions = max_sessions
         self._given: Sequence[str] = ()
@@ -92,11 +95,20 @@ class BotClient:
         """
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while the first turn's clock runs
         self._given, self._thinker = addresses, thinker
+        summing_up = asyncio.create_task(self._sum_up())
         try:
             async with asyncio.TaskGroup() as self._group:
                 self.meet(addresses)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        finally:
+            summing_up.cancel()
+            self._story.sum_up()
+
+    async def _sum_up(self) -> None:
+        while True:
+            await asyncio.sleep(PERIOD_SECONDS)
+            self._story.sum_up()
 
     def stop(self) -> None:
         """Finish at the first call, leave at the second: what a signal asks for."""
@@ -193,7 +205,8 @@ class BotClient:
                 return
             if stream.welcome is not None:
                 backoff = _Backoff()
-            self._note(address, stream, failure)
+            if self._note(address, stream, failure):
+                await self._explain(address)
             heard_of = stream.welcome is None and address not in self._given and address in self._failed
             await asyncio.sleep(backoff.draw(_least_wait(stream, failure), patient=heard_of))
 
@@ -204,6 +217,7 @@ class BotClient:
             self._thinker,
             strict=self._strict,
             keep=self._keep,
+            story=self._story,
             on_welcome=lambda welcome: self._welcomed(address, welcome),
             on_failure=self._fail,
         )
@@ -226,8 +240,11 @@ class BotClient:
             protocol_version=PROTOCOL_VERSION, sdk=sdk, max_sessions=self._max_sessions or None
         )
 
-    def _note(self, address: str, stream: Stream, failure: Failure | None) -> None:
-        """Log how a stream ended; quietly where a referee that the bot heard of is still out of reach."""
+    def _note(self, address: str, stream: Stream, failure: Failure | None) -> bool:
+        """Log how a stream ended; quietly where a referee that the bot heard of is still out of reach.
+
+        Return whether nobody answers at the address, for the first time.
+        """
         silent = failure is not None and not failure.reason and stream.welcome is None
         again = address in self._failed
         if silent and not again:
@@ -236,6 +253,12 @@ class BotClient:
         if failure is not None:
             quiet = silent and again and address not in self._given
             log.log(logging.DEBUG if quiet else logging.INFO, "referee %s: %s", address, failure.text)
+        return silent and not again
+
+    async def _explain(self, address: str) -> None:
+        """Log a reason that gRPC does not tell."""
+        if why := await tls_mismatch(address, encrypted=self._tls is not None):
+            log.warning("referee %s: %s", address, why)
 
     def _fail(self, error: BotFailed) -> None:
         """Let ``run`` end with an error."""

@@ -11,14 +11,15 @@ from typing import NoReturn
 
 import uvloop
 
+from referee.addresses import USUAL_PORT, read_addresses
 from referee.bot.client import BotClient
 from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.channel import ClientTls
-from referee.errors import RefereeError
+from referee.errors import AddressError, RefereeError
 
-DEFAULT_REFEREE = "127.0.0.1:8710"
+DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
 
 
 def run(
@@ -101,9 +102,10 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
         sys.exit("ARENA_TOKEN: not set; it is the token that `arena bot register` printed")
     if not (token.isascii() and token.isprintable()):
         sys.exit("ARENA_TOKEN: contains characters that no token has")
-    addresses = [a.strip() for a in os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE).split(",") if a.strip()]
-    if not addresses:
-        sys.exit("ARENA_REFEREE: names no address")
+    try:
+        addresses = read_addresses(os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE))
+    except AddressError as error:
+        sys.exit(f"ARENA_REFEREE: {error}")
     tls = _tls()
     try:
         run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)

@@ -13,6 +13,7 @@ import grpc
 
 from referee.bot.evidence import Entry, Evidence
 from referee.bot.seat import Bot, Seat, UnreadSeat
+from referee.bot.story import Story
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed
 from referee.v1 import bots_pb2
@@ -47,6 +48,7 @@ class Stream:
         *,
         strict: bool = False,
         keep: Callable[[Entry], None] | None,
+        story: Story,
         on_welcome: Callable[[bots_pb2.Welcome], None],
         on_failure: Callable[[BotFailed], None],
     ) -> None:
@@ -56,7 +58,8 @@ class Stream:
         self.closing: bots_pb2.Closing | None = None
         """What the referee said of its shutdown; None before that."""
         self._bot, self._thinker, self._strict = bot, thinker, strict
-        self._keep, self._on_welcome, self._on_failure = keep, on_welcome, on_failure
+        self._keep, self._story = keep, story
+        self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
         self._capacity = 0
         self._unsent: deque[bytes] = deque()
@@ -192,19 +195,25 @@ class Stream:
                 seat = Seat(self._bot, started, strict=self._strict)
                 seat.evidence = self._evidence(started)
                 self._seats[started.session] = seat
+                self._story.began(seat.view, resumed=started.resumed)
             case "deal_started":
                 self._seats[event.deal_started.session].deal_started(event.deal_started)
             case "deal_ended":
                 self._seats[event.deal_ended.session].deal_ended(event.deal_ended)
             case "session_ended":
-                left = self._seats.pop(event.session_ended.session, None)
-                if left is not None and left.evidence is not None:
-                    self._note(left.evidence.ended(event.session_ended))
+                self._session_ended(event.session_ended)
             case "fault":
-                fault = event.fault
-                log.warning("fault %d of %d: %s", fault.faults, fault.fault_limit, fault.reason)
+                at = self._seats.get(event.fault.session)
+                self._story.fault(at.view if isinstance(at, Seat) else None, event.fault)
             case "notice":
                 log.info("notice: %s", event.notice.text)
+
+    def _session_ended(self, ended: bots_pb2.SessionEnded) -> None:
+        left = self._seats.pop(ended.session, None)
+        if left is not None and left.evidence is not None:
+            self._note(left.evidence.ended(ended))
+        if isinstance(left, Seat):
+            self._story.ended(left.view, ended)
 
     def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:
         """Return what is kept of a session from now on; None where no log is kept."""

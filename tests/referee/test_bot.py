@@ -178,6 +178,10 @@ def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libra
     [
         ({}, "ARENA_TOKEN: not set"),
         ({"ARENA_TOKEN": "t", "ARENA_REFEREE": " , "}, "ARENA_REFEREE: names no address"),
+        (
+            {"ARENA_TOKEN": "t", "ARENA_REFEREE": "a:1, arena.example.org"},
+            "ARENA_REFEREE: 'arena.example.org' has no port: an address is HOST:PORT, such as arena.",
+        ),
         ({"ARENA_TOKEN": "t", "ARENA_TLS_CLIENT_KEY": "key.pem"}, "ARENA_TLS_CA: not set, though ARENA_TLS_"),
         (
             {"ARENA_TOKEN": "t", "ARENA_TLS_CA": "system", "ARENA_TLS_CLIENT_KEY": "key.pem"},

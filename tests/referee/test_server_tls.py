@@ -1,6 +1,7 @@
 """TLS over real sockets: the server's certificate, clients' certificates, and who is turned away."""
 
 import asyncio
+import logging
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -8,9 +9,11 @@ from typing import NamedTuple
 import grpc
 import pytest
 
+from referee.bot.client import BotClient
 from referee.channel import ClientTls, ServerTls, async_channel
-from referee.client import referee_status
+from referee.client import read_log, referee_status
 from referee.errors import ListenError, RefereeUnavailable
+from referee.matches.journal import LogQuery
 from referee.matches.match import Limits
 from referee.service.server import ServerOptions
 from referee.v1 import bots_pb2, bots_pb2_grpc
@@ -26,6 +29,8 @@ from tests.referee.support import (
     sdk_bots,
 )
 
+SET_IT = "set ARENA_TLS_CA to a file with its authority, or to system"
+LEAVE_IT = "leave ARENA_TLS_CA out for a connection without TLS"
 LIMITS = Limits(decision_ms=60_000, join_ms=20_000)
 
 
@@ -143,6 +148,35 @@ async def test_tls_when_the_client_trusts_another_authority_or_speaks_plainly_th
         async with WireBot(address, 1, tls=tls) as bot:
             assert bot.welcome.bot
     assert not [record for record in caplog.records if record.exc_info]
+
+
+async def _told(address: str, tls: ClientTls | None, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what an author is told of a bot, and of a log, that cannot connect."""
+    told: list[str] = []
+    with pytest.raises(RefereeUnavailable) as caught:
+        await asyncio.to_thread(read_log, address, "bot-1", LogQuery("owner/bot1"), tls=tls)
+    with caplog.at_level(logging.WARNING, logger="bot"):
+        playing = asyncio.create_task(BotClient(lowest, "bot-1", tls=tls).run([address]))
+        async with asyncio.timeout(DEADLINE):
+            while not told:
+                told = [line for line in caplog.messages if "TLS" in line]
+                await asyncio.sleep(0.01)
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
+    return [*told, str(caught.value)]
+
+
+async def test_tls_when_only_one_side_uses_it_then_the_author_is_told_which(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    tls = ClientTls(world.ours.certificate)
+    async with referee(options=options(world, ask=True)) as address:
+        told = await _told(address, None, caplog)
+    assert told == [f"referee {address}: it uses TLS, and this side does not: {SET_IT}"] * 2
+    caplog.clear()
+    async with referee() as address:
+        told = await _told(address, tls, caplog)
+    assert told == [f"referee {address}: it does not use TLS, and this side does: {LEAVE_IT}"] * 2
 
 
 async def test_tls_when_clients_must_show_a_certificate_then_others_are_turned_away(world: World) -> None:

@@ -1,0 +1,114 @@
+"""What a bot's log tells of its sessions: each of them, or how many there were where they are too many."""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from referee.bot.view import SessionView
+from referee.errors import CardError
+from referee.v1 import bots_pb2
+
+MOST_LINES = 20
+"""Lines about sessions and faults in one period; more are only counted."""
+PERIOD_SECONDS = 10.0
+"""How often what was only counted is told, in one line."""
+
+log = logging.getLogger("bot")
+
+
+class Story:
+    """Tells of sessions and faults on all streams of a bot; any thread may call it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines = 0
+        """Lines in this period."""
+        self._untold: Counter[str] = Counter()
+        """What was only counted in this period."""
+
+    def began(self, view: SessionView, *, resumed: bool) -> None:
+        """Tell that a session began, or that the bot came back to it."""
+        self._tell(logging.INFO, lambda: _beginning(view, resumed), begun=1)
+
+    def ended(self, view: SessionView, ended: bots_pb2.SessionEnded) -> None:
+        """Tell how a session ended."""
+        points = ended.scores[view.seat] if ended.scores else 0
+        self._tell(logging.INFO, lambda: _ending(view, ended), ended=1, points=points)
+
+    def fault(self, view: SessionView | None, fault: bots_pb2.Fault) -> None:
+        """Tell of a fault; ``view`` is None where the session cannot be read."""
+        self._tell(logging.WARNING, lambda: _fault(view, fault), faults=1)
+
+    def sum_up(self) -> None:
+        """Tell in one line what was only counted, and begin the next period."""
+        with self._lock:
+            untold, self._untold, self._lines = self._untold, Counter(), 0
+        if summary := ", ".join(_counts(untold)):
+            log.info("not shown one by one: %s", summary)
+
+    def _tell(self, level: int, text: Callable[[], str], **counts: int) -> None:
+        with self._lock:
+            self._lines += 1
+            told = self._lines <= MOST_LINES
+            if not told:
+                self._untold.update(counts)
+        if told and log.isEnabledFor(level):
+            log.log(level, "%s", text())
+
+
+def _counts(untold: Counter[str]) -> Iterator[str]:
+    """Yield in words what was only counted."""
+    if begun := untold["begun"]:
+        yield f"{begun:,} sessions begun"
+    if ended := untold["ended"]:
+        yield f"{ended:,} ended with {untold['points']:+,} points"
+    if faults := untold["faults"]:
+        yield f"{faults:,} faults"
+
+
+def _beginning(view: SessionView, resumed: bool) -> str:
+    others = ", ".join(view.seats[seat] for seat in _others(view))
+    again = "goes on" if resumed else "begins"
+    tournament = f" in {view.tournament}" if view.tournament else ""
+    deals = "1 deal" if view.deals == 1 else f"up to {view.deals} deals"
+    return (
+        f"session {view.session_id}{tournament} {again}: "
+        f"in seat {view.seat} against {others}; {view.rules.ruleset.name}, {deals}"
+    )
+
+
+def _ending(view: SessionView, ended: bots_pb2.SessionEnded) -> str:
+    if not ended.scores:
+        return f"session {view.session_id} is void: it may be continued later"
+    points = list(ended.scores)
+    own = points[view.seat]
+    place = f"place {1 + sum(other > own for other in points)} of {len(points)}"
+    shared = "shared " if points.count(own) > 1 else ""
+    others = ", ".join(f"{view.seats[seat]} {points[seat]:+d}" for seat in _others(view))
+    forfeit = f"; {view.seats[ended.forfeited_by]} forfeited it" if ended.HasField("forfeited_by") else ""
+    return f"session {view.session_id} has ended: {own:+d} points, {shared}{place} ({others}){forfeit}"
+
+
+def _fault(view: SessionView | None, fault: bots_pb2.Fault) -> str:
+    count = f"fault {fault.faults} of {fault.fault_limit}: {fault.reason}"
+    if view is None:
+        return count
+    default = f"played instead: {_cards(view, fault.default_cards, 'a pass')}"
+    if fault.faults >= fault.fault_limit:
+        default = "with this fault the session is forfeit"
+    nothing = "a pass" if fault.kind == bots_pb2.FAULT_KIND_ILLEGAL else "nothing"
+    position = f"holding {_cards(view, fault.hand)}, to beat {_cards(view, fault.to_beat)}"
+    answer = f"answered {_cards(view, fault.answered, nothing)}"
+    return f"session {view.session_id} deal {view.deal}: {count}; {position}; {answer}, {default}"
+
+
+def _others(view: SessionView) -> list[int]:
+    return [seat for seat in range(len(view.seats)) if seat != view.seat]
+
+
+def _cards(view: SessionView, numbers: Sequence[int], none: str = "nothing") -> str:
+    try:
+        return view.rules.text(view.mask(numbers)) or none
+    except CardError:
+        return "cards that are not known here"

@@ -1,0 +1,149 @@
+"""What a bot's log tells of its sessions."""
+
+import logging
+
+import pytest
+
+from referee.bot import Play, Turn
+from referee.bot.story import MOST_LINES, Story
+from referee.bot.view import SessionView
+from referee.matches.match import Limits
+from referee.protocol.numbers import card_numbers
+from referee.rules.rulebook import rules_of
+from referee.v1 import bots_pb2
+from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
+
+OTHERS = dict.fromkeys((1, 2, 3), lowest)
+RULES = rules_of({"extends": "chinese"})
+
+
+@pytest.fixture(autouse=True)
+def _all_lines(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="bot")
+
+
+def view(seat: int = 1) -> SessionView:
+    started = bots_pb2.SessionStarted(
+        session_id="cup/1/2/3",
+        tournament="cup",
+        ruleset='{"extends": "chinese"}',
+        seats=["ann/a@1", "me/mine@2", "bob/b@1", "cy/c@4"],
+        seat=seat,
+        deals=4,
+    )
+    return SessionView(started)
+
+
+def numbers(cards: str) -> list[int]:
+    return list(card_numbers(RULES).numbers(RULES.parse(cards)))
+
+
+def test_story_when_a_session_begins_then_it_says_against_whom(caplog: pytest.LogCaptureFixture) -> None:
+    story = Story()
+    story.began(view(), resumed=False)
+    story.began(view(), resumed=True)
+    against = "in seat 1 against ann/a@1, bob/b@1, cy/c@4; chinese, up to 4 deals"
+    assert caplog.messages == [
+        f"session cup/1/2/3 in cup begins: {against}",
+        f"session cup/1/2/3 in cup goes on: {against}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        (
+            bots_pb2.SessionEnded(scores=[-12, 20, -3, -5]),
+            "has ended: +20 points, place 1 of 4 (ann/a@1 -12, bob/b@1 -3, cy/c@4 -5)",
+        ),
+        (
+            bots_pb2.SessionEnded(scores=[5, -5, 5, -5]),
+            "has ended: -5 points, shared place 3 of 4 (ann/a@1 +5, bob/b@1 +5, cy/c@4 -5)",
+        ),
+        (
+            bots_pb2.SessionEnded(scores=[0, -39, 13, 26], forfeited_by=1),
+            "has ended: -39 points, place 4 of 4 (ann/a@1 +0, bob/b@1 +13, cy/c@4 +26); "
+            "me/mine@2 forfeited it",
+        ),
+        (
+            bots_pb2.SessionEnded(reason=bots_pb2.SESSION_END_VOID),
+            "is void: it may be continued later",
+        ),
+    ],
+    ids=["won", "shared", "forfeit", "void"],
+)
+def test_story_when_a_session_ends_then_it_says_the_result(
+    ended: bots_pb2.SessionEnded, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Story().ended(view(), ended)
+    assert caplog.messages == [f"session cup/1/2/3 {told}"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (
+            {"kind": bots_pb2.FAULT_KIND_ILLEGAL, "answered": numbers("4D"), "to_beat": numbers("5C")},
+            "to beat 5C; answered 4D, played instead: a pass",
+        ),
+        (
+            {"kind": bots_pb2.FAULT_KIND_ILLEGAL, "default_cards": numbers("3D")},
+            "to beat nothing; answered a pass, played instead: 3D",
+        ),
+        (
+            {"kind": bots_pb2.FAULT_KIND_TIMEOUT, "to_beat": numbers("5C"), "faults": 3},
+            "to beat 5C; answered nothing, with this fault the session is forfeit",
+        ),
+        ({"kind": 99, "answered": [1000]}, "answered cards that are not known here, played instead: a pass"),
+    ],
+    ids=["illegal", "pass", "forfeit", "of-later"],
+)
+def test_story_when_a_bot_makes_a_fault_then_it_says_where_and_what_was_played_instead(
+    fields: dict[str, object], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = view()
+    seen.deal = 2
+    usual: dict[str, object] = {"reason": "why", "hand": numbers("3D 4D"), "faults": 1, "fault_limit": 3}
+    fault = bots_pb2.Fault(**(usual | fields))  # type: ignore[arg-type]
+    Story().fault(seen, fault)
+    Story().fault(None, fault)
+    count = f"fault {fault.faults} of 3: why"
+    assert caplog.messages[0].startswith(f"session cup/1/2/3 deal 2: {count}; holding 3D 4D, to beat ")
+    assert caplog.messages[0].endswith(told)
+    assert caplog.messages[1] == count
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+
+
+def test_story_when_there_are_many_sessions_then_most_are_only_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    story, seen = Story(), view()
+    for _ in range(1500):
+        story.began(seen, resumed=False)
+        story.ended(seen, bots_pb2.SessionEnded(scores=[-2, 2, 0, 0]))
+    assert len(caplog.messages) == MOST_LINES
+    story.sum_up()
+    assert caplog.messages[MOST_LINES:] == [
+        "not shown one by one: 1,490 sessions begun, 1,490 ended with +2,980 points"
+    ]
+    story.sum_up()
+    story.began(seen, resumed=False)
+    assert len(caplog.messages) == MOST_LINES + 2
+
+
+async def test_log_when_a_bot_plays_then_it_tells_of_its_sessions_and_faults(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def careless(turn: Turn) -> Play | str | None:
+        return "3D 4D" if turn.deal == 2 else lowest(turn)
+
+    limits = Limits(join_ms=5000, faults=100)
+    async with referee() as address, sdk_bots(address, {**OTHERS, 4: careless}):
+        (result,) = await play_match(address, match_spec(deals=4, limits=limits))
+    mine = [line for line in caplog.messages if "against owner/bot1@1, owner/bot2@1, owner/bot3@1" in line]
+    assert [line.partition(":")[0] for line in mine] == ["session m/1 in test begins"]
+    ended = [line for line in caplog.messages if line.startswith("session m/1 has ended: ")]
+    assert sorted(int(line.split()[4]) for line in ended) == sorted(result.points)
+    faults = [line for line in caplog.messages if "deal 2: fault " in line]
+    assert len(faults) == sum(result.faults) > 0
+    assert "played instead: " in faults[0]
