@@ -20,6 +20,7 @@ from sqlmodel import func, select
 
 from arena.actors import Actor, Role
 from arena.bots import versions
+from arena.matches.referees import nobody_asked
 from arena.messages import run_beat, wake
 from arena.models import Tournament, utc_now
 from arena.processes import Supervisor
@@ -65,7 +66,7 @@ def start(storage: Storage, name: str, sessions: int, rounds: int) -> int:
     fields = {"name": name, "format": "round-robin", "ruleset": "chinese", "rounds": rounds}
     fields |= {"sessions": sessions, "deals": DEALS, "entrants": names}
     created = creation.create(storage, OPERATOR, make_spec(fields), utc_now())
-    lifecycle.start(storage, OPERATOR, name, utc_now())
+    lifecycle.start(storage, OPERATOR, name, utc_now(), nobody_asked)
     return created.id
 
 

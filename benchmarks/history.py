@@ -28,6 +28,7 @@ from sqlmodel import SQLModel, col, select
 from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.matches import leases
+from arena.matches.referees import nobody_asked
 from arena.models import (
     Entrant,
     Match,
@@ -155,7 +156,7 @@ def begin(storage: Storage, url: str, format: str, past: int, ahead: int) -> Sea
     fields = {"name": "season", "format": format, "ruleset": "chinese", "rounds": rounds + ahead}
     fields |= {"sessions": SESSIONS, "deals": DEALS, "entrants": names}
     tournament_id = creation.create(storage, OPERATOR, make_spec(fields), utc_now()).id
-    lifecycle.start(storage, OPERATOR, "season", utc_now())
+    lifecycle.start(storage, OPERATOR, "season", utc_now(), nobody_asked)
     if rounds:
         fill(storage, tournament_id, rounds)
         tidy(url)

@@ -17,7 +17,7 @@ def checked_version(storage: Storage, bot: str) -> str:
     Raise SpecError, UnknownError, StateError.
     """
     with storage.read() as tx:
-        version = find_versions(tx, [bot])[0]
+        version = find_versions(tx, [bot], None)[0]
     if version.revoked_at is not None:
         raise StateError(f"the token of {version.name} is revoked: it will not play any more")
     return version.name
@@ -29,7 +29,7 @@ def store_check(
     """Store what the latest check of a version found in place of the previous one; raise UnknownError."""
     actor.require_owner(name.partition("/")[0], f"store a check of {name}")
     with storage.write() as tx:
-        version = find_versions(tx, [name])[0]
+        version = find_versions(tx, [name], None)[0]
         version.check_report = dict(report)
         version.check_passed_at = now if passed else None
         record(tx, actor, "bot.check", version.name, now, passed=passed)

@@ -220,7 +220,7 @@ def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool
     """
     with storage.read() as tx:
         whole = find_all_versions(tx, bot.partition("@")[0])
-        asked = find_versions(tx, [bot]) if "@" in bot else whole
+        asked = find_versions(tx, [bot], None) if "@" in bot else whole
         hashed = hash_token(token)
         if organiser:
             good = select(Token).where(Token.token_hash == hashed, Token.scope == Scope.ORGANISER)

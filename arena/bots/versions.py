@@ -168,7 +168,7 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
     """
     actor.require_owner(name.partition("/")[0], f"revoke {name}")
     with storage.write() as tx:
-        versions = find_versions(tx, [name]) if "@" in name else find_all_versions(tx, name)
+        versions = find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
         version = max(versions, key=lambda one: (one.revoked_at is None, one.number))
         good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
         if not changed(tx, update(BotVersion).where(*good).values(revoked_at=now)):
@@ -188,7 +188,7 @@ def rotate_version(
     actor.require_owner(name.partition("/")[0], f"give {name} a new token")
     token, expires_at = new_token(), expiry(now, expires_in)
     with storage.write() as tx:
-        [version] = find_versions(tx, [name])
+        [version] = find_versions(tx, [name], None)
         values = {
             "token_hash": hash_token(token),
             "token_number": BotVersion.token_number + 1,
@@ -201,18 +201,25 @@ def rotate_version(
         return Registered(version.name, token)
 
 
-def find_versions(tx: Transaction, names: Sequence[str]) -> list[BotVersion]:
+def token_problem(version: BotVersion, now: datetime) -> str:
+    """Return why a version's token is not valid, as "is revoked" or "has expired"; empty if it is."""
+    if version.revoked_at is not None:
+        return "is revoked"
+    return "has expired" if version.expires_at is not None and version.expires_at <= now else ""
+
+
+def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -> list[BotVersion]:
     """Return the versions of these names; ``owner/bot`` alone is its newest version whose token is valid.
 
-    Raise SpecError for a malformed name, UnknownError for an unknown one, StateError if all its tokens are
-    revoked.
+    With ``now`` None an expired token will do, too. Raise SpecError for a malformed name, UnknownError for an
+    unknown one, StateError if no version of a bot has a valid token.
     """
     found: list[BotVersion] = []
     for at in range(0, len(names), AT_ONCE):
         some = names[at : at + AT_ONCE]
         named = _versions_named(tx, [name for name in some if "@" in name])
         by_bot = _versions_of(tx, [name for name in some if "@" not in name])
-        found += [_version_of(name, named, by_bot) for name in some]
+        found += [_version_of(name, named, by_bot, now) for name in some]
     return found
 
 
@@ -222,17 +229,24 @@ def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersi
 
 
 def _version_of(
-    name: str, named: Mapping[str, BotVersion], by_bot: Mapping[str, Sequence[BotVersion]]
+    name: str,
+    named: Mapping[str, BotVersion],
+    by_bot: Mapping[str, Sequence[BotVersion]],
+    now: datetime | None,
 ) -> BotVersion:
     if "@" in name:
         if name not in named:
             raise UnknownError(f"no bot {name!r}; it has to be registered first")
         return named[name]
     versions = _known(name, by_bot)
-    good = [version for version in versions if version.revoked_at is None]
-    if not good:
+    kept = [version for version in versions if version.revoked_at is None]
+    if not kept:
         whose = versions[0].name if len(versions) == 1 else f"each of the {len(versions)} versions of {name}"
         raise StateError(f"the token of {whose} is revoked; register another version: {name}")
+    good = [version for version in kept if now is None or not token_problem(version, now)]
+    if not good:
+        last = kept[-1].name
+        raise StateError(f"the token of {last} has expired; give it a new one with: arena bot rotate {last}")
     return good[-1]
 
 

@@ -21,6 +21,7 @@ from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines
 from arena.files import make_private
+from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
 from arena.processes import Supervisor
@@ -151,7 +152,7 @@ def _start(supervisor: Supervisor, settings: Settings, storage: Storage) -> None
 
 def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: TournamentSpec) -> None:
     creation.create(storage, actor_at_terminal(), spec, utc_now())
-    status = lifecycle.start(storage, actor_at_terminal(), spec.name, utc_now())
+    status = lifecycle.start(storage, actor_at_terminal(), spec.name, utc_now(), asker(settings))
     say(
         "",
         f"Tournament {spec.name}: {spec.format}, {status.ruleset}",

@@ -70,7 +70,7 @@ def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) 
     """Let a bot play from the next season on, with its newest version then, or always with the one named."""
     with storage_of(ctx) as storage:
         membership.join(storage, actor_at_terminal(), name, bot, utc_now())
-        next_at = overview.show(storage, name).league.next_at
+        next_at = overview.show(storage, name, utc_now()).league.next_at
     if as_json:
         print_json({"league": name, "bot": bot, "next_at": next_at})
     else:
@@ -120,7 +120,7 @@ def show_(
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
     with storage_of(ctx) as storage:
-        found = overview.show(storage, name, season)
+        found = overview.show(storage, name, utc_now(), season)
     if as_json:
         print_json(found)
         return
@@ -164,7 +164,7 @@ def _show_outside(found: LeagueShown) -> None:
 def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """List a league's seasons, the latest first: who won, who was promoted and who was relegated."""
     with storage_of(ctx) as storage:
-        seasons = overview.history(storage, name)
+        seasons = overview.history(storage, name, utc_now())
     if as_json:
         print_json(seasons)
         return

@@ -9,12 +9,11 @@ from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
 from arena.formats import FORMATS
+from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
-from arena.rounds.ability import require_able
 from arena.rounds.overview import PairingsShown, RoundShown
 from arena.rounds.overview import pairings as find_pairings
-from arena.rounds.waiting import asker
 from arena.tournaments import entry, lifecycle
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
@@ -24,8 +23,8 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a tournament; after the start, only if its format allows that."""
     with storage_of(ctx) as storage:
-        require_able(storage, name, asker(settings_of(ctx)), bot)
-        first = entry.enter(storage, actor_at_terminal(), name, bot, utc_now())
+        actor, ask = actor_at_terminal(), asker(settings_of(ctx))
+        first = entry.enter(storage, actor, name, bot, utc_now(), ask)
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})
     else:

@@ -15,14 +15,15 @@ from arena.cli.tables import table
 from arena.cli.watch import follow
 from arena.errors import StateError
 from arena.formats import FORMATS
+from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
-from arena.rounds.ability import describe_unable, require_able
-from arena.rounds.waiting import asker, obstacles
+from arena.rounds.waiting import obstacles
 from arena.specs import TournamentSpec, load_spec, make_spec
 from arena.standings import scoreboard
 from arena.standings.scoreboard import CROSSED, StandingLine
 from arena.tournaments import creation, lifecycle, overview
+from arena.tournaments.ability import describe_unable
 from arena.tournaments.overview import TournamentStatus
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
@@ -62,7 +63,7 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         status = overview.status(storage, name)
         ask = asker(settings_of(ctx))
-        unable = [] if status.ended else describe_unable(storage, name, ask)
+        unable = [] if status.ended else describe_unable(storage, name, utc_now(), ask)
         waits = obstacles(storage, status, ask, utc_now()).lines
     if as_json:
         print_json({**asdict(status), "unable": unable, "waits": waits})
@@ -92,8 +93,8 @@ def start(
     """Start a tournament, or continue one that failed."""
     settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        require_able(storage, name, asker(settings))
-        status = lifecycle.start(storage, actor_at_terminal(), name, utc_now(), beacon)
+        actor, now = actor_at_terminal(), utc_now()
+        status = lifecycle.start(storage, actor, name, now, asker(settings), beacon)
     wake(settings, status.id)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 

@@ -12,9 +12,10 @@ from rich.live import Live
 
 from arena.cli.bars import FittedBar
 from arena.cli.output import print_json_line
+from arena.matches.referees import Ask, nobody_asked
 from arena.models import TournamentState, utc_now
 from arena.rounds import waiting
-from arena.rounds.waiting import Ask, Obstacles
+from arena.rounds.waiting import Obstacles
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
@@ -199,7 +200,7 @@ def follow(
     name: str,
     out: Console,
     *,
-    ask: Ask = waiting.nobody_asked,
+    ask: Ask = nobody_asked,
     tick: Callable[[], None] = lambda: None,
     as_json: bool = False,
     clock: Callable[[], float] = time.monotonic,

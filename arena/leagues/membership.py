@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from arena.actors import Actor
 from arena.audit import record
-from arena.bots.versions import find_all_versions
+from arena.bots.versions import find_all_versions, token_problem
 from arena.errors import StateError, TakenError, UnknownError
 from arena.leagues.seasons import active_members
 from arena.leagues.spec import make_league
@@ -27,7 +27,7 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
     try:
         with storage.write() as tx:
             found = find_league(tx, league)
-            owner_id = _owner_of(tx, bot)
+            owner_id = _owner_of(tx, bot, now)
             limit = make_league(found.spec).versions_per_owner
             members = active_members(tx, found)
             if any(member.name == bot for member in members):
@@ -46,16 +46,17 @@ def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -
         raise TakenError(f"{bot} is in league {league} already") from None
 
 
-def _owner_of(tx: Transaction, bot: str) -> int:
+def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     """Return the owner of a bot or a version. Raise SpecError, UnknownError, StateError if it cannot play."""
     name, mark, _ = bot.partition("@")
     versions = find_all_versions(tx, name)
-    good = [one for one in versions if one.revoked_at is None and (not mark or one.name == bot)]
-    if mark and all(one.name != bot for one in versions):
+    meant = [one for one in versions if not mark or one.name == bot]
+    if not meant:
         raise UnknownError(f"no bot {bot!r}; it has to be registered first")
-    if not good:
-        raise StateError(f"{bot}: its token is revoked")
-    return tx.exec(select(Bot.owner_id).where(Bot.id == good[0].bot_id)).one()
+    wrong = [token_problem(one, now) for one in meant]
+    if all(wrong):
+        raise StateError(f"{bot}: its token {wrong[-1]}")
+    return tx.exec(select(Bot.owner_id).where(Bot.id == meant[0].bot_id)).one()
 
 
 def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:

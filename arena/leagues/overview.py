@@ -130,14 +130,14 @@ def _info(tx: Transaction, league: League) -> LeagueInfo:
     )
 
 
-def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
+def show(storage: Storage, name: str, now: datetime, number: int | None = None) -> LeagueShown:
     """Return a league with its latest season, or with season ``number``; raise UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
         season = _season(tx, league, number)
         spec = make_league(league.spec)
         members = active_members(tx, league)
-        able, problems = contestants(tx, spec, members)
+        able, problems = contestants(tx, spec, members, now)
         latest = latest_season(tx, league)
         problems |= draw_up(tx, spec, latest, able).left_out
         placed = {place.member_id for _, places in places_of(tx, latest) for place in places}
@@ -146,16 +146,16 @@ def show(storage: Storage, name: str, number: int | None = None) -> LeagueShown:
             for member in members
             if member.id not in placed or member.id in problems
         ]
-        shown = _shown(tx, league, season) if season else None
+        shown = _shown(tx, league, season, now) if season else None
         return LeagueShown(_info(tx, league), shown, tuple(outside))
 
 
-def history(storage: Storage, name: str) -> list[SeasonShown]:
+def history(storage: Storage, name: str, now: datetime) -> list[SeasonShown]:
     """Return all seasons of a league, the latest first; raise UnknownError if there is no such league."""
     with storage.read() as tx:
         league = find_league(tx, name)
         seasons = select(Season).where(Season.league_id == league.id).order_by(col(Season.number).desc())
-        return [_shown(tx, league, season) for season in tx.exec(seasons).all()]
+        return [_shown(tx, league, season, now) for season in tx.exec(seasons).all()]
 
 
 def _season(tx: Transaction, league: League, number: int | None) -> Season | None:
@@ -167,8 +167,8 @@ def _season(tx: Transaction, league: League, number: int | None) -> Season | Non
     return found
 
 
-def _shown(tx: Transaction, league: League, season: Season) -> SeasonShown:
-    after = _arrivals_after(tx, league, season)
+def _shown(tx: Transaction, league: League, season: Season, now: datetime) -> SeasonShown:
+    after = _arrivals_after(tx, league, season, now)
     return SeasonShown(
         number=season.number,
         due_at=season.due_at,
@@ -178,7 +178,9 @@ def _shown(tx: Transaction, league: League, season: Season) -> SeasonShown:
     )
 
 
-def _arrivals_after(tx: Transaction, league: League, season: Season) -> dict[int, Arrival] | None:
+def _arrivals_after(
+    tx: Transaction, league: League, season: Season, now: datetime
+) -> dict[int, Arrival] | None:
     """Return by member how it comes into the season after; for the latest season if that ended now.
 
     None if there will be no other.
@@ -190,7 +192,7 @@ def _arrivals_after(tx: Transaction, league: League, season: Season) -> dict[int
     if league.next_at is None:
         return None
     spec = make_league(league.spec)
-    able, _ = contestants(tx, spec, active_members(tx, league))
+    able, _ = contestants(tx, spec, active_members(tx, league), now)
     drawn = draw_up(tx, spec, season, able)
     before = {member: level for level, group in enumerate(drawn.groups) for member in group}
     return {

@@ -16,7 +16,7 @@ from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, select
 
-from arena.bots.versions import find_all_versions
+from arena.bots.versions import find_all_versions, token_problem
 from arena.errors import ArenaError, StateError, StorageError, TakenError
 from arena.leagues.divisions import next_divisions, owners_apart, regroup
 from arena.leagues.schedule import next_start
@@ -133,7 +133,7 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
         raise StateError(
             f"season {league.seasons} is due, and season {before.number} is still played: {still}"
         )
-    versions, _ = contestants(tx, spec, active_members(tx, league))
+    versions, _ = contestants(tx, spec, active_members(tx, league), now)
     drawn = draw_up(tx, spec, before, versions)
     assert league.next_at is not None
     season = Season(league_id=league.id, number=league.seasons, due_at=league.next_at, started_at=now)
@@ -303,7 +303,7 @@ def active_members(tx: Transaction, league: League) -> Sequence[LeagueMember]:
 
 
 def contestants(
-    tx: Transaction, spec: LeagueSpec, members: Sequence[LeagueMember]
+    tx: Transaction, spec: LeagueSpec, members: Sequence[LeagueMember], now: datetime
 ) -> tuple[dict[int, BotVersion], dict[int, str]]:
     """Return by member the version that would play now, and by member why none could."""
     checked = any(
@@ -314,9 +314,9 @@ def contestants(
     taken: set[int] = set()
     owned: Counter[int] = Counter()
     for member in members:
-        version = _version(tx, member.name)
-        if version is None or version.revoked_at is not None:
-            problems[member.id] = "its token is revoked"
+        version = _version(tx, member.name, now)
+        if wrong := token_problem(version, now):
+            problems[member.id] = f"its token {wrong}"
         elif checked and version.check_passed_at is None:
             problems[member.id] = f"{version.name} has not passed the check"
         elif version.id in taken:
@@ -330,10 +330,13 @@ def contestants(
     return able, problems
 
 
-def _version(tx: Transaction, name: str) -> BotVersion | None:
-    """Return the version that plays for a member of this name: itself, or the newest whose token is good."""
+def _version(tx: Transaction, name: str, now: datetime) -> BotVersion:
+    """Return the version that plays for a member of this name: itself, or the newest whose token is valid.
+
+    If none has a valid one, that is the newest which only needs another, or else the newest of all.
+    """
     bot, pinned, _ = name.partition("@")
     versions = find_all_versions(tx, bot)
     if pinned:
-        return next((one for one in versions if one.name == name), None)
-    return next((one for one in reversed(versions) if one.revoked_at is None), None)
+        return next(one for one in versions if one.name == name)
+    return max(versions, key=lambda one: (not token_problem(one, now), one.revoked_at is None, one.number))

@@ -1,12 +1,16 @@
 """What the referees say of themselves and of bots, all of them asked at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from arena.settings import Settings
 from referee.channel import ClientTls
 from referee.client import RefereeStatus, referee_status
 from referee.errors import RefereeUnavailable
+
+STATUS_SECONDS = 1.0
+"""How long a referee may take to say how it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,32 @@ class Answer:
     def usable(self) -> RefereeStatus | None:
         """The same where it takes matches."""
         return None if self.status is None or self.status.draining else self.status
+
+
+Ask = Callable[[Sequence[int], Mapping[str, object]], Sequence[Answer]]
+"""Asks all referees for their state, for that of these bot versions, and what these lack for a ruleset."""
+
+
+def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
+    """Return no answers, where no referee can be asked."""
+    return ()
+
+
+def asker(settings: Settings) -> Ask:
+    """Return the function that asks the configured referees; it asks nobody if the worker token is not known.
+
+    Raise SettingsError for a wrong TLS file.
+    """
+    if settings.worker_token is None and not (settings.data / "worker-token").is_file():
+        return nobody_asked
+    tls, token = settings.client_tls(), settings.worker_secret()
+
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
+        return ask_referees(
+            settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
+        )
+
+    return ask
 
 
 def ask_referees(

@@ -4,16 +4,16 @@ The rows tell which matches a worker has and what went wrong with them; the refe
 which bots cannot play the ruleset, and whether they take matches.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from sqlmodel import col, func, or_, select
 
-from arena.bots.versions import WITHOUT_REPORT
+from arena.bots.versions import WITHOUT_REPORT, token_problem
 from arena.formats import FORMATS
-from arena.matches.referees import Answer, ask_referees
+from arena.matches.referees import Answer, Ask
 from arena.models import (
     BotVersion,
     Entrant,
@@ -28,7 +28,6 @@ from arena.models import (
     TournamentState,
 )
 from arena.rounds.course import free_entrants
-from arena.settings import Settings
 from arena.storage import Storage, Transaction
 from arena.tournaments.entrants import list_entrants
 from arena.tournaments.overview import TournamentStatus
@@ -50,38 +49,9 @@ STALLED = timedelta(seconds=10)
 """For how long nothing of a match must have finished before it is told whose few sessions or slow decisions
 it waits for."""
 
-STATUS_SECONDS = 1.0
-"""How long a referee may take to say how it stands."""
-
 PAUSING = "paused; open sessions are being finished"
 PAUSED = "paused; go on with: arena tournament resume {}"
 TO_START = "; is `arena up` or `arena referee` running?"
-
-
-Ask = Callable[[Sequence[int], Mapping[str, object]], Sequence[Answer]]
-"""Asks all referees for their state, for that of these bot versions, and what these lack for a ruleset."""
-
-
-def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
-    """Return no answers, where no referee can be asked."""
-    return ()
-
-
-def asker(settings: Settings) -> Ask:
-    """Return the function that asks the configured referees; it asks nobody if the worker token is not known.
-
-    Raise SettingsError for a wrong TLS file.
-    """
-    if settings.worker_token is None and not (settings.data / "worker-token").is_file():
-        return nobody_asked
-    tls, token = settings.client_tls(), settings.worker_secret()
-
-    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
-        return ask_referees(
-            settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
-        )
-
-    return ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +259,8 @@ def _played_elsewhere(
 
 
 def _bot(version: BotVersion, now: datetime) -> _Bot:
-    expired = version.expires_at is not None and version.expires_at <= now
-    wrong = " (its token has expired)" if expired else ""
-    return _Bot(version.id, version.name, " (its token is revoked)" if version.revoked_at else wrong)
+    wrong = token_problem(version, now)
+    return _Bot(version.id, version.name, f" (its token {wrong})" if wrong else "")
 
 
 def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lone | None:

@@ -10,7 +10,7 @@ from sqlmodel import select
 from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.checks import require_checks
-from arena.bots.versions import find_versions
+from arena.bots.versions import find_versions, token_problem
 from arena.errors import SpecError, TakenError
 from arena.formats import FORMATS, Setup
 from arena.matches.duplicate import session_deals
@@ -55,8 +55,8 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
     _check_points(spec, ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
-    versions = find_versions(tx, spec.entrants)
-    _check_entrants(versions, ruleset)
+    versions = find_versions(tx, spec.entrants, now)
+    _check_entrants(versions, ruleset, now)
     format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
     format.check(setup, len(versions))
     if not spec.allow_same_owner:
@@ -82,11 +82,11 @@ def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
         raise SpecError("sessions", text)
 
 
-def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset) -> None:
+def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset, now: datetime) -> None:
     seen: set[str] = set()
     for version in versions:
-        if version.revoked_at is not None:
-            raise SpecError("entrants", f"the token of {version.name} is revoked")
+        if wrong := token_problem(version, now):
+            raise SpecError("entrants", f"the token of {version.name} {wrong}")
         if version.name in seen:
             raise SpecError("entrants", f"{version.name} is listed twice")
         seen.add(version.name)

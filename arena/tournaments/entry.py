@@ -1,65 +1,78 @@
-"""Coming late and leaving early: bots enter a tournament that was created, and withdraw from it."""
+"""Coming late, leaving early and coming back: bots enter a tournament that was created, and withdraw."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from sqlalchemy.exc import IntegrityError
 from sqlmodel import col, func, select
 
 from arena.actors import Actor
 from arena.audit import record
 from arena.bots.checks import require_checks
-from arena.bots.versions import find_all_versions, find_versions
+from arena.bots.versions import find_all_versions, find_versions, token_problem
 from arena.errors import SpecError, StateError, TakenError
 from arena.events import note
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
+from arena.matches.referees import Ask
 from arena.models import BotVersion, Entrant, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
 from arena.storage import Storage, Transaction
+from arena.tournaments.ability import require_able
 from arena.tournaments.lifecycle import lock_open
 from arena.tournaments.overview import find_tournament
 
 
-def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime) -> int:
-    """Enter a bot into a tournament; return the first round that it plays in, unless the others end before.
+def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int:
+    """Enter a bot into a tournament, again if it has withdrawn; return the first round that it then plays in.
 
-    Rounds before are worth nothing to it. Raise UnknownError, SpecError for a bot that cannot play,
-    StateError.
+    There is none if the others end before. Rounds that it misses are worth nothing to it; what it made before
+    it withdrew stays. ``ask`` asks the referees whether it can play. Raise UnknownError, SpecError for a bot
+    that cannot play, TakenError if it is in the tournament, StateError.
     """
     actor.require_owner(owner_of(bot), f"enter {bot}")
-    try:
-        with storage.write() as tx:
-            tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
-            [version] = find_versions(tx, [bot])
-            if version.revoked_at is not None:
-                raise SpecError("entrants", f"the token of {version.name} is revoked")
-            if tournament.require_check:
-                require_checks([version])
-            if tournament.head is not None and tournament.state == TournamentState.CREATED:
-                raise StateError(f"tournament {name} is locked: bots can enter again once it has started")
-            if tournament.paired == tournament.rounds:
-                raise StateError(f"tournament {name}: all its rounds are paired")
-            of_it = Entrant.tournament_id == tournament.id
-            last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
-            if last >= MOST_ENTRANTS:
-                raise SpecError("entrants", f"there are {last} already, and there can be no more")
-            if not tournament.allow_same_owner:
-                others = [one for one in _staying(tx, tournament) if one != version.name]
-                check_entry(version.name, others, tournament.table_size)
-            entrant = Entrant(
-                tournament_id=tournament.id,
-                version_id=version.id,
-                number=last + 1,
-                entered_at_round=tournament.paired + 1,
-            )
-            tx.add(entrant)
-            tx.flush()
-            first = entrant.entered_at_round
-            note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
-            record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
-            return first
-    except IntegrityError:
-        raise TakenError(f"{bot} is in tournament {name} already") from None
+    require_able(storage, name, now, ask, bot)
+    with storage.write() as tx:
+        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
+        [version] = find_versions(tx, [bot], now)
+        mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
+        entrant = tx.exec(select(Entrant).where(*mine)).first()
+        if entrant is not None:
+            raise TakenError(f"{version.name} is in tournament {name} already")
+        _check_entry(tx, tournament, version, now)
+        entrant = _anew(tx, tournament, version)
+        tx.add(entrant)
+        tx.flush()
+        first = tournament.paired + 1
+        note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
+        record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
+        return first
+
+
+def _check_entry(tx: Transaction, tournament: Tournament, version: BotVersion, now: datetime) -> None:
+    """Raise SpecError or StateError if this version cannot enter now, whether it was there before or not."""
+    if wrong := token_problem(version, now):
+        raise SpecError("entrants", f"the token of {version.name} {wrong}")
+    if tournament.require_check:
+        require_checks([version])
+    if tournament.head is not None and tournament.state == TournamentState.CREATED:
+        raise StateError(f"tournament {tournament.name} is locked: bots can enter again once it has started")
+    if tournament.paired == tournament.rounds:
+        raise StateError(f"tournament {tournament.name}: all its rounds are paired")
+    if not tournament.allow_same_owner:
+        check_entry(version.name, _staying(tx, tournament), tournament.table_size)
+
+
+def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant:
+    """Return the entrant of a version that was not there before."""
+    of_it = Entrant.tournament_id == tournament.id
+    last = tx.exec(select(func.max(Entrant.number)).where(of_it)).one() or 0
+    if last >= MOST_ENTRANTS:
+        raise SpecError("entrants", f"there are {last} already, and there can be no more")
+    return Entrant(
+        tournament_id=tournament.id,
+        version_id=version.id,
+        number=last + 1,
+        entered_at_round=tournament.paired + 1,
+    )
 
 
 def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:
@@ -78,7 +91,7 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     actor.require_owner(owner_of(bot), f"withdraw {bot}")
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, "left")
-        versions = find_versions(tx, [bot]) if "@" in bot else find_all_versions(tx, bot)
+        versions = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
         names = {version.id: version.name for version in versions}
         mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
         entered = tx.exec(select(Entrant).where(*mine).order_by(col(Entrant.number))).all()

@@ -13,6 +13,7 @@ from arena.bots.checks import require_checks
 from arena.bots.versions import WITHOUT_REPORT
 from arena.errors import SpecError, StateError
 from arena.events import note
+from arena.matches.referees import Ask
 from arena.models import (
     BotVersion,
     Entrant,
@@ -26,6 +27,7 @@ from arena.models import (
 )
 from arena.storage import Storage, Transaction, changed
 from arena.terms import BEACON
+from arena.tournaments.ability import require_able
 from arena.tournaments.head import lock_head
 from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
 
@@ -52,14 +54,16 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 
 
 def start(
-    storage: Storage, actor: Actor, name: str, now: datetime, beacon_value: str | None = None
+    storage: Storage, actor: Actor, name: str, now: datetime, ask: Ask, beacon_value: str | None = None
 ) -> TournamentStatus:
     """Start a tournament, or continue one that failed.
 
-    ``beacon_value`` is what the beacon said that the tournament was created with, after it was locked. Raise
-    UnknownError, StateError, and SpecError for an entrant that lost the check which is required.
+    ``ask`` asks the referees which entrants cannot play it. ``beacon_value`` is what the beacon said that the
+    tournament was created with, after it was locked. Raise UnknownError, StateError, and SpecError for an
+    entrant that cannot play, or that lost the check which is required.
     """
     actor.require(Role.ORGANISER, "start tournaments")
+    require_able(storage, name, now, ask)
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
         start_in(tx, tournament, now, beacon_value)

@@ -90,7 +90,7 @@ class LeagueWorld:
         return self.season()
 
     def show(self) -> LeagueShown:
-        return overview.show(self.world.storage, self.spec.name)
+        return overview.show(self.world.storage, self.spec.name, self.world.clock())
 
     def season(self) -> SeasonShown:
         """Return the latest season."""

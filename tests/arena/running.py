@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from arena.bots import versions
+from arena.matches.referees import nobody_asked
 from arena.messages import wake
 from arena.models import utc_now
 from arena.settings import Settings, load_settings
@@ -47,7 +48,7 @@ class RunningArena:
         """Create a tournament with this seed and start it."""
         now = LOCKED
         status = creation.create(self.storage, ROOT, make_spec({"name": name} | fields), now, seed)
-        lifecycle.start(self.storage, ROOT, name, now)
+        lifecycle.start(self.storage, ROOT, name, now, nobody_asked)
         wake(self.settings, status.id)
 
     def status(self, name: str) -> TournamentStatus:

@@ -18,6 +18,7 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.cli.local import arena_command
+from arena.matches.referees import nobody_asked
 from arena.messages import ADVANCE, RUN_MATCH, make_app, wake
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
@@ -138,7 +139,7 @@ class Cluster:
         """Create the cup and start it; return its number."""
         now = LOCKED
         cup = creation.create(self.storage, ROOT, make_spec({"name": "cup"} | CUP), now, SEED)
-        lifecycle.start(self.storage, ROOT, "cup", now)
+        lifecycle.start(self.storage, ROOT, "cup", now, nobody_asked)
         wake(self.settings, cup.id)
         return cup.id
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from arena.errors import SpecError
-from arena.matches.referees import Answer
-from arena.rounds.ability import require_able
-from arena.rounds.waiting import Ask, nobody_asked
+from arena.matches.referees import Answer, Ask, nobody_asked
 from arena.settings import Settings
-from arena.tournaments import creation
+from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments.ability import require_able
 from referee.client import RefereeStatus
 from referee.matches.match import Presence
 from referee.v1 import bots_pb2
@@ -37,18 +36,21 @@ def says(lacking: Mapping[int, tuple[str, ...]]) -> Ask:
 
 def test_tournament_when_all_can_play_or_nobody_can_be_asked_then_it_may_start(world: World) -> None:
     creation.create(world.storage, ROOT, world.spec(world.register(4)), world.clock())
-    require_able(world.storage, "cup", says({}))
-    require_able(world.storage, "cup", nobody_asked)
+    require_able(world.storage, "cup", world.clock(), says({}))
+    require_able(world.storage, "cup", world.clock(), nobody_asked)
 
 
 def test_tournament_when_a_bot_cannot_play_then_it_is_named_and_what_it_lacks(world: World) -> None:
     names = world.register(4)
     creation.create(world.storage, ROOT, world.spec(names), world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play chinese@1: it asks for {SEATS}$"):
-        require_able(world.storage, "cup", says({2: (SEATS,)}))
+        require_able(world.storage, "cup", world.clock(), says({2: (SEATS,)}))
     with pytest.raises(SpecError, match=r"\(and 1 other cannot either\)$"):
         require_able(
-            world.storage, "cup", says({2: (SEATS,), 4: (SEATS, "turns of the kind TURN_KIND_BOMB")})
+            world.storage,
+            "cup",
+            world.clock(),
+            says({2: (SEATS,), 4: (SEATS, "turns of the kind TURN_KIND_BOMB")}),
         )
 
 
@@ -56,12 +58,14 @@ def test_tournament_when_a_connected_bot_takes_too_few_sessions_then_it_is_named
     *names, late = world.register(9)
     spec = world.spec(names, format="swiss", rounds=4, min_sessions=4)
     creation.create(world.storage, ROOT, spec, world.clock())
-    require_able(world.storage, "cup", takes({2: 4, 3: 0}))  # a referee that drains gives nobody any
+    require_able(
+        world.storage, "cup", world.clock(), takes({2: 4, 3: 0})
+    )  # a referee that drains gives nobody any
     told = "it takes 3 sessions at once at a referee, and at least 4 are required"
     with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play in cup: {told}"):
-        require_able(world.storage, "cup", takes({2: 3}))
+        require_able(world.storage, "cup", world.clock(), takes({2: 3}))
     with pytest.raises(SpecError, match=f"^entrants: {late} cannot play in cup: {told}"):
-        require_able(world.storage, "cup", takes({9: 3}), late)
+        require_able(world.storage, "cup", world.clock(), takes({9: 3}), late)
 
 
 def takes(sessions: Mapping[int, int]) -> Ask:
@@ -77,9 +81,27 @@ def takes(sessions: Mapping[int, int]) -> Ask:
 def test_entry_when_another_cannot_play_then_only_the_newcomer_counts(world: World) -> None:
     *names, late = world.register(9)
     world.tournament_of(names, format="swiss", rounds=4)
-    require_able(world.storage, "cup", says({2: (SEATS,)}), late)
+    require_able(world.storage, "cup", world.clock(), says({2: (SEATS,)}), late)
     with pytest.raises(SpecError, match=late):
-        require_able(world.storage, "cup", says({9: (SEATS,)}), late)
+        require_able(world.storage, "cup", world.clock(), says({9: (SEATS,)}), late)
+
+
+def test_start_when_a_bot_cannot_play_then_it_is_refused_whoever_asks(world: World) -> None:
+    names = world.register(4)
+    creation.create(world.storage, ROOT, world.spec(names), world.clock())
+    with pytest.raises(SpecError, match=f"^entrants: {names[1]} cannot play chinese@1"):
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), says({2: (SEATS,)}))
+    assert world.status().state == "created"
+    assert lifecycle.start(world.storage, ROOT, "cup", world.clock(), says({})).state == "running"
+
+
+def test_enter_when_the_bot_cannot_play_then_it_is_refused_whoever_asks(world: World) -> None:
+    *names, late = world.register(9)
+    world.tournament_of(names, format="swiss", rounds=4)
+    with pytest.raises(SpecError, match=f"^entrants: {late} cannot play chinese@1"):
+        entry.enter(world.storage, ROOT, "cup", late, world.clock(), says({9: (SEATS,)}))
+    assert world.status().entrants == 8
+    assert entry.enter(world.storage, ROOT, "cup", late, world.clock(), says({2: (SEATS,)})) == 1
 
 
 async def test_commands_when_a_connected_bot_cannot_play_then_they_refuse_it(

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import pytest
 from sqlmodel import col, select
 
 from arena.errors import StateError, TakenError
+from arena.matches.referees import nobody_asked
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
 from arena.ratings.leaderboards import leaderboard
 from arena.rounds.advance import advance, running_tournaments, tournament_of
@@ -191,7 +193,7 @@ def test_swiss_when_bots_come_late_and_leave_then_rounds_are_of_those_who_are_th
     cup = world.tournament_of(names[:9], format="swiss", rounds=3)
     world.advance(cup.id)
     for name in names[9:]:
-        assert entry.enter(world.storage, ROOT, "cup", name, world.clock()) == 2
+        assert entry.enter(world.storage, ROOT, "cup", name, world.clock(), nobody_asked) == 2
     assert entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock()) == 1
     world.finish(cup.id)
     seen = [
@@ -238,7 +240,7 @@ def test_stop_when_a_tournament_runs_then_it_ends_with_what_is_paired(world: Wor
 def test_entrants_when_all_is_planned_then_they_neither_come_nor_go(world: World, format: str) -> None:
     names = world.register(9)
     world.tournament_of(names[:8], format=format)
-    for change, what in ((entry.enter, "entered"), (entry.withdraw, "left")):
+    for change, what in ((partial(entry.enter, ask=nobody_asked), "entered"), (entry.withdraw, "left")):
         with pytest.raises(StateError, match=f"a {format} cannot be {what} once it is created"):
             change(world.storage, ROOT, "cup", names[-1], world.clock())
 
@@ -247,7 +249,7 @@ def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> N
     names = world.register(9)
     cup = world.tournament_of(names[:8], format="swiss", rounds=1)
     with pytest.raises(TakenError, match="is in tournament cup already"):
-        entry.enter(world.storage, ROOT, "cup", names[0], world.clock())
+        entry.enter(world.storage, ROOT, "cup", names[0], world.clock(), nobody_asked)
     with pytest.raises(StateError, match="is not in tournament cup"):
         entry.withdraw(world.storage, ROOT, "cup", names[8], world.clock())
     entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
@@ -255,7 +257,7 @@ def test_entrants_when_they_cannot_change_then_it_is_said_why(world: World) -> N
         entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     world.advance(cup.id)
     with pytest.raises(StateError, match="all its rounds are paired"):
-        entry.enter(world.storage, ROOT, "cup", names[8], world.clock())
+        entry.enter(world.storage, ROOT, "cup", names[8], world.clock(), nobody_asked)
     world.finish(cup.id)
     with pytest.raises(StateError, match="cup is finished already"):
         lifecycle.stop(world.storage, ROOT, "cup", world.clock())

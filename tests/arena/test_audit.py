@@ -13,6 +13,7 @@ from arena.bots.checks import store_check
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError
 from arena.leagues import applying, membership
+from arena.matches.referees import nobody_asked
 from arena.operations.tokens import create_token, revoke_token
 from arena.ratings.rebuild import mend
 from arena.settings import Settings
@@ -39,7 +40,7 @@ def test_changes_when_made_by_several_then_all_are_noted_in_their_order(world: W
         register_version(storage, Actor(Role.AUTHOR, owner), f"{owner}/a", now)
     names = [f"{owner}/a@1" for owner in ("bob", "cy", "dee")]
     creation.create(storage, ORA, world.spec([*names, "ann/a@1"], format="swiss", rounds=2), now)
-    lifecycle.start(storage, ORA, "cup", now)
+    lifecycle.start(storage, ORA, "cup", now, nobody_asked)
     lifecycle.pause(storage, ORA, "cup", now)
     lifecycle.resume(storage, ORA, "cup", now)
     entry.withdraw(storage, ANN, "cup", "ann/a", now)
@@ -99,12 +100,12 @@ USES: dict[str, tuple[Use, Role]] = {
     "register": (of(register_version, "bob/a"), Role.ORGANISER),
     "revoke": (of(revoke_version, "bob/a"), Role.ORGANISER),
     "check": (of(store_check, "bob/a", {}, True), Role.ORGANISER),
-    "enter": (of(entry.enter, "cup", "bob/a"), Role.ORGANISER),
+    "enter": (of(partial(entry.enter, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
     "withdraw": (of(entry.withdraw, "cup", "bob/a"), Role.ORGANISER),
     "join": (of(membership.join, "winter", "bob/a"), Role.ORGANISER),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.ORGANISER),
     "apply": (of(applying.apply, winter()), Role.ORGANISER),
-    "start": (of(lifecycle.start, "cup"), Role.ORGANISER),
+    "start": (of(partial(lifecycle.start, ask=nobody_asked), "cup"), Role.ORGANISER),
     "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),
     "resume": (of(lifecycle.resume, "cup"), Role.ORGANISER),
     "stop": (of(lifecycle.stop, "cup"), Role.ORGANISER),
@@ -135,7 +136,7 @@ def test_author_when_the_bot_is_its_own_then_it_is_let(world: World) -> None:
     for step in (
         partial(register_version, storage, ANN, "ann/a", now),
         partial(store_check, storage, ANN, "ann/a", {}, True, now),
-        partial(entry.enter, storage, ANN, "cup", "ann/a", now),
+        partial(entry.enter, storage, ANN, "cup", "ann/a", now, nobody_asked),
         partial(entry.withdraw, storage, ANN, "cup", "ann/a", now),
         partial(revoke_version, storage, ANN, "ann/a", now),
     ):

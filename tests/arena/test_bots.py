@@ -1,6 +1,7 @@
 """Owners, bots, versions and their tokens."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from sqlmodel import select
@@ -108,7 +109,7 @@ def test_name_when_without_a_number_then_it_is_the_newest_good_version(storage: 
         versions.register_version(storage, ROOT, "ann/a", NOW)
     versions.revoke_version(storage, ROOT, "ann/a@3", NOW)
     with storage.read() as tx:
-        assert [version.name for version in versions.find_versions(tx, ["ann/a", "ann/a@3"])] == [
+        assert [version.name for version in versions.find_versions(tx, ["ann/a", "ann/a@3"], NOW)] == [
             "ann/a@2",
             "ann/a@3",
         ]
@@ -143,11 +144,11 @@ def test_names_when_there_are_more_than_one_query_takes_then_each_has_its_versio
     expected = [name if "@" in name else f"{name}@2" for name in names]
     assert len(names) > versions.AT_ONCE
     with storage.read() as tx:
-        assert [version.name for version in versions.find_versions(tx, names)] == expected
+        assert [version.name for version in versions.find_versions(tx, names, NOW)] == expected
         with pytest.raises(UnknownError, match="no bot 'owner-1/nobody'"):
-            versions.find_versions(tx, [*names, "owner-1/nobody", "neither"])
+            versions.find_versions(tx, [*names, "owner-1/nobody", "neither"], NOW)
         with pytest.raises(SpecError, match="'neither' is neither owner/bot nor owner/bot@number"):
-            versions.find_versions(tx, [*names, "neither", "owner-1/nobody"])
+            versions.find_versions(tx, [*names, "neither", "owner-1/nobody"], NOW)
 
 
 def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) -> None:
@@ -158,7 +159,32 @@ def test_name_when_all_versions_are_revoked_then_that_is_said(storage: Storage) 
         newest = versions.register_version(storage, ROOT, "ann/a", NOW).name
         versions.revoke_version(storage, ROOT, newest, NOW)
         with storage.read() as tx, pytest.raises(StateError, match=f"^{message}; register another version"):
-            versions.find_versions(tx, ["ann/a"])
+            versions.find_versions(tx, ["ann/a"], NOW)
+
+
+def test_name_when_the_newest_token_has_expired_then_it_is_a_version_whose_token_is_valid(
+    storage: Storage,
+) -> None:
+    versions.register_version(storage, ROOT, "ann/a", NOW)
+    versions.register_version(storage, ROOT, "ann/a", NOW, expires_in=1)
+    for days, named in ((0, "ann/a@2"), (1, "ann/a@1")):
+        with storage.read() as tx:
+            [found] = versions.find_versions(tx, ["ann/a"], NOW + timedelta(days=days))
+            assert found.name == named
+
+
+def test_name_when_all_tokens_have_expired_then_that_is_said_and_the_newest_can_be_given_another(
+    storage: Storage,
+) -> None:
+    for _ in range(2):
+        versions.register_version(storage, ROOT, "ann/a", NOW, expires_in=1)
+    later = NOW + timedelta(days=1)
+    told = "^the token of ann/a@2 has expired; give it a new one with: arena bot rotate ann/a@2$"
+    with storage.read() as tx, pytest.raises(StateError, match=told):
+        versions.find_versions(tx, ["ann/a"], later)
+    assert versions.rotate_version(storage, ROOT, "ann/a", later).name == "ann/a@2"
+    with storage.read() as tx:
+        assert [one.name for one in versions.find_versions(tx, ["ann/a"], later)] == ["ann/a@2"]
 
 
 def test_language_when_given_then_it_is_listed(storage: Storage) -> None:
@@ -178,4 +204,4 @@ def test_language_when_it_is_none_then_nothing_is_registered(storage: Storage, l
 def test_name_when_unknown_then_it_is_quoted(storage: Storage, name: str) -> None:
     versions.register_version(storage, ROOT, "ann/a", NOW)
     with storage.read() as tx, pytest.raises(UnknownError, match=f"no bot '{name}'"):
-        versions.find_versions(tx, [name])
+        versions.find_versions(tx, [name], NOW)

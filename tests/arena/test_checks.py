@@ -6,6 +6,7 @@ from sqlmodel import select
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.errors import SpecError, StateError, UnknownError
+from arena.matches.referees import nobody_asked
 from arena.models import BotVersion
 from arena.tournaments import creation, lifecycle, overview
 from tests.arena.fakes import ROOT
@@ -46,10 +47,10 @@ def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(
     creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())
     store_check(world.storage, ROOT, names[4], {}, False, world.clock())
     with pytest.raises(SpecError, match=f"^entrants: {names[4]} has not passed the check: "):
-        lifecycle.start(world.storage, ROOT, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     assert world.status().state == "created"
     store_check(world.storage, ROOT, names[4], {}, True, world.clock())
-    assert lifecycle.start(world.storage, ROOT, "cup", world.clock()).state == "running"
+    assert lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked).state == "running"
 
 
 def test_tournament_when_it_does_not_require_checks_then_anyone_plays(world: World) -> None:

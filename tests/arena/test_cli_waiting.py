@@ -15,8 +15,8 @@ from rich.console import Console
 from arena.bots import versions
 from arena.cli.watch import follow
 from arena.matches.leases import Claim, claim, hand_back
-from arena.matches.referees import Answer
-from arena.rounds.waiting import Ask, asker, nobody_asked, obstacles
+from arena.matches.referees import Answer, Ask, asker, nobody_asked
+from arena.rounds.waiting import obstacles
 from arena.settings import load_settings
 from arena.tournaments import lifecycle
 from referee.client import RefereeStatus

@@ -7,6 +7,7 @@ import pytest
 
 from arena.errors import SpecError, StateError
 from arena.exports.parts import digest
+from arena.matches.referees import nobody_asked
 from arena.models import Tournament
 from arena.tournaments import creation, entry, lifecycle
 from referee.deals.shuffle import deal_seed, luck, session_seed
@@ -35,7 +36,7 @@ def lock(world: World) -> None:
 
 
 def start(world: World, value: str | None = None) -> None:
-    lifecycle.start(world.storage, ROOT, "cup", world.clock(), value)
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked, value)
 
 
 def test_commitment_when_started_then_it_is_the_digest_of_the_head_and_bots_get_it(world: World) -> None:
@@ -69,11 +70,11 @@ def test_lock_when_created_then_nobody_enters_and_the_head_stays_as_it_is(world:
     lock(world)
     locked = world.status().commitment
     with pytest.raises(StateError, match="locked: bots can enter again once it has started"):
-        entry.enter(world.storage, ROOT, "cup", late, world.clock())
+        entry.enter(world.storage, ROOT, "cup", late, world.clock(), nobody_asked)
     with pytest.raises(StateError, match="locked already"):
         lock(world)
     start(world)
-    entry.enter(world.storage, ROOT, "cup", late, world.clock())
+    entry.enter(world.storage, ROOT, "cup", late, world.clock(), nobody_asked)
     assert world.status().commitment == locked
     assert len(head_of(world)["entrants"]) == 8
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from sqlmodel import col, select
 
+from arena.matches.referees import nobody_asked
 from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.storage import Storage, Transaction
 from arena.tournaments import entry
@@ -47,7 +48,7 @@ def test_bot_when_it_enters_between_rounds_then_it_plays_from_the_round_that_it_
     names = world.register(12)
     cup = world.tournament_of(names[:11], format="swiss", rounds=3)
     world.advance(cup.id)
-    assert entry.enter(world.storage, ROOT, "cup", names[11], world.clock()) == 2
+    assert entry.enter(world.storage, ROOT, "cup", names[11], world.clock(), nobody_asked) == 2
     assert names[11] not in seated(world, 1)
     world.finish(cup.id)
     assert world.status().state == "finished"
@@ -75,7 +76,7 @@ def test_bot_when_it_enters_while_a_round_is_paired_then_that_round_has_it(world
     told = []
     late = Interrupted(
         world.storage,
-        lambda: told.append(entry.enter(world.storage, ROOT, "cup", names[11], world.clock())),
+        lambda: told.append(entry.enter(world.storage, ROOT, "cup", names[11], world.clock(), nobody_asked)),
     )
     world.advance(cup.id, storage=late)
     world.finish(cup.id)

@@ -10,6 +10,7 @@ from arena.errors import LeaseLost, StateError
 from arena.matches import leases
 from arena.matches.leases import Claim
 from arena.matches.playing import Run
+from arena.matches.referees import nobody_asked
 from arena.models import Match, MatchState, Seat, Session
 from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
@@ -196,7 +197,7 @@ def test_play_when_refused_then_the_tournament_halts_and_says_why(world: World, 
 
 def test_start_when_the_tournament_had_failed_then_it_goes_on(world: World, match_id: int) -> None:
     world.play(match_id, stops_after(1, MatchRefused("no")))
-    again = lifecycle.start(world.storage, ROOT, "cup", world.clock())
+    again = lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     assert (again.state, again.problem, again.waiting) == ("running", None, ())
     world.finish(again.id)
     assert (world.status().state, world.status().sessions_done) == ("finished", 3)
@@ -233,7 +234,7 @@ def test_cancel_when_rounds_are_unfinished_then_they_are_not_rated_and_nothing_g
     with pytest.raises(StateError, match="cancelled already"):
         lifecycle.cancel(world.storage, ROOT, "cup", world.clock())
     with pytest.raises(StateError, match="cannot be started"):
-        lifecycle.start(world.storage, ROOT, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 
 
 def test_progress_when_it_comes_often_then_the_lease_is_renewed_now_and_then(

@@ -7,6 +7,7 @@ import pytest
 from arena.errors import StateError, UnknownError
 from arena.matches import playing
 from arena.matches.playing import Run, never_held
+from arena.matches.referees import nobody_asked
 from arena.models import MatchState
 from arena.tournaments import creation, entry, lifecycle
 from referee.errors import MatchRefused, RefereeUnavailable
@@ -210,7 +211,7 @@ def _bring_to(world: World, state: str) -> None:
     cup = creation.create(world.storage, ROOT, spec, world.clock())
     if state == "created":
         return
-    lifecycle.start(world.storage, ROOT, "cup", world.clock())
+    lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     if state == "paused":
         pause(world)
     elif state == "cancelled":
@@ -232,7 +233,7 @@ def _refuses(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]
 def test_paused_tournament_when_started_or_cancelled_then_it_is_resumed_only_by_name(world: World) -> None:
     _bring_to(world, "paused")
     with pytest.raises(StateError, match="tournament cup is paused; it cannot be started; resume it"):
-        lifecycle.start(world.storage, ROOT, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     assert lifecycle.cancel(world.storage, ROOT, "cup", world.clock()).state == "cancelled"
 
 
@@ -246,7 +247,7 @@ def test_paused_tournament_when_entered_or_left_then_that_holds_after_it(world: 
     cup = world.tournament(8, format="swiss", rounds=2)
     pause(world)
     late = world.register(9)[8]
-    assert entry.enter(world.storage, ROOT, "cup", late, world.clock()) == 1
+    assert entry.enter(world.storage, ROOT, "cup", late, world.clock(), nobody_asked) == 1
     assert entry.withdraw(world.storage, ROOT, "cup", "owner-0/bot-0@1", world.clock()) == 0
     resume(world)
     world.finish(cup.id)

@@ -9,6 +9,7 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.errors import SpecError
+from arena.matches.referees import nobody_asked
 from arena.models import BotVersion, Entrant, Match, Round, Seat
 from arena.rounds.advance import everyone, pair_batch
 from arena.storage import Storage
@@ -92,11 +93,11 @@ def test_entry_when_it_is_one_too_many_of_its_owner_then_it_is_refused(world: Wo
     register(world, "ann/x", "hal/i", "ida/j", "jon/k", "kim/l")
     refused = r"entrants: ann has 3 bots \(ann/a@1, ann/b@1, ann/x@1\), and there are 2 tables of 4 for 9"
     with pytest.raises(SpecError, match=refused):
-        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock())
+        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock(), nobody_asked)
     for late in ("hal/i", "ida/j", "jon/k"):
-        entry.enter(world.storage, ROOT, "cup", late, world.clock())
+        entry.enter(world.storage, ROOT, "cup", late, world.clock(), nobody_asked)
     assert (
-        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
+        entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock(), nobody_asked) == 1
     )  # the twelfth, for three tables
     world.finish(cup.id)
     assert_apart(world)
@@ -106,13 +107,13 @@ def test_entry_when_another_of_its_owner_has_withdrawn_then_it_is_taken(world: W
     world.tournament_of(eight(world), format="swiss", rounds=2, **APART)
     entry.withdraw(world.storage, ROOT, "cup", "ann/a", world.clock())
     register(world, "ann/x")
-    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
+    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock(), nobody_asked) == 1
 
 
 def test_entry_when_it_is_allowed_then_any_bot_is_taken(world: World) -> None:
     world.tournament_of(eight(world), format="swiss", rounds=2)
     register(world, "ann/x")
-    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock()) == 1
+    assert entry.enter(world.storage, ROOT, "cup", "ann/x", world.clock(), nobody_asked) == 1
 
 
 def test_withdrawal_when_an_owner_then_has_too_many_then_its_bots_take_turns(world: World) -> None:
@@ -173,7 +174,7 @@ def test_batch_when_too_few_owners_are_free_then_no_round_opens_until_another_co
     assert not batch(world, world.storage, cup.id)
     assert (world.status().round, tables(world)) == (0, {})
     register(world, "hal/i")
-    entry.enter(world.storage, ROOT, "cup", "hal/i", world.clock())
+    entry.enter(world.storage, ROOT, "cup", "hal/i", world.clock(), nobody_asked)
     assert batch(world, world.storage, cup.id)
     [table] = tables(world).values()
     assert {"bob/c@1", "cy/d@1", "hal/i@1"} < set(table)

@@ -8,6 +8,7 @@ from sqlmodel import col, func, select
 
 from arena.bots import versions
 from arena.bots.checks import store_check
+from arena.errors import StateError
 from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
 from arena.messages import RUN_MATCH
@@ -93,7 +94,29 @@ def test_league_when_nine_weeks_pass_then_bots_rise_fall_leave_come_and_sit_out(
     ninth = league.week(11)
     assert (ninth.number, ninth.started_at) == (9, START + 10 * WEEK)
     assert "ann/a" in members(ninth)[1]
-    assert [season.number for season in overview.history(world.storage, "winter")] == list(range(9, 0, -1))
+    assert [season.number for season in overview.history(world.storage, "winter", world.clock())] == list(
+        range(9, 0, -1)
+    )
+
+
+def test_member_when_its_token_has_expired_then_it_sits_out_until_it_has_another(league: LeagueWorld) -> None:
+    world = league.world
+    versions.rotate_version(world.storage, ROOT, FOUNDERS[0], world.clock(), expires_in=2)
+    world.clock.now = START + timedelta(days=2)
+    [sits_out] = [one for one in league.show().outside if one.problem]
+    assert (sits_out.name, sits_out.problem) == (FOUNDERS[0], "its token has expired")
+    league.beat()
+    assert FOUNDERS[0] not in [name for division in members(league.season()) for name in division]
+    versions.rotate_version(world.storage, ROOT, FOUNDERS[0], world.clock())
+    assert [one.problem for one in league.show().outside] == [None]
+
+
+def test_join_when_the_token_has_expired_then_it_is_refused(league: LeagueWorld) -> None:
+    world = league.world
+    versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1)
+    world.clock.now += timedelta(days=2)
+    with pytest.raises(StateError, match=r"^ann/a: its token has expired$"):
+        membership.join(world.storage, ROOT, "winter", "ann/a", world.clock())
 
 
 def test_season_when_it_is_not_due_then_nothing_starts(league: LeagueWorld) -> None:

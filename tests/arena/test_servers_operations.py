@@ -11,6 +11,7 @@ from pathlib import Path
 
 from arena.bots import versions
 from arena.cli.local import arena_command
+from arena.matches.referees import nobody_asked
 from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.settings import PREFIX, load_settings
@@ -92,7 +93,9 @@ def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cl
                 supervisor.start(f"bot{number}", [sys.executable, str(SAMPLE_BOTS / "greedy.py")], variables)
             cup = {"name": "cup", "format": "round-robin", "rounds": 2, "ruleset": "chinese", "sessions": 4}
             creation.create(storage, ROOT, make_spec(cup | {"deals": 2, "entrants": BOTS}), utc_now())
-            lifecycle.start(storage, ROOT, "cup", utc_now())  # nobody wakes a worker: the beat does
+            lifecycle.start(
+                storage, ROOT, "cup", utc_now(), nobody_asked
+            )  # nobody wakes a worker: the beat does
             wait_for(lambda: overview.status(storage, "cup").ended, meanwhile=supervisor.check)
             assert overview.status(storage, "cup").state == "finished"
             check = [*arena_command("doctor")]

@@ -14,6 +14,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.bots.versions import find_versions
+from arena.matches.referees import nobody_asked
 from arena.models import (
     Entrant,
     Match,
@@ -101,7 +102,7 @@ def leave_a_match_out(tx: Transaction) -> None:
 
 
 def invent_an_entrant(tx: Transaction) -> None:
-    [version] = find_versions(tx, ["owner-9/bot-9"])
+    [version] = find_versions(tx, ["owner-9/bot-9"], None)
     tx.add(Entrant(tournament_id=1, version_id=version.id, number=10))
 
 
@@ -331,7 +332,9 @@ def test_two_tournaments_of_one_seed_are_found_when_both_exports_are_given(world
     for name in ("one", "two"):
         spec = world.spec(names, name=name, sessions=1, deals=1)
         creation.create(world.storage, ROOT, spec, world.clock(), SEED)
-        world.finish(lifecycle.start(world.storage, ROOT, name, world.clock()).id, play_by_table)
+        world.finish(
+            lifecycle.start(world.storage, ROOT, name, world.clock(), nobody_asked).id, play_by_table
+        )
     reports = [check(lines_of(world, name)) for name in ("one", "two")]
     assert [report.problem for report in reports] == [None, None]
     assert check_links(reports) == "two: has the seed of one"

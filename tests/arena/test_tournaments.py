@@ -1,9 +1,13 @@
 """Creating tournaments, and what is refused."""
 
+from datetime import timedelta
+from functools import partial
+
 import pytest
 
 from arena.bots import versions
 from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.matches.referees import nobody_asked
 from arena.tournaments import creation, lifecycle, overview
 from referee.deals.shuffle import seed_hash
 from tests.arena.fakes import ROOT
@@ -75,14 +79,23 @@ def test_create_when_the_name_is_taken_then_that_is_said(world: World) -> None:
         creation.create(world.storage, ROOT, spec, world.clock())
 
 
+def test_entrant_when_its_token_has_expired_then_nothing_is_created(world: World) -> None:
+    names = world.register(4)
+    name = versions.register_version(world.storage, ROOT, "ann/a", world.clock(), expires_in=1).name
+    world.clock.now += timedelta(days=2)
+    with pytest.raises(SpecError, match=r"^entrants: the token of ann/a@1 has expired$"):
+        creation.create(world.storage, ROOT, world.spec([*names, name]), world.clock())
+    assert overview.list_tournaments(world.storage) == []
+
+
 def test_start_when_it_runs_already_then_that_is_said(world: World) -> None:
     world.tournament(4)
     with pytest.raises(StateError, match="tournament cup is running; it cannot be started"):
-        lifecycle.start(world.storage, ROOT, "cup", world.clock())
+        lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
 
 
 def test_tournament_when_unknown_then_it_is_quoted(world: World) -> None:
-    for command in (lifecycle.start, lifecycle.cancel):
+    for command in (partial(lifecycle.start, ask=nobody_asked), lifecycle.cancel):
         with pytest.raises(UnknownError, match="no tournament 'cap'"):
             command(world.storage, ROOT, "cap", world.clock())
     with pytest.raises(UnknownError, match="no tournament 'cap'"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from arena.matches.referees import nobody_asked
 from arena.tournaments import creation, entry, lifecycle
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
 from tests.arena.fakes import ROOT
@@ -47,7 +48,7 @@ def test_pairings_with_late_entry_and_withdrawal_are_found_again(world: World) -
     names = world.register(9)
     started = world.tournament_of(names[:8], **SHORT, format="swiss", rounds=3)
     world.advance(started.id)
-    entry.enter(world.storage, ROOT, "cup", names[8], world.clock())
+    entry.enter(world.storage, ROOT, "cup", names[8], world.clock(), nobody_asked)
     entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     lifecycle.pause(world.storage, ROOT, "cup", world.clock())
     lifecycle.resume(world.storage, ROOT, "cup", world.clock())
@@ -71,7 +72,7 @@ def test_knockout_that_bots_leave_is_right(world: World) -> None:
     names = world.register(9)
     creation.create(world.storage, ROOT, world.spec(names, **SHORT, format="knockout"), world.clock())
     entry.withdraw(world.storage, ROOT, "cup", names[1], world.clock())
-    started = lifecycle.start(world.storage, ROOT, "cup", world.clock())
+    started = lifecycle.start(world.storage, ROOT, "cup", world.clock(), nobody_asked)
     world.advance(started.id)
     entry.withdraw(world.storage, ROOT, "cup", names[2], world.clock())
     world.finish(started.id, play_by_table)
@@ -119,7 +120,7 @@ def test_what_is_left_out_or_moved_is_found_though_digests_are_made_anew(
     names = world.register(9)
     started = world.tournament_of(names[:8], **SHORT, format="swiss", rounds=3)
     world.advance(started.id)
-    entry.enter(world.storage, ROOT, "cup", names[8], world.clock())
+    entry.enter(world.storage, ROOT, "cup", names[8], world.clock(), nobody_asked)
     entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
     world.finish(started.id, play_by_table)
     changed = change([json.loads(line) for line in lines_of(world)])

@@ -4,6 +4,7 @@ import pytest
 
 from arena.bots import versions
 from arena.errors import StateError, UnknownError
+from arena.matches.referees import nobody_asked
 from arena.tournaments import entry
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
@@ -39,7 +40,7 @@ def test_withdrawal_when_the_token_is_revoked_then_the_bot_leaves(swiss: World) 
 
 def test_withdrawal_when_two_versions_play_then_one_has_to_be_named(swiss: World) -> None:
     versions.register_version(swiss.storage, ROOT, "ann/a", swiss.clock())
-    entry.enter(swiss.storage, ROOT, "cup", "ann/a@2", swiss.clock())
+    entry.enter(swiss.storage, ROOT, "cup", "ann/a@2", swiss.clock(), nobody_asked)
     with pytest.raises(StateError, match=r"^2 versions of ann/a are in .* cup; name one: ann/a@1, ann/a@2$"):
         withdraw(swiss, "ann/a")
     assert withdraw(swiss, "ann/a@1") == 0

@@ -11,6 +11,7 @@ from arena.bots import versions
 from arena.keys import register_key
 from arena.matches import playing
 from arena.matches.playing import Run
+from arena.matches.referees import nobody_asked
 from arena.models import (
     BotVersion,
     Entrant,
@@ -64,7 +65,7 @@ class World:
         spec = self.spec(entrants, **fields)
         seed = SEED if spec.name == "cup" else sha256(spec.name.encode()).digest()
         creation.create(self.storage, ROOT, spec, self.clock(), seed)
-        return lifecycle.start(self.storage, ROOT, spec.name, self.clock())
+        return lifecycle.start(self.storage, ROOT, spec.name, self.clock(), nobody_asked)
 
     def status(self, name: str = "cup") -> TournamentStatus:
         return overview.status(self.storage, name)

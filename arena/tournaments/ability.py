@@ -1,33 +1,33 @@
 """Whether the bots of a tournament can play in it, as far as the connected ones have said."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError
-from arena.matches.referees import find_too_few, find_unable
+from arena.matches.referees import Ask, find_too_few, find_unable
 from arena.models import BotVersion, Entrant, StoredRuleset
-from arena.rounds.waiting import Ask
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
 
-def require_able(storage: Storage, name: str, ask: Ask, bot: str = "") -> None:
+def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> None:
     """Raise SpecError if a connected bot has said that it cannot play the ruleset, or takes too few sessions.
 
     With ``bot``, only that one is asked about; it need not have entered. A bot that is not connected, or
     whose referee does not answer, is not refused: it gets a notice once its match waits for it.
-    Raise UnknownError if there is no such tournament or bot.
+    Raise UnknownError if there is no such tournament or bot, StateError if no token of it is valid.
     """
-    unable = describe_unable(storage, name, ask, bot)
+    unable = describe_unable(storage, name, now, ask, bot)
     if unable:
         others = len(unable) - 1
         more = f" (and {others} {'others' if others > 1 else 'other'} cannot either)" if others else ""
         raise SpecError("entrants", f"{unable[0]}{more}")
 
 
-def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> list[str]:
+def describe_unable(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> list[str]:
     """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play in it.
 
     Raise UnknownError if there is no such tournament or bot.
@@ -35,7 +35,7 @@ def describe_unable(storage: Storage, name: str, ask: Ask, bot: str = "") -> lis
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
-        versions = find_versions(tx, [bot]) if bot else _entrants(tx, tournament.id)
+        versions = find_versions(tx, [bot], now) if bot else _entrants(tx, tournament.id)
         names = {version.id: version.name for version in versions}
         label, content = ruleset.label, ruleset.content
         least = tournament.min_sessions
