@@ -82,6 +82,14 @@ class EntrantLine(Value):
     """The first round that it plays."""
     withdrawn_after: int | None
     """The last round that it plays; None: it stays."""
+    absences: tuple[tuple[int, int], ...]
+    """Rounds that it missed between withdrawing and entering again: the first and the last of each time."""
+
+    def plays_in(self, round: int) -> bool:
+        """Return whether it plays in a round, or sits out there: it has come, and not withdrawn."""
+        gone = self.withdrawn_after is not None and round > self.withdrawn_after
+        away = any(first <= round <= last for first, last in self.absences)
+        return self.entered_at_round <= round and not gone and not away
 
 
 class Place(Value):

@@ -111,6 +111,7 @@ def _tournament(
                 "owner": owner_of(entrant.name),
                 "entered_at_round": rows[entrant.number].entered_at_round,
                 "withdrawn_after": rows[entrant.number].withdrawn_after,
+                "absences": rows[entrant.number].absences,
             }
             for entrant in entrants
         ],

@@ -127,6 +127,8 @@ class Entrant(SQLModel, table=True):
     """Number of the last round that it plays; NULL: it stays to the end."""
     entered_at_round: int = 1
     """Number of the first round that it plays."""
+    absences: list[list[int]] = Field(default_factory=list, sa_type=JSON)
+    """Rounds that it missed until it entered again: the first and the last of each time."""
 
 
 class Round(SQLModel, table=True):

@@ -39,8 +39,12 @@ def list_entrants(tx: Transaction, tournament: Tournament) -> list[EntrantInfo]:
 def present_in(tx: Transaction, tournament: Tournament, round: int) -> list[int]:
     """Return the entrants that play in this round, by number: those that have come and not withdrawn."""
     there = (
-        select(Entrant.number)
+        select(Entrant.number, Entrant.absences)
         .where(Entrant.tournament_id == tournament.id, col(Entrant.entered_at_round) <= round)
         .where(col(Entrant.withdrawn_after).is_(None) | (col(Entrant.withdrawn_after) >= round))
     )
-    return list(tx.exec(there.order_by(col(Entrant.number))))
+    return [
+        number
+        for number, absences in tx.exec(there.order_by(col(Entrant.number)))
+        if not any(first <= round <= last for first, last in absences)
+    ]

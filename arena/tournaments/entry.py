@@ -35,10 +35,10 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
         [version] = find_versions(tx, [bot], now)
         mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
         entrant = tx.exec(select(Entrant).where(*mine)).first()
-        if entrant is not None:
+        if entrant is not None and entrant.withdrawn_after is None:
             raise TakenError(f"{version.name} is in tournament {name} already")
         _check_entry(tx, tournament, version, now)
-        entrant = _anew(tx, tournament, version)
+        entrant = _again(tournament, entrant) if entrant else _anew(tx, tournament, version)
         tx.add(entrant)
         tx.flush()
         first = tournament.paired + 1
@@ -73,6 +73,15 @@ def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entra
         number=last + 1,
         entered_at_round=tournament.paired + 1,
     )
+
+
+def _again(tournament: Tournament, entrant: Entrant) -> Entrant:
+    """Return an entrant that has withdrawn, back among the others."""
+    assert entrant.withdrawn_after is not None
+    if entrant.withdrawn_after < tournament.paired:
+        entrant.absences = [*entrant.absences, [entrant.withdrawn_after + 1, tournament.paired]]
+    entrant.withdrawn_after = None
+    return entrant
 
 
 def _staying(tx: Transaction, tournament: Tournament) -> Sequence[str]:

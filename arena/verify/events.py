@@ -1,6 +1,6 @@
 """What happened to a tournament on the way: the chain of its events, and what follows from them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from arena.exports.lines import Lines
@@ -35,14 +35,26 @@ class Course:
     """By round and table, for each session of which attempts came to nothing, how many."""
 
 
+@dataclass(slots=True)
+class _Stay:
+    """When an entrant plays, by the head and the events."""
+
+    bot: str
+    first: int
+    """Its first round."""
+    last: int | None = None
+    """The round after which it withdrew; None: it is there."""
+    absences: tuple[tuple[int, int], ...] = ()
+    """The first and the last of the rounds that it missed before it entered again, each time."""
+
+
 def check_events(lines: Lines, report: Report, head: Head) -> Course:
     """Take the events; each must be able to follow the one before, and the entrants be theirs.
 
     Raise Difference.
     """
     course, previous, number = Course(), head.part.digest, 0
-    late: list[tuple[str, int]] = []
-    gone: dict[int, int] = {one.number: 0 for one in head.part.entrants if one.withdrawn}
+    stays = [_Stay(one.bot, 1, 0 if one.withdrawn else None) for one in head.part.entrants]
     while lines.next_is(EventPart):
         event, number = lines.take_part(EventPart), number + 1
         lines.same("number", event.number, number)
@@ -51,9 +63,9 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         check_time(lines, "at", event.at)
         _check_state(lines, head, course, event)
         if event.event == "entered":
-            late.append((str(event.details.get("bot")), _whole(lines, event, "first_round")))
+            _enter(lines, event, stays)
         elif event.event == "withdrew":
-            gone[_whole(lines, event, "entrant")] = _whole(lines, event, "last_round")
+            _withdraw(lines, event, stays)
         elif event.event == "key_added":
             note_added_key(lines, report, event)
         elif event.event == "stopped":
@@ -62,7 +74,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
             _note_void(lines, head, course, event)
         lines.close(event)
         previous = event.digest
-    _check_entrants(lines, head, late, gone)
+    _check_entrants(lines, head, stays)
     if course.state != head.tournament.state:
         raise lines.wrong(
             f"the events leave the tournament {course.state}, but it is said to be {head.tournament.state}"
@@ -105,9 +117,39 @@ def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> No
         void[session] = attempt
 
 
-def _check_entrants(lines: Lines, head: Head, late: list[tuple[str, int]], gone: Mapping[int, int]) -> None:
-    """Check that the entrants are those of the head and of the events, and left when these say."""
-    expected = [(one.bot, 1) for one in head.part.entrants] + late
+def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:
+    """Let an entrant in: the next one, or again one that has withdrawn."""
+    number, first = _whole(lines, event, "entrant"), _whole(lines, event, "first_round")
+    bot = event.details.get("bot")
+    if number == len(stays) + 1:
+        stays.append(_Stay(str(bot), first))
+        return
+    stay = _numbered(lines, stays, number)
+    if stay.last is None or stay.bot != bot:
+        raise lines.wrong(f"details.entrant: {number} is {stay.bot}, which cannot enter as {bot}")
+    if first <= stay.last:
+        raise lines.wrong(f"details.first_round: is {first}, and it withdrew after round {stay.last}")
+    if first > stay.last + 1:
+        stay.absences += ((stay.last + 1, first - 1),)
+    stay.last = None
+
+
+def _withdraw(lines: Lines, event: EventPart, stays: Sequence[_Stay]) -> None:
+    stay = _numbered(lines, stays, _whole(lines, event, "entrant"))
+    if stay.last is not None:
+        raise lines.wrong(f"details.entrant: {stay.bot} has withdrawn already")
+    stay.last = _whole(lines, event, "last_round")
+
+
+def _numbered(lines: Lines, stays: Sequence[_Stay], number: int) -> _Stay:
+    if not 1 <= number <= len(stays):
+        raise lines.wrong(f"details.entrant: there is no entrant {number} yet")
+    return stays[number - 1]
+
+
+def _check_entrants(lines: Lines, head: Head, stays: Sequence[_Stay]) -> None:
+    """Check that the entrants are those of the head and of the events, and came and left when these say."""
+    expected = [(stay.bot, stay.first) for stay in stays]
     given = [(one.bot, one.entered_at_round) for one in head.tournament.entrants]
     if given != expected:
         at = next(
@@ -115,9 +157,10 @@ def _check_entrants(lines: Lines, head: Head, late: list[tuple[str, int]], gone:
             min(len(given), len(expected)),
         )
         raise lines.wrong(f"entrants.{at}: does not match the head and the events")
-    for entrant in head.tournament.entrants:
-        if entrant.withdrawn_after != gone.get(entrant.number):
-            raise lines.wrong(f"entrants.{entrant.number - 1}.withdrawn_after: does not match the events")
+    for at, (entrant, stay) in enumerate(zip(head.tournament.entrants, stays, strict=True)):
+        for name, value in (("withdrawn_after", stay.last), ("absences", stay.absences)):
+            if getattr(entrant, name) != value:
+                raise lines.wrong(f"entrants.{at}.{name}: does not match the events")
 
 
 def _whole(lines: Lines, event: EventPart, name: str) -> int:

@@ -47,12 +47,7 @@ class Pairings:
         """Return the next round; None: there is none."""
         if not self._planned:
             number = len(self._played) + 1
-            present = [
-                one.number
-                for one in self._head.tournament.entrants
-                if one.entered_at_round <= number
-                and (one.withdrawn_after is None or one.withdrawn_after >= number)
-            ]
+            present = [one.number for one in self._head.tournament.entrants if one.plays_in(number)]
             course = self._course(number, present, outcomes)
             self._planned = self._head.format.next(self._head.setup, course)
         return self._planned.pop(0) if self._planned else None

@@ -103,8 +103,7 @@ class Rounds:
             if number not in head.names:
                 raise lines.wrong(f"tables, byes: there is no entrant {number}")
             entrant = head.tournament.entrants[number - 1]
-            last = entrant.withdrawn_after
-            if part.round < entrant.entered_at_round or (last is not None and part.round > last):
+            if not entrant.plays_in(part.round):
                 raise lines.wrong(f"tables, byes: entrant {number} does not play in this round")
         if len(set(everyone)) < len(everyone):
             raise lines.wrong("tables, byes: an entrant is listed twice")

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlmodel import select
 
+from arena.errors import TakenError
 from arena.leagues import applying
 from arena.leagues.seasons import start_season
 from arena.matches.leases import claim, hand_back
-from arena.models import League, Match, MatchState, Rating, Season, TournamentEvent
+from arena.matches.referees import nobody_asked
+from arena.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
 from arena.ratings.rebuild import mend, rebuild
 from arena.storage import Storage, migrate
-from arena.tournaments import lifecycle
+from arena.tournaments import entry, lifecycle
 from tests.arena import servers
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
@@ -62,6 +65,28 @@ def test_match_when_it_is_claimed_while_it_is_handed_out_then_no_message_is_note
         match = tx.get_one(Match, 1)
         assert (match.state, match.handed_out_at) == (MatchState.RUNNING, None)
     assert world.messages == []
+
+
+def test_bot_when_it_enters_again_twice_at_once_then_it_comes_back_once(world: World) -> None:
+    names = world.register(9)
+    cup = world.tournament_of(names, format="swiss", rounds=3)
+    entry.withdraw(world.storage, ROOT, "cup", names[0], world.clock())
+    world.advance(cup.id)
+    enter = partial(entry.enter, world.storage, ROOT, "cup", names[0], world.clock(), nobody_asked)
+    told = []
+    with (
+        once_at("UPDATE tournaments SET advanced_at", lambda: told.append(enter())),
+        pytest.raises(TakenError, match="is in tournament cup already"),
+    ):
+        enter()
+    assert told == [2]
+    with world.storage.read() as tx:
+        assert tx.exec(select(Entrant.absences).where(Entrant.number == 1)).one() == [[1, 1]]
+        assert [event.kind for event in tx.exec(select(TournamentEvent))] == [
+            "started",
+            "withdrew",
+            "entered",
+        ]
 
 
 def check_cancelled_while_void(world: World, postgres: Postgres, act: Callable[[], object]) -> None:
