@@ -259,7 +259,8 @@ async def test_start_when_the_token_is_unknown_then_it_ends_with_the_reason(node
     ("environment", "message"),
     [
         ({}, "ARENA_TOKEN: not set; it is the token that `arena bot register` printed"),
-        ({"ARENA_REFEREE": "here"}, 'ARENA_REFEREE: "here" is not HOST:PORT'),
+        ({"ARENA_REFEREE": "here"}, 'ARENA_REFEREE: "here" is not an address: it takes a host and a port'),
+        ({"ARENA_REFEREE": "::1"}, 'ARENA_REFEREE: "::1" is not an address: it takes a host and a port'),
         ({"ARENA_REFEREE": ","}, "ARENA_REFEREE: names no referee"),
         ({"ARENA_TLS_CA": "/no/such/file"}, "ARENA_TLS_CA: ENOENT: no such file or directory"),
         ({"ARENA_TLS_CA": os.devnull}, "ARENA_TLS_CA: "),
@@ -295,6 +296,24 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     plain = ("-addext", "basicConstraints=critical,CA:FALSE")
     run(*new, *signed, *names, *plain, "-keyout", str(made.key), "-out", str(made.certificate))
     return made
+
+
+async def test_bot_when_only_one_side_uses_tls_then_it_says_which(
+    node: str, certificates: Certificates
+) -> None:
+    certificate, key = certificates.certificate.read_bytes(), certificates.key.read_bytes()
+    options = ServerOptions(tls=ServerTls(certificate, key), drain_seconds=0)
+    environment = {"ARENA_TOKEN": "bot-1"}
+    async with (
+        referee(options=options) as address,
+        started(node, ARENA_REFEREE=address, **environment) as bot,
+    ):
+        told = f"referee {address}: it uses TLS, and this side does not: set ARENA_TLS_CA"
+        await until(lambda: any(told in line for line in bot.lines))
+    environment["ARENA_TLS_CA"] = str(certificates.authority)
+    async with referee() as address, started(node, ARENA_REFEREE=address, **environment) as bot:
+        told = f"referee {address}: it does not use TLS, and this side does: leave ARENA_TLS_CA out"
+        await until(lambda: any(told in line for line in bot.lines))
 
 
 async def test_session_when_the_referee_asks_for_certificates_then_it_is_played(

@@ -67,12 +67,21 @@ func (t *table) take(event *pb.Event) *pb.Move {
 	case event.GetSessionEnded() != nil:
 		delete(t.seats, event.GetSessionEnded().GetSession())
 	case event.GetFault() != nil:
-		fault := event.GetFault()
-		t.log.Warn("fault", "reason", fault.GetReason(), "faults", fault.GetFaults(), "limit", fault.GetFaultLimit())
+		t.fault(event.GetFault())
 	case event.GetNotice() != nil:
 		t.log.Info("notice", "text", event.GetNotice().GetText())
 	}
 	return nil
+}
+
+func (t *table) fault(fault *pb.Fault) {
+	log := t.log
+	if seat := t.seats[fault.GetSession()]; seat != nil {
+		log = log.With("session", seat.session.Started.GetSessionId(), "deal", seat.session.Deal)
+	}
+	log.Warn("fault", "reason", fault.GetReason(), "faults", fault.GetFaults(), "limit", fault.GetFaultLimit(),
+		"hand", NewCards(fault.GetHand()...), "answered", NewCards(fault.GetAnswered()...),
+		"played_instead", NewCards(fault.GetDefaultCards()...))
 }
 
 func (t *table) open(started *pb.SessionStarted) {

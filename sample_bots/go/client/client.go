@@ -87,12 +87,12 @@ func (c *client) dial(addresses []string) {
 // at another address. A bot that finishes comes back only to sessions that are open.
 func (c *client) stay(address string) {
 	log := c.log.With("referee", address)
-	until, owes := c.finish, false
+	until, owes, probed := c.finish, false, false
 	for wait := firstWait; until.Err() == nil; wait = min(2*wait, lastWait) {
 		s := newStream(c.options, newTable(c.newStrategy, log, c.options.Strict), owes)
 		s.welcomed = func(welcome *pb.Welcome) {
 			log.Info("connected", "bot", welcome.GetBot(), "id", welcome.GetRefereeId())
-			wait = firstWait
+			wait, probed = firstWait, true
 			c.welcomed(address, welcome, s)
 		}
 		failure := newFailure(s.play(c.leave, until, address))
@@ -111,6 +111,12 @@ func (c *client) stay(address string) {
 			return
 		}
 		log.Info("not connected, trying again", "reason", failure)
+		if !probed && failure.reason == "" {
+			probed = true
+			if why := tlsMismatch(until, address, c.options.TLS != nil); why != "" {
+				log.Warn("cannot connect: " + why)
+			}
+		}
 		sleep(until, max(failure.delay, s.retryDelay())+wait/2+rand.N(wait/2))
 	}
 }

@@ -54,6 +54,20 @@ func TestBotAnswersPingsWhileItThinks(t *testing.T) {
 	}
 }
 
+func TestBotTellsWhereAFaultWas(t *testing.T) {
+	referee := newReferee(t)
+	bot := runAt(t, referee.address)
+	stream := referee.stream(t)
+	stream.welcome("a")
+	fault := &pb.Fault{
+		Session: 7, Reason: "too low", Faults: 1, FaultLimit: 3, Hand: []pb.Card{c3D}, DefaultCards: []pb.Card{c3D},
+	}
+	stream.send(&pb.PlayResponse{Events: []*pb.Event{
+		started(), dealt(c3D), {Event: &pb.Event_Fault{Fault: fault}},
+	}})
+	bot.told.wait(t, "too low", "session=", "deal=3", "faults=1", "limit=3", "hand=3D", "played_instead=3D")
+}
+
 func TestBotConnectsAgain(t *testing.T) {
 	for name, end := range map[string]error{
 		"when the stream breaks":       status.Error(codes.Unavailable, "connection reset"),

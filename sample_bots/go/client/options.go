@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -61,8 +62,9 @@ func addresses(text string) ([]string, error) {
 		if address = strings.TrimSpace(address); address == "" {
 			continue
 		}
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			return nil, fmt.Errorf("%q is not host:port", address)
+		host, port, err := net.SplitHostPort(address)
+		if number, wrong := strconv.ParseUint(port, 10, 16); err != nil || host == "" || wrong != nil || number == 0 {
+			return nil, fmt.Errorf("%q is not an address: it takes a host and a port, such as 127.0.0.1:8710", address)
 		}
 		found = append(found, address)
 	}

@@ -38,7 +38,9 @@ func TestOptionsThatCannotBeUsedAreNamed(t *testing.T) {
 		want      string
 	}{
 		"no token":                     {map[string]string{"ARENA_TOKEN": ""}, "ARENA_TOKEN: "},
-		"no port":                      {map[string]string{"ARENA_REFEREE": "a:1,b"}, `ARENA_REFEREE: "b" is not host:port`},
+		"no port":                      {map[string]string{"ARENA_REFEREE": "a:1,b"}, `ARENA_REFEREE: "b" is not an address: it takes a host and a port`},
+		"an empty port":                {map[string]string{"ARENA_REFEREE": "b:"}, `ARENA_REFEREE: "b:" is not an address: `},
+		"a port that is no number":     {map[string]string{"ARENA_REFEREE": "b:x"}, `ARENA_REFEREE: "b:x" is not an address: `},
 		"only commas":                  {map[string]string{"ARENA_REFEREE": ","}, "ARENA_REFEREE: "},
 		"authorities that are no file": {map[string]string{"ARENA_TLS_CA": folder + "/none"}, "ARENA_TLS_CA: "},
 		"authorities without any":      {map[string]string{"ARENA_TLS_CA": empty}, "ARENA_TLS_CA: no certificate"},

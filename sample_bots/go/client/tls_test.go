@@ -38,6 +38,25 @@ func TestBotConnectsWithTLS(t *testing.T) {
 	referee.stream(t)
 }
 
+func TestBotNamesTLSOnOneSideOnly(t *testing.T) {
+	authority := newAuthority(t)
+	certificate, key := authority.issue(t)
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encrypted := newReferee(t, grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
+	runAt(t, encrypted.address).told.wait(t, encrypted.address, "it uses TLS, and this side does not: set ARENA_TLS_CA")
+
+	config, err := tlsFromFiles(authority.file, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := newReferee(t)
+	bot := run(t, first, Options{Referees: []string{plain.address}, TLS: config})
+	bot.told.wait(t, plain.address, "it does not use TLS, and this side does: leave ARENA_TLS_CA out")
+}
+
 // authority issues certificates for 127.0.0.1.
 type authority struct {
 	certificate *x509.Certificate

@@ -9,6 +9,7 @@ import { MoveSchema, PlayRequestSchema, PlayResponseSchema, TurnKind } from "./g
 import type {
   Closing,
   Event,
+  Fault,
   Move,
   PlayRequest,
   PlayResponse,
@@ -17,6 +18,7 @@ import type {
 } from "./gen/referee/v1/bots_pb.js";
 import type { Card } from "./gen/referee/v1/cards_pb.js";
 import { readFailure } from "./failure.js";
+import { tlsMismatch } from "./mismatch.js";
 import { Referees } from "./referees.js";
 import { Session } from "./session.js";
 
@@ -126,6 +128,7 @@ async function stayConnected(address: string, options: Playing, referees: Refere
   const log = options.log ?? (() => undefined);
   let backoff = FIRST_BACKOFF;
   let owes = false;
+  let probed = false;
   let until = options.finish;
   while (!until.aborted) {
     const stream = new Stream(address, options, referees, log, owes);
@@ -140,6 +143,11 @@ async function stayConnected(address: string, options: Playing, referees: Refere
       return;
     }
     log(`referee ${address}: ${failure.text}`);
+    if (!probed && !stream.welcomed && failure.reason === "") {
+      const why = await tlsMismatch(address, options.credentials !== undefined);
+      if (why !== undefined) log(`referee ${address}: ${why}`);
+    }
+    probed = true;
     if (stream.welcomed) backoff = FIRST_BACKOFF;
     const wait = Math.max(failure.delay ?? 0, stream.retryDelay) + backoff * (0.5 + Math.random() / 2);
     await sleep(wait, undefined, { signal: until }).catch(() => undefined);
@@ -321,12 +329,18 @@ class Stream {
         this.#seats.delete(event.value.session);
         break;
       case "fault":
-        this.#log(`fault ${event.value.faults} of ${event.value.faultLimit}: ${event.value.reason}`);
+        this.#fault(event.value);
         break;
       case "notice":
         this.#log(`notice: ${event.value.text}`);
         break;
     }
+  }
+
+  #fault({ session, faults, faultLimit, reason }: Fault): void {
+    const seat = this.#seats.get(session);
+    const where = seat === undefined ? "" : `session ${seat.session.id} deal ${seat.session.deal}: `;
+    this.#log(`${where}fault ${faults} of ${faultLimit}: ${reason}`);
   }
 
   #sit(started: SessionStarted): void {

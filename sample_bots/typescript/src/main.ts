@@ -11,6 +11,9 @@ const TLS_CA = "ARENA_TLS_CA";
 const TLS_CERTIFICATE = "ARENA_TLS_CLIENT_CERTIFICATE";
 const TLS_KEY = "ARENA_TLS_CLIENT_KEY";
 
+/** A host, in brackets if it has colons, and a port. */
+const ADDRESS = /^(\[[^\]]+\]|[^:[\]/]+):[1-9]\d{0,4}$/;
+
 class SettingError extends Error {}
 
 function log(line: string): void {
@@ -30,19 +33,22 @@ function addresses(): string[] {
     .split(",")
     .map((address) => address.trim())
     .filter((address) => address !== "");
-  const wrong = list.find((address) => !/.:\d+$/.test(address));
-  if (wrong !== undefined) throw new SettingError(`ARENA_REFEREE: "${wrong}" is not HOST:PORT`);
+  const wrong = list.find((address) => !ADDRESS.test(address));
+  if (wrong !== undefined) {
+    const shape = "it takes a host and a port, such as 127.0.0.1:8710";
+    throw new SettingError(`ARENA_REFEREE: "${wrong}" is not an address: ${shape}`);
+  }
   if (list.length === 0) throw new SettingError("ARENA_REFEREE: names no referee");
   return list;
 }
 
-function tls(): ChannelCredentials {
+function tls(): ChannelCredentials | undefined {
   const authorities = file(TLS_CA);
   const certificate = file(TLS_CERTIFICATE);
   const key = file(TLS_KEY);
   if (authorities === null) {
     if (certificate ?? key) throw new SettingError(`${TLS_CA}: not set, though a certificate or a key is`);
-    return credentials.createInsecure();
+    return undefined;
   }
   // A file without any certificate would pass as an empty list of authorities.
   check(TLS_CA, () => createSecureContext({ cert: authorities }));
@@ -84,11 +90,12 @@ async function main(): Promise<void> {
     onSignal(() => leaving.abort());
   });
   try {
+    const secure = tls();
     await play({
       bot: planner,
       token: token(),
       addresses: addresses(),
-      credentials: tls(),
+      ...(secure === undefined ? {} : { credentials: secure }),
       strict: (process.env["ARENA_STRICT"] ?? "") !== "",
       finish: finishing.signal,
       leave: leaving.signal,

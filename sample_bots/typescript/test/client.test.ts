@@ -162,6 +162,18 @@ test("a strategy that fails is answered for, and the log says why", patient, asy
     assert.match(lines.join("\n"), new RegExp(reason));
 });
 
+test("the log says in which session and deal a fault was", patient, async () => {
+  const lines: string[] = [];
+  const fault = { session: 1, reason: "too low", faults: 1, faultLimit: 3 };
+  const script = async (stream: FakeStream): Promise<unknown> => {
+    await stream.welcome();
+    stream.send({ events: [started(1), { event: { case: "fault", value: fault } }, turn(1)] });
+    return stream.read();
+  };
+  await afterStreams([], script, first, (line) => lines.push(line));
+  assert.ok(lines.includes("session m/1 deal 0: fault 1 of 3: too low"), lines.join("\n"));
+});
+
 test("a strict bot ends with what its strategy threw", patient, async () => {
   const fails: Bot = () => () => Promise.reject(new Error("no time"));
   const [referee, address] = await FakeReferee.start(async (stream) => {
