@@ -12,8 +12,9 @@ A bot is a function, or a class whose ``choose`` does the same; of a class, one 
 session. Connecting, batching, reconnecting and logging are the SDK's.
 """
 
+from referee.bot.ended import EndedDeal, EndedSession
 from referee.bot.program import main, run
 from referee.bot.turn import Play, Turn
 from referee.bot.view import Action
 
-__all__ = ["Action", "Play", "Turn", "main", "run"]
+__all__ = ["Action", "EndedDeal", "EndedSession", "Play", "Turn", "main", "run"]

@@ -1,16 +1,14 @@
 """What a bot keeps of a session: the digest of the deals that it saw, and what the referee signed of them."""
 
 import logging
-from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, NamedTuple
 
+from referee.bot.ended import DEAL_ENDS, SESSION_ENDS
+from referee.bot.hands import hand_text
 from referee.bot.view import SessionView
-from referee.protocol.numbers import card_numbers
 from referee.records.record import DealText, json_numbers, json_strings
 from referee.records.results import NO_DEALS, Result, add_deal, shown_json
-from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
 
 log = logging.getLogger("bot")
@@ -20,21 +18,6 @@ FORMAT = "bigtwo-bot-log/1"
 
 LOST = "lost"
 """How a session ended for a bot whose stream broke; the others are named as in ``SessionEnd``."""
-
-_PACKED = 0x0A
-"""What an encoded hand begins with."""
-
-_ENDS = {
-    bots_pb2.SESSION_END_PLAYED: "played",
-    bots_pb2.SESSION_END_FORFEIT: "forfeit",
-    bots_pb2.SESSION_END_VOID: "void",
-}
-_DEAL_ENDS = {
-    bots_pb2.DEAL_END_OUT: "out",
-    bots_pb2.DEAL_END_DRAGON: "dragon",
-    bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
-    bots_pb2.DEAL_END_FORFEIT: "forfeit",
-}
 
 
 class Entry(NamedTuple):
@@ -77,7 +60,7 @@ class Evidence:
     def ended(self, message: bots_pb2.SessionEnded) -> Entry | None:
         """Return the line of a session that has ended; None where there is nothing to tell."""
         if not message.digest:
-            return self._unfinished(_ENDS.get(message.reason, LOST))
+            return self._unfinished(SESSION_ENDS.get(message.reason, LOST))
         started = self._started
         forfeit = message.forfeited_by if message.HasField("forfeited_by") else None
         signed = {"digest": message.digest, "signature": message.signature, "key": message.public_key}
@@ -85,7 +68,7 @@ class Evidence:
         differs = False
         if self._digest is not None:
             differs = self._result(message, forfeit).digest != message.digest
-        line = self._line(_ENDS.get(message.reason, LOST)) | result | {"signed": signed}
+        line = self._line(SESSION_ENDS.get(message.reason, LOST)) | result | {"signed": signed}
         return Entry(started.seats[started.seat], line, differs)
 
     def left(self) -> Entry | None:
@@ -130,7 +113,7 @@ class Evidence:
 
 def _shown(view: SessionView, ended: Any) -> str:
     """Return a deal as all seats were shown it."""
-    cards = _cards(view.rules)
+    cards = hand_text(view.rules)
     text = DealText(
         hands=json_strings(map(cards, ended.hands)),
         actions=json_strings(view.shown_actions()),
@@ -138,20 +121,4 @@ def _shown(view: SessionView, ended: Any) -> str:
         left=json_strings(map(cards, ended.left)),
         points=json_numbers(ended.points),
     )
-    return shown_json(text, ended.deal, view.dealer, 1 if view.clockwise else -1, _DEAL_ENDS[ended.end])
-
-
-@lru_cache(maxsize=64)
-def _cards(rules: Rules) -> Callable[[bytes], str]:
-    """Return a function from an encoded hand to its text, card by card: hands are seldom the same twice."""
-    numbers = card_numbers(rules)
-    cards = range(len(rules.pack) // rules.decks)
-    text = {int(numbers.number(index)): rules.card_text(index) for index in cards}.__getitem__
-    return lambda encoded: " ".join(map(text, _numbers(encoded)))
-
-
-def _numbers(encoded: bytes) -> Iterable[int]:
-    """Return the cards of an encoded hand; they are packed by nearly every writer."""
-    if encoded and encoded[0] == _PACKED and encoded[1] == len(encoded) - 2:
-        return encoded[2:]
-    return bots_pb2.Hand.FromString(encoded).cards
+    return shown_json(text, ended.deal, view.dealer, 1 if view.clockwise else -1, DEAL_ENDS[ended.end])

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
+from referee.bot.ended import ended_deal, ended_session
 from referee.bot.evidence import Evidence
 from referee.bot.turn import Play, Turn
 from referee.bot.view import SessionView
@@ -23,7 +24,8 @@ class Chooser(Protocol):
     """A bot: an object whose ``choose`` answers turns of kind ``play``.
 
     It may also have ``exchange``, ``beat_own`` and ``bomb`` for the turns of these kinds; without them it
-    returns its lowest card, ends the trick, and does not bomb.
+    returns its lowest card, ends the trick, and does not bomb. If it has ``deal_ended(deal)`` and
+    ``session_ended(session)``, they are called with an ``EndedDeal`` and an ``EndedSession``.
     """
 
     def choose(self, turn: Turn) -> Answer: ...
@@ -77,6 +79,23 @@ class Seat:
         if self.evidence is not None:
             self.evidence.deal_ended(self.view, ended)
         self.view.deal_ended(ended)
+        self._tell("deal_ended", lambda: ended_deal(self.view, ended))
+
+    def session_ended(self, ended: bots_pb2.SessionEnded) -> None:
+        """Take in the end of the session."""
+        self._tell("session_ended", lambda: ended_session(self.view, ended))
+
+    def _tell(self, hook: str, value: Callable[[], object]) -> None:
+        """Call a method of the bot, if it has it. Raise BotFailed where that of a strict bot fails."""
+        method = getattr(self._chooser, hook, None)
+        if method is None:
+            return
+        try:
+            method(value())
+        except Exception as error:
+            log.exception("the bot failed in %s: %s deal %d", hook, self.view.session_id, self.view.deal)
+            if self._strict:
+                raise _failed(error) from error
 
     def answer(self, message: Any) -> bytes:
         """Return a PlayRequest with the move that answers a lazy turn.
@@ -93,7 +112,7 @@ class Seat:
         except Exception as error:
             if self._strict:
                 log.exception("the bot failed: %s", turn)
-                raise BotFailed(f"the bot's own code failed: {type(error).__name__}: {error}") from error
+                raise _failed(error) from error
             log.exception("the bot failed, the default action is taken: %s", turn)
             mask = _default(turn)
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
@@ -123,6 +142,15 @@ class Seat:
         if isinstance(answer, Sequence) and all(isinstance(card, str) for card in answer):
             return self.view.rules.parse(" ".join(answer))
         raise TypeError(f"{asked} returned {_kind(answer)}; a Play, text, list or None is expected")
+
+
+def hooks(bot: Bot) -> bool:
+    """Return whether a bot has methods that are called when a deal or a session has ended."""
+    return isinstance(bot, type) and (hasattr(bot, "deal_ended") or hasattr(bot, "session_ended"))
+
+
+def _failed(error: Exception) -> BotFailed:
+    return BotFailed(f"the bot's own code failed: {type(error).__name__}: {error}")
 
 
 def _kind(answer: object) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import grpc
 
 from referee.bot.evidence import Entry, Evidence
-from referee.bot.seat import Bot, Seat, UnreadSeat
+from referee.bot.seat import Bot, Seat, UnreadSeat, hooks
 from referee.bot.story import Story
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed
@@ -24,6 +24,9 @@ LINGER_SECONDS = 0.3
 """How long a bot without sessions that wants no more waits for one that was on its way."""
 GOODBYE_SECONDS = 2.0
 """How long after its goodbye the bot waits for the referee to end the stream."""
+
+_ENDS = ("deal_ended", "session_ended")
+"""Events at which the bot may do something that takes long."""
 
 Call: TypeAlias = "grpc.aio.StreamStreamCall[bytes, Any]"
 
@@ -58,6 +61,7 @@ class Stream:
         self.closing: bots_pb2.Closing | None = None
         """What the referee said of its shutdown; None before that."""
         self._bot, self._thinker, self._strict = bot, thinker, strict
+        self._hooked = hooks(bot)
         self._keep, self._story = keep, story
         self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
@@ -172,6 +176,9 @@ class Stream:
                 return
             try:
                 if not event.HasField("turn"):
+                    if moves and self._hooked and event.WhichOneof("event") in _ENDS:
+                        self._put(moves)
+                        moves, began = [], clock()
                     self._happened(event)
                     continue
                 turn = event.turn
@@ -181,11 +188,15 @@ class Stream:
             except Exception:
                 moves += self._give_up(event)
             if (now := clock()) - began > FLUSH_SECONDS:
-                self._unsent.append(b"".join(moves))
-                self._call(self._wake.set)
+                self._put(moves)
                 moves, began = [], now
         if moves:
             self._unsent.append(b"".join(moves))
+
+    def _put(self, moves: Iterable[bytes]) -> None:
+        """Have moves sent while the bot goes on to think."""
+        self._unsent.append(b"".join(moves))
+        self._call(self._wake.set)
 
     def _happened(self, event: Any) -> None:
         """Take in a lazy event that is no turn; one that is not known here has no kind."""
@@ -214,6 +225,7 @@ class Stream:
             self._note(left.evidence.ended(ended))
         if isinstance(left, Seat):
             self._story.ended(left.view, ended)
+            left.session_ended(ended)
 
     def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:
         """Return what is kept of a session from now on; None where no log is kept."""

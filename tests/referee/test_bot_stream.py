@@ -3,13 +3,14 @@
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
+from referee.bot.seat import Bot
 from referee.check.desk import Desk, due
 from referee.check.scenarios.connection import resume, shutdown
 from referee.check.scenarios.pings import ping, pongs
@@ -24,13 +25,13 @@ from tests.referee.support import DEADLINE, lowest
 
 @asynccontextmanager
 async def scripted(
-    bot: Callable[[Turn], Play | None], max_sessions: int = 0
+    bot: Bot, max_sessions: int = 0, *, strict: bool = False
 ) -> AsyncIterator[tuple[Desk, BotClient, "asyncio.Task[None]"]]:
     """Run a referee's desk, a bot of the SDK welcomed there, and the task in which the bot runs."""
     board = Switchboard()
     await board.listen("127.0.0.1:0")
     desk = Desk(board, "me/bot@1", "token", None, DEADLINE)
-    client = BotClient(bot, "token", max_sessions)
+    client = BotClient(bot, "token", max_sessions, strict=strict)
     task = asyncio.create_task(client.run([board.address]))
     try:
         await desk.meet(DEADLINE)

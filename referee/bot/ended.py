@@ -1,0 +1,116 @@
+"""What a bot is told when a deal or a session has ended, to record it or to learn from it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from referee.bot.hands import hand_text
+from referee.bot.view import Action, SessionView
+from referee.v1 import bots_pb2
+
+DEAL_ENDS = {
+    bots_pb2.DEAL_END_OUT: "out",
+    bots_pb2.DEAL_END_DRAGON: "dragon",
+    bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
+    bots_pb2.DEAL_END_FORFEIT: "forfeit",
+}
+"""How a deal ended, as deal records name it."""
+SESSION_ENDS = {
+    bots_pb2.SESSION_END_PLAYED: "played",
+    bots_pb2.SESSION_END_FORFEIT: "forfeit",
+    bots_pb2.SESSION_END_VOID: "void",
+}
+"""How a session ended."""
+UNKNOWN = "unknown"
+"""An end that only a later version of the protocol has."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedDeal:
+    """A deal that has ended, with all that its seats were shown of it."""
+
+    session: str
+    """The session's public name."""
+    seats: tuple[str, ...]
+    """Names of the bots, seat 0 first."""
+    seat: int
+    """The bot's own seat."""
+    ruleset: str
+    """The name of the ruleset."""
+    deal: int
+    """Counts the deals of the session from 1."""
+    dealer: int
+    clockwise: bool
+    """Whether seat s is followed by seat s + 1; else by s - 1."""
+    hands: tuple[tuple[str, ...], ...]
+    """The hands as dealt, seat 0 first: before leftover cards were taken and before an exchange."""
+    actions: tuple[Action, ...]
+    """Everything that happened, oldest first."""
+    left: tuple[tuple[str, ...], ...]
+    """The hands at the end, seat 0 first."""
+    out: tuple[int, ...]
+    """The seats without cards, in the order of going out."""
+    end: str
+    """``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
+    points: tuple[int, ...]
+    """The deal's result, seat 0 first; higher is better."""
+    scores: tuple[int, ...]
+    """The session's running score with this deal, seat 0 first."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSession:
+    """A session that has ended."""
+
+    session: str
+    """The session's public name."""
+    tournament: str
+    seats: tuple[str, ...]
+    """Names of the bots, seat 0 first."""
+    seat: int
+    """The bot's own seat."""
+    ruleset: str
+    """The name of the ruleset."""
+    end: str
+    """``played``, ``forfeit`` or ``void``; a void session may be continued later, with new cards."""
+    points: tuple[int, ...]
+    """The session's result, seat 0 first; empty if it is void."""
+    faults: tuple[int, ...]
+    """How many faults each seat has made, seat 0 first; empty if it is void."""
+    forfeited_by: int | None
+    """The seat that forfeited; None: none did."""
+
+
+def ended_deal(view: SessionView, ended: Any) -> EndedDeal:
+    """Return what a lazy message and the view of its session, which has taken it in, say of a deal."""
+    text = hand_text(view.rules)
+    return EndedDeal(
+        session=view.session_id,
+        seats=view.seats,
+        seat=view.seat,
+        ruleset=view.rules.ruleset.name,
+        deal=ended.deal,
+        dealer=view.dealer,
+        clockwise=view.clockwise,
+        hands=tuple(tuple(text(hand).split()) for hand in ended.hands),
+        actions=tuple(view.actions),
+        left=tuple(tuple(text(hand).split()) for hand in ended.left),
+        out=tuple(ended.out),
+        end=DEAL_ENDS.get(ended.end, UNKNOWN),
+        points=tuple(ended.points),
+        scores=view.scores,
+    )
+
+
+def ended_session(view: SessionView, ended: bots_pb2.SessionEnded) -> EndedSession:
+    """Return what a message and the view of its session say of the session."""
+    return EndedSession(
+        session=view.session_id,
+        tournament=view.tournament,
+        seats=view.seats,
+        seat=view.seat,
+        ruleset=view.rules.ruleset.name,
+        end=SESSION_ENDS.get(ended.reason, UNKNOWN),
+        points=tuple(ended.scores),
+        faults=tuple(ended.faults),
+        forfeited_by=ended.forfeited_by if ended.HasField("forfeited_by") else None,
+    )
