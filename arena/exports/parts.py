@@ -240,6 +240,7 @@ EventKind = Literal[
     "paused",
     "resumed",
     "void",
+    "lost",
     "refused",
     "stopped",
     "key_added",

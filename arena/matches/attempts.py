@@ -6,18 +6,24 @@ finished, with new cards. Whatever is written here belongs to a transaction that
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import delete, insert
+from sqlalchemy import String, cast, delete, insert
 from sqlmodel import col, func, select
 
 from arena.events import note
 from arena.models import Match, OpenDeal, Round, Tournament
 from arena.storage import Transaction, changed
+from referee.errors import RecordError
 from referee.matches.match import DealsFinished, Finished
 from referee.matches.resuming import finished_deals
+
+UNREADABLE = (RecordError, ValueError, LookupError, TypeError, AttributeError)
+"""What is raised where a kept deal is not what was stored."""
 
 
 @dataclass(slots=True)
@@ -26,12 +32,47 @@ class Kept:
 
     records: list[str] = field(default_factory=list)
     """Lean records, from the first deal on."""
-    bank_ms: list[int] = field(default_factory=list)
-    """What was left in the seats' banks after the last; empty without banks."""
+    banks: list[str] = field(default_factory=list)
+    """After each deal, as JSON, what was left in the seats' banks; empty without banks, or where a later deal
+    was stored with it."""
 
-    def finished(self, ruleset: Mapping[str, object]) -> Finished:
-        """Return how the session stands after them."""
-        return finished_deals(self.records, tuple(self.bank_ms), ruleset)
+    stored: int = 0
+    """How many deals are in the database; more than ``records`` where one of them is lost."""
+
+    def finished(self, ruleset: Mapping[str, object], *, banked: bool) -> Finished | None:
+        """Return how the session stands after the last deal up to which all can be read; None: there is none.
+
+        ``banked`` says that seats have banks, so that it can only go on after a deal with which they are
+        known. The deals after that one are left out from now on.
+        """
+        found = self._finished(ruleset, banked)
+        if found is None:
+            self._cut(len(list(takewhile(_can_be_read, self.records))))
+        while found is None and self.records:
+            found = self._finished(ruleset, banked)
+            if found is None:
+                self._cut(len(self.records) - 1)
+        return found
+
+    def _finished(self, ruleset: Mapping[str, object], banked: bool) -> Finished | None:
+        with suppress(*UNREADABLE):
+            banks = tuple(map(int, json.loads(self.banks[-1])))
+            found = finished_deals(self.records, banks, ruleset)
+            return found if len(banks) == (len(found.scores) if banked else 0) else None
+        return None
+
+    def _cut(self, count: int) -> None:
+        """Keep no more than so many deals."""
+        del self.records[count:], self.banks[count:]
+
+
+def _can_be_read(record: str) -> bool:
+    """Return whether a lean record has what is summed up over a session."""
+    with suppress(*UNREADABLE):
+        deal = json.loads(record)
+        sum(deal["points"])
+        return all("seat" in fault for fault in deal.get("faults", ()))
+    return False
 
 
 def begin_attempts(match: Match, sessions: int, missing: Collection[int]) -> None:
@@ -60,14 +101,35 @@ def note_void(tx: Transaction, match: Match, void: Mapping[int, int], now: datet
 
 
 def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
-    """Return the finished deals of a match's open sessions by the session's number."""
-    rows = select(OpenDeal).where(OpenDeal.match_id == match_id)
+    """Return the finished deals of a match's open sessions by the session's number.
+
+    Those after a deal that is missing are not among them.
+    """
+    banks = cast(col(OpenDeal.bank_ms), String)  # as it stands there, which may be no JSON
+    rows = select(OpenDeal.session, OpenDeal.deal, OpenDeal.record, banks)
+    of_it = rows.where(OpenDeal.match_id == match_id).order_by(col(OpenDeal.session), col(OpenDeal.deal))
     kept: dict[int, Kept] = {}
-    for row in tx.exec(rows.order_by(col(OpenDeal.session), col(OpenDeal.deal))):
-        session = kept.setdefault(row.session, Kept())
-        session.records.append(row.record)
-        session.bank_ms = row.bank_ms
+    for session, deal, record, bank_ms in tx.exec(of_it):
+        deals = kept.setdefault(session, Kept())
+        deals.stored += 1
+        if deal == len(deals.records) + 1:
+            deals.records.append(record)
+            deals.banks.append(bank_ms)
     return kept
+
+
+def drop_deals(tx: Transaction, match: Match, lost: Mapping[int, int], now: datetime) -> None:
+    """Drop finished deals that cannot be read, and note it: of each session those after a number of deals.
+
+    Like ``note_void``, this locks the tournament's row.
+    """
+    for session, readable in lost.items():
+        of_it = (col(OpenDeal.match_id) == match.id, col(OpenDeal.session) == session)
+        changed(tx, delete(OpenDeal).where(*of_it, col(OpenDeal.deal) > readable))
+    round = tx.get_one(Round, match.round_id)
+    tournament = tx.get_one(Tournament, match.tournament_id)
+    after = {str(session): readable for session, readable in sorted(lost.items())}
+    note(tx, tournament, "lost", now, round=round.number, table=match.table_number, after=after)
 
 
 def keep_deals(tx: Transaction, match_id: int, finished: Sequence[DealsFinished]) -> None:

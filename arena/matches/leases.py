@@ -23,6 +23,7 @@ from arena.matches.attempts import (
     Kept,
     begin_attempts,
     deal_attempts,
+    drop_deals,
     forget_deals,
     keep_deals,
     kept_deals,
@@ -124,14 +125,32 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
         kept = kept_deals(tx, match_id)
         route = match_id + match.failures
     spec = _resumed(spec, kept)  # after the transaction, for which others wait
+    lost = {number: len(deals.records) for number, deals in kept.items() if len(deals.records) < deals.stored}
     before = {number: deals.records for number, deals in kept.items()}
-    return Claim(match_id, owner, route, tournament.sessions, lease, spec, before, set(kept))
+    claimed = Claim(match_id, owner, route, tournament.sessions, lease, spec, before, set(kept))
+    return claimed if not lost or _drop_lost(storage, claimed, lost, now) else None
+
+
+def _drop_lost(storage: Storage, claimed: Claim, lost: Mapping[int, int], now: datetime) -> bool:
+    """Drop the kept deals that cannot be read: of each session those after so many.
+
+    Return whether the match is still this attempt's.
+    """
+    with suppress(LeaseLost), storage.write() as tx:
+        drop_deals(tx, tx.get_one(Match, claimed.match_id), lost, now)
+        _update_claimed(tx, claimed)
+        for session, readable in lost.items():
+            where = f"{claimed.spec.match_id}/{session}: finished deals from {readable + 1} on"
+            log.error("%s cannot be read, and are played again", where)
+        return True
+    return False
 
 
 def _resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:
-    """Return a match whose sessions go on after the deals that are kept of them."""
+    """Return a match whose sessions go on after the deals that are kept of them and can be read."""
+    banked = spec.limits.bank_ms > 0
     sessions = [
-        replace(session, after=kept[session.number].finished(spec.ruleset))
+        replace(session, after=kept[session.number].finished(spec.ruleset, banked=banked))
         if session.number in kept
         else session
         for session in spec.sessions

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import EventPart
@@ -72,6 +73,8 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
             course.stopped = _whole(lines, event, "rounds")
         elif event.event == "void":
             _note_void(lines, head, course, event)
+        elif event.event == "lost":
+            _check_lost(lines, head, event)
         lines.close(event)
         previous = event.digest
     _check_entrants(lines, head, stays)
@@ -93,7 +96,7 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
                 "details.beacon_value", event.details.get("beacon_value"), head.tournament.beacon_value
             )
         course.state = to[course.state]
-    elif course.state not in OPEN or (event.event == "void" and course.state == "created"):
+    elif course.state not in OPEN or (event.event in ("void", "lost") and course.state == "created"):
         raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
         raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
@@ -102,19 +105,33 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
 def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:
     """Count attempts that came to nothing: of each session the first, then the second, and so on."""
     place = (_whole(lines, event, "round"), _whole(lines, event, "table"))
-    attempts = event.details.get("attempts")
-    if not isinstance(attempts, dict) or not attempts:
-        raise lines.wrong("details.attempts: names no session")
-    numbers = {str(number): number for number in range(1, head.part.sessions + 1)}
     void = course.void.setdefault(place, {})
-    for name, attempt in attempts.items():
-        if name not in numbers:
-            raise lines.wrong(
-                f"details.attempts: {name!r} is not one of the {len(numbers)} sessions of a match"
-            )
-        session = numbers[name]
-        lines.same(f"details.attempts.{name}", attempt, void.get(session, 0) + 1)
+    for session, attempt in _by_session(lines, head, event, "attempts"):
+        lines.same(f"details.attempts.{session}", attempt, void.get(session, 0) + 1)
         void[session] = attempt
+
+
+def _check_lost(lines: Lines, head: Head, event: EventPart) -> None:
+    """Check that deals which could not be read any more are told of: of each session those after a number."""
+    for session, after in _by_session(lines, head, event, "after"):
+        if type(after) is not int or after < 0:
+            raise lines.wrong(f"details.after.{session}: is not a whole number")
+
+
+def _by_session(lines: Lines, head: Head, event: EventPart, name: str) -> list[tuple[int, Any]]:
+    """Return what an event of a match says of each of its sessions."""
+    for where in ("round", "table"):
+        _whole(lines, event, where)
+    given = event.details.get(name)
+    if not isinstance(given, dict) or not given:
+        raise lines.wrong(f"details.{name}: names no session")
+    numbers = {str(number): number for number in range(1, head.part.sessions + 1)}
+    for session in given:
+        if session not in numbers:
+            raise lines.wrong(
+                f"details.{name}: {session!r} is not one of the {len(numbers)} sessions of a match"
+            )
+    return [(numbers[session], value) for session, value in given.items()]
 
 
 def _enter(lines: Lines, event: EventPart, stays: list[_Stay]) -> None:

@@ -5,12 +5,14 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 import pytest
+from sqlalchemy import text
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StorageError
-from arena.matches import leases, playing
+from arena.matches import attempts, leases, playing
 from arena.matches.leases import Claim
 from arena.models import Match, MatchState, OpenDeal, Session
 from arena.storage import Storage, Transaction
@@ -22,7 +24,7 @@ from referee.matches.match import DealsFinished, MatchSpec, Progress, SessionRes
 from referee.records.record import deal_json
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
-from tests.arena.exported import check, lines_of
+from tests.arena.exported import check, lines_of, problem, signed_again
 from tests.arena.fakes import ROOT, play_at_once, session_result, signed
 from tests.arena.random_play import finish_deal
 from tests.arena.world import LEASE, SEED, World
@@ -150,6 +152,126 @@ def test_deals_when_an_attempt_goes_on_then_they_are_kept_after_those_of_earlier
     assert open_deals(world) == [(1, 1), (1, 2), (2, 1), (2, 2)]
     world.play(match_id, play_whole)
     assert [[r.get("attempt", 1) for r in records] for records in stored(world).values()] == [[1, 2, 3]] * 2
+
+
+def never_begun(_route: int, _spec: MatchSpec) -> Generator[Update]:
+    yield from ()
+    raise NotBegun("gone")
+
+
+def damage(world: World, session: int, deal: int, **columns: str) -> None:
+    """Write something else into a kept deal's row; a column that is empty takes the row away."""
+    where = f"WHERE session = {session} AND deal = {deal}"
+    with world.storage.write() as tx:
+        for name, value in columns.items():
+            change = (
+                f"UPDATE open_deals SET {name} = :value {where}"
+                if value
+                else f"DELETE FROM open_deals {where}"
+            )
+            tx.connection().execute(text(change), {"value": value} if value else {})
+
+
+WRONG_POINTS = '{"deal": 2, "points": [1, 2], "hands": [], "actions": []}'
+
+
+@pytest.mark.parametrize(
+    ("deal", "columns", "left"),
+    [
+        (2, {"record": "{"}, 1),
+        (2, {"record": "7"}, 1),
+        (2, {"record": "{}"}, 1),
+        (2, {"record": WRONG_POINTS}, 1),
+        (2, {"bank_ms": "[1,"}, 1),
+        (2, {"bank_ms": "[1, 2]"}, 1),
+        (1, {"record": "[]"}, 0),
+        (1, {"record": WRONG_POINTS}, 0),
+        (1, {"record": ""}, 0),
+    ],
+)
+def test_claim_when_a_kept_deal_is_damaged_then_the_session_goes_on_after_the_last_that_can_be_read(
+    world: World,
+    match_id: int,
+    caplog: pytest.LogCaptureFixture,
+    deal: int,
+    columns: dict[str, str],
+    left: int,
+) -> None:
+    for _ in range(2):
+        world.play(match_id, void_after(1))
+        world.clock.move(10)
+    damage(world, 2, deal, **columns)
+    world.play(match_id, never_begun)
+    assert open_deals(world) == [(1, 1), (1, 2), *((2, number) for number in range(1, left + 1))]
+    world.clock.move(30)
+    world.finish(1, play_whole)
+    dealt = [[r.get("attempt", 1) for r in records] for records in stored(world).values()]
+    assert dealt == [[1, 2, 3], [1, 3, 3] if left else [3, 3, 3]]
+    told = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+    assert told == [f"cup/1/1/2: finished deals from {left + 1} on cannot be read, and are played again"]
+    lines = lines_of(world)
+    assert check(lines).problem is None
+    [lost] = [one for one in map(json.loads, lines) if one.get("event") == "lost"]
+    assert lost["details"] == {"round": 1, "table": 1, "after": {"2": left}}
+
+
+@pytest.mark.parametrize(
+    ("details", "found"),
+    [
+        ({"after": {"3": 0}}, "details.after: '3' is not one of the 2 sessions of a match"),
+        ({"after": {"2": -1}}, "details.after.2: is not a whole number"),
+        ({"after": {}}, "details.after: names no session"),
+        ({"table": "1"}, "details.table: is not a whole number"),
+    ],
+)
+def test_lost_deals_when_the_event_makes_no_sense_then_verify_says_so(
+    world: World, match_id: int, details: dict[str, object], found: str
+) -> None:
+    world.play(match_id, void_after(1))
+    damage(world, 2, 1, record="{")
+    world.clock.move(10)
+    world.finish(1, play_whole)
+    parts = [json.loads(line) for line in lines_of(world)]
+    next(one for one in parts if one.get("event") == "lost")["details"] |= details
+    assert found in problem(signed_again([json.dumps(one) for one in parts]))
+
+
+def test_claim_when_the_banks_after_a_deal_are_damaged_then_it_goes_on_after_one_with_banks(
+    world: World,
+) -> None:
+    world.advance(world.tournament(4, sessions=1, deals=4, bank_ms=1000).id)
+    match_id = world.messages[0]
+    for bank in (1000, 900):
+
+        def two_deals(_route: int, spec: MatchSpec, bank: int = bank) -> Generator[Update]:
+            playing_ = deals_of(spec, spec.sessions[0])
+            yield DealsFinished(1, tuple(next(playing_) for _ in range(1 if bank == 900 else 2)), (bank,) * 4)
+            raise GONE
+
+        world.play(match_id, two_deals)
+        world.clock.move(10)
+    damage(world, 1, 3, bank_ms="[900, 900]")
+    after = claim(world, match_id).spec.sessions[0].after
+    assert after is not None
+    assert (after.bank_ms, open_deals(world)) == ((1000,) * 4, [(1, 1), (1, 2)])
+
+
+def test_claim_when_the_lease_goes_to_another_before_damaged_deals_are_dropped_then_there_is_none(
+    world: World, match_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.play(match_id, void_after(1))
+    damage(world, 1, 1, record="{")
+    world.clock.move(10)
+    drop = attempts.drop_deals
+
+    def late(tx: Transaction, match: Match, *rest: Any) -> None:
+        match.lease_owner = "another"
+        tx.flush()
+        drop(tx, match, *rest)
+
+    monkeypatch.setattr(leases, "drop_deals", late)
+    assert leases.claim(world.storage, match_id, world.clock(), LEASE) is None
+    assert open_deals(world) == [(1, 1), (2, 1)]
 
 
 def test_attempt_when_the_lease_ran_out_then_it_counts_for_what_is_not_stored(
