@@ -21,7 +21,9 @@ def main() -> None:
         signal.signal(signal.SIGINT, _end_at_once)
     gc.disable()  # hardly anything that is loaded is garbage, and looking for it takes a fifth of the start
     from arena.cli.app import run
+    from arena.cli.streams import open_closed
 
+    open_closed()
     status = INTERRUPTED
     with suppress(KeyboardInterrupt):  # before ``run`` could take it
         status = run(sys.argv[1:])

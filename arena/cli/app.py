@@ -1,8 +1,8 @@
 """All commands together, and how each of them ends."""
 
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import typer
 from arena.cli import INTERRUPTED
 from arena.cli.context import Given
 from arena.cli.later import Later
+from arena.cli.streams import discard_output, spell_out
 from arena.errors import ArenaError, SpecError
 from referee.errors import RefereeError, RulesetError
 from referee.plain import plain
@@ -90,7 +91,11 @@ COMMANDS = (
 )
 """All commands and groups in the order of the help, which is the first paragraph of their own."""
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},  # of all commands, which inherit it
+)
 
 
 def _show_version(wanted: bool) -> None:
@@ -130,6 +135,7 @@ def run(arguments: Sequence[str]) -> int:
 
     Every problem is one line on standard error.
     """
+    spell_out()
     try:
         status = arena_group().main(args=list(arguments), prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
@@ -143,8 +149,11 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere
+        discard_output()
         return 1
+    except OSError as error:  # of standard output; commands say what is wrong with files
+        discard_output()
+        return _fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
 
 
 def _with_help(error: typer.TyperException) -> str:
@@ -154,6 +163,7 @@ def _with_help(error: typer.TyperException) -> str:
 
 
 def _fail(*reasons: str, status: int = 1) -> int:
-    for reason in filter(None, reasons):
-        print(f"error: {plain(' '.join(reason.split()))}", file=sys.stderr)
+    with suppress(OSError):  # nobody can be told
+        for reason in filter(None, reasons):
+            print(f"error: {plain(' '.join(reason.split()))}", file=sys.stderr)
     return status

@@ -19,7 +19,7 @@ from arena.bots.checks import checked_version, store_check
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import AsJson, ExpiresIn, console, moment, print_json, say, show, token_text
+from arena.cli.output import MOST, AsJson, ExpiresIn, console, moment, print_json, say, show, token_text
 from arena.errors import SpecError
 from arena.models import utc_now
 from referee.addresses import read_addresses
@@ -128,7 +128,7 @@ def log_(
         ),
     ] = False,
     limit: Annotated[
-        int, typer.Option(help=f"Show at most this many of the newest entries; up to {KEPT}.")
+        int, typer.Option(min=1, max=KEPT, help="Show at most this many of the newest entries.")
     ] = 50,
     kind: Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(KINDS)}.")] = None,
     session: Annotated[
@@ -184,7 +184,9 @@ def check_(
         list[str] | None,
         typer.Option(help="Only this scenario; repeat the option for more. The result is not stored."),
     ] = None,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for the bot to connect.")] = 60.0,
+    wait: Annotated[
+        float, typer.Option(min=0, max=MOST, help="Seconds to wait for the bot to connect.")
+    ] = 60.0,
     log: Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")] = None,
     store: Annotated[
         bool, typer.Option("--store/--no-store", help="Store the result with the bot version.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
-from arena.cli.output import AsJson, headline, moment, number, print_json, say, show
+from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, say, show
 from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
@@ -115,7 +115,7 @@ def _season(league: LeagueInfo) -> str:
 def show_(
     ctx: typer.Context,
     name: Name,
-    season: Annotated[int | None, typer.Option(min=1, help="Show this earlier season.")] = None,
+    season: Annotated[int | None, typer.Option(min=1, max=MOST, help="Show this earlier season.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""

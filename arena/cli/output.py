@@ -18,6 +18,9 @@ ExpiresIn = Annotated[
     int | None, typer.Option(metavar="DAYS", help="Days until the token expires; by default it never does.")
 ]
 
+MOST = 2**31 - 1
+"""Largest number that an option takes where nothing else limits it; every database can compare with it."""
+
 WIDE = 1_000_000
 """Width where no terminal limits it: what goes into a file or a pipe is neither cut nor folded."""
 

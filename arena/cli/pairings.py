@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import AsJson, console, headline, number, print_json, say
+from arena.cli.output import MOST, AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
 from arena.formats import FORMATS
 from arena.matches.referees import asker
@@ -54,7 +54,7 @@ def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 def pairings(
     ctx: typer.Context,
     name: Name,
-    round: Annotated[int | None, typer.Option(min=1, help="Only this round.")] = None,
+    round: Annotated[int | None, typer.Option(min=1, max=MOST, help="Only this round.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain why each table of a Swiss round is as it is.")
     ] = False,

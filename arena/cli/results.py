@@ -11,7 +11,7 @@ import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.deals import show_deal
-from arena.cli.output import AsJson, console, headline, print_json, say
+from arena.cli.output import MOST, AsJson, console, headline, print_json, say
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
 from arena.errors import StorageError, UnknownError
@@ -40,8 +40,8 @@ def leaderboard(
     ruleset: Annotated[
         str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
     ] = None,
-    size: Annotated[int | None, typer.Option(help="Only tables of this size.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Show this many places of each pool.")] = 100,
+    size: Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show this many places of each pool.")] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
@@ -110,8 +110,8 @@ def _cell(before: int, deals: int) -> str:
 def show_match(
     ctx: typer.Context,
     tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
-    round: Annotated[int, typer.Argument(help="The round, from 1.")],
-    table: Annotated[int, typer.Argument(help="The table in the round, from 1.")],
+    round: Annotated[int, typer.Argument(min=1, max=MOST, help="The round, from 1.")],
+    table: Annotated[int, typer.Argument(min=1, max=MOST, help="The table in the round, from 1.")],
     session: Annotated[int, typer.Option(help="The session whose deal is shown.")] = 1,
     deal: Annotated[int, typer.Option(help="The deal that is shown.")] = 1,
     as_json: AsJson = False,
@@ -122,9 +122,10 @@ def show_match(
     if as_json:
         print_json(view)
         return
+    record = _record(view, session, deal) if view.sessions else None
     _show_summary(view)
-    if view.sessions:
-        show_deal(_record(view, session, deal), console())
+    if record is not None:
+        show_deal(record, console())
         say("another one: --session N --deal N")
 
 

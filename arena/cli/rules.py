@@ -8,7 +8,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from arena.cli.output import AsJson, print_json, say, show
+from arena.cli.output import MOST, AsJson, print_json, say, show
 from referee.describe import describe
 from referee.errors import RefereeError
 from referee.records import tools
@@ -72,7 +72,7 @@ def replay() -> None:
 @rules_app.command()
 def random(
     ruleset: Annotated[str, typer.Option(metavar="NAME|FILE", help="A preset, or a TOML file.")],
-    deals: Annotated[int, typer.Option(min=1, help="How many deals to play.")],
+    deals: Annotated[int, typer.Option(min=1, max=MOST, help="How many deals to play.")],
     seed: Annotated[
         str,
         typer.Option(
@@ -80,7 +80,8 @@ def random(
         ),
     ],
     session_deals: Annotated[
-        int | None, typer.Option(min=1, help="Deals in a session; by default as many as the ruleset says.")
+        int | None,
+        typer.Option(min=1, max=MOST, help="Deals in a session; by default as many as the ruleset says."),
     ] = None,
 ) -> None:
     """Play random deals, and write their records."""

@@ -18,3 +18,7 @@ class PlainConsole(Console):
                 yield segment
             else:
                 yield Segment(plain(segment.text, keep="\n"), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the BrokenPipeError that is being handled, as every other kind of output does."""
+        raise

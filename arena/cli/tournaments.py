@@ -9,7 +9,7 @@ import typer
 from arena.cli import pairings
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
-from arena.cli.output import AsJson, console, moment, number, print_json, say, show
+from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show
 from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.tables import table
 from arena.cli.watch import follow
@@ -179,7 +179,9 @@ def standings(
     limit: Annotated[
         int, typer.Option(min=1, max=500, help="Show this many places in the crosstable.")
     ] = CROSSED,
-    offset: Annotated[int, typer.Option(min=0, help="Skip this many places of the crosstable.")] = 0,
+    offset: Annotated[
+        int, typer.Option(min=0, max=MOST, help="Skip this many places of the crosstable.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Show a tournament's standings."""

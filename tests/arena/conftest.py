@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
+from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
 from tests.arena.world import World
 
@@ -26,6 +28,19 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with Storage(f"sqlite:///{file}") as storage:
         migrate(storage)
     return file.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def everything_once(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> Path:
+    folder = tmp_path_factory.mktemp("everything")
+    make_everything(folder, empty_database)
+    return folder
+
+
+@pytest.fixture
+def everything(everything_once: Path, tmp_path: Path) -> Path:
+    """Make a folder with an arena in which every command has something to show, and files for them."""
+    return copytree(everything_once, tmp_path / "everything")
 
 
 @pytest.fixture

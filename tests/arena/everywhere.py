@@ -1,0 +1,162 @@
+"""Every command called once with success, in an arena in which there is something to show."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from arena.bots import versions
+from arena.cli.app import arena_group
+from arena.cli.later import Later
+from arena.exports.write import export_lines
+from arena.models import utc_now
+from arena.operations import tokens
+from arena.settings import load_settings
+from arena.storage import open_storage
+from arena.tournaments import creation, lifecycle
+from referee.matches.auth import Scope
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.leagues import LeagueWorld, winter
+from tests.arena.random_play import play_randomly
+from tests.arena.running import SAMPLE_BOTS
+from tests.arena.world import World
+
+ENDLESS = {
+    "beat": "runs until it is stopped",
+    "bot run": "runs until it is stopped",
+    "demo": "shows a whole arena to people, for a minute",
+    "referee": "runs until it is stopped",
+    "up": "runs until it is stopped",
+    "worker": "runs until it is stopped",
+}
+"""Commands that the tests of all others leave out, and why."""
+
+CALLS = {
+    "audit": "",
+    "backup": "FOLDER/again.db",
+    "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
+    "bot list": "",
+    "bot log": "owner-0/bot-0 --token TOKEN",
+    "bot register": "ann/one",
+    "bot revoke": "owner-0/bot-0@1",
+    "bot rotate": "owner-0/bot-0",
+    "config": "",
+    "doctor": "",
+    "export": "cup",
+    "leaderboard": "",
+    "league apply": "FOLDER/winter.toml",
+    "league history": "winter",
+    "league join": "winter owner-0/bot-0",
+    "league leave": "winter member-1/bot",
+    "league list": "",
+    "league show": "winter",
+    "match seating": "4 8",
+    "match show": "cup 1 1",
+    "migrate": "",
+    "rating rebuild": "",
+    "restore": "FOLDER/backup.db",
+    "rules check": "FOLDER/house.toml",
+    "rules compare": "",
+    "rules legal": "",
+    "rules list": "",
+    "rules random": f"--ruleset chinese --deals 3 --seed {'ab' * 32}",
+    "rules replay": "",
+    "rules show": "hong-kong",
+    "token create": "viewer --scope spectator",
+    "token list": "",
+    "token revoke": "organiser",
+    "token rotate": "organiser",
+    "tournament cancel": "running",
+    "tournament create": "FOLDER/new.toml",
+    "tournament enter": "waiting owner-1/bot-5",
+    "tournament list": "",
+    "tournament lock": "waiting",
+    "tournament pairings": "cup --explain",
+    "tournament pause": "running",
+    "tournament resume": "paused",
+    "tournament show": "cup",
+    "tournament standings": "cup --crosstable",
+    "tournament start": "waiting",
+    "tournament stop": "running",
+    "tournament watch": "cup",
+    "tournament withdraw": "waiting owner-0/bot-4",
+    "verify": "FOLDER/cup.jsonl",
+}
+"""Commands and what follows them, words separated by spaces."""
+
+INPUT = '{"ruleset": "chinese", "a": "3D", "b": "4D", "hand": "3D 4D", "to_beat": null}\n'
+"""A line of standard input, which rules tools answer, if only by saying what is wrong."""
+
+FILES = {
+    "new.toml": """\
+name = "new"
+format = "swiss"
+ruleset = "house.toml"
+rounds = 3
+sessions = 2
+entrants = ["member-0/bot", "member-1/bot", "member-2/bot", "member-3/bot", "member-4/bot"]
+""",
+    "house.toml": 'name = "house"\nextends = "hong-kong"\n',
+    "winter.toml": """\
+name = "winter"
+start = 2026-01-05T18:00:00Z
+interval_hours = 24
+allow_same_owner = true
+tournament = { format = "round-robin", ruleset = "chinese", rounds = 2, sessions = 1, deals = 1 }
+divisions = [{ name = "only" }]
+""",
+}
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """Yield all commands by their names: ``doctor``, ``bot list``, …"""
+    yield from _below("", arena_group())
+
+
+def _below(path: str, found: Any) -> Iterator[tuple[str, Any]]:
+    command = found.load() if isinstance(found, Later) else found
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+    for name, one in (inner or {}).items():
+        yield from _below(f"{path} {name}".strip(), one)
+
+
+def make_everything(folder: Path, empty_database: bytes) -> None:
+    """Make the arena in ``folder/data``, and the files that commands take beside it."""
+    settings = load_settings({"data": folder / "data"})
+    (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    with open_storage(settings) as storage:
+        world = World(storage, Clock())
+        names = world.register(6)
+        world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
+        (folder / "cup.jsonl").write_text("".join(f"{line}\n" for line in export_lines(storage, "cup")))
+        _make_league(world)
+        _make_tournaments(world, names[:5])
+        tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
+        token = versions.rotate_version(storage, ROOT, "owner-0/bot-0", utc_now()).token
+    (folder / "token").write_text(token)
+    shutil.copy(settings.data / "arena.db", folder / "backup.db")
+
+
+def _make_tournaments(world: World, names: list[str]) -> None:
+    world.advance(world.tournament_of(names, name="running", format="continuous").id)
+    waiting = world.spec(names, name="waiting", format="swiss", rounds=3)
+    creation.create(world.storage, ROOT, waiting, world.clock())
+    world.tournament_of(names, name="paused")
+    lifecycle.pause(world.storage, ROOT, "paused", world.clock())
+
+
+def _make_league(world: World) -> None:
+    league = LeagueWorld(world, winter())
+    league.join(*(f"member-{number}/bot" for number in range(9)))
+    league.week(1)
+
+
+def call(name: str, folder: Path) -> list[str]:
+    """Return the arguments of ``arena`` that call this command in a copy of the arena in ``folder``."""
+    rest = CALLS[name].replace("FOLDER", str(folder)).replace("TOKEN", (folder / "token").read_text())
+    return ["--data", str(folder / "data"), *name.split(), *rest.split()]
