@@ -1,7 +1,7 @@
 """The exceptions of the arena, all with a one-line message for people.
 
 ArenaError
- ├─ SettingsError    a setting is wrong (``setting``, ``reason``)
+ ├─ SettingsError    settings are wrong (``field``, ``reason``, ``problems``)
  ├─ StorageError     the database cannot be reached, read or written
  │   └─ SchemaError  the database was made by another version of the arena
  ├─ BrokerError      the message broker cannot be reached
@@ -14,20 +14,18 @@ ArenaError
  └─ ProcessFailed    a child process ended as soon as it had started
 """
 
-from referee.errors import FieldsWrong
+from referee.errors import FieldsWrong, Problem
 
 
 class ArenaError(Exception):
     """Root of all errors that the arena raises on purpose."""
 
 
-class SettingsError(ArenaError):
-    """A setting is wrong: ``setting`` names it, ``reason`` says what was wrong."""
+class SettingsError(FieldsWrong, ArenaError):
+    """Settings are wrong."""
 
-    def __init__(self, setting: str, reason: str) -> None:
-        super().__init__(f"setting {setting}: {reason}")
-        self.setting = setting
-        self.reason = reason
+    def __init__(self, setting: str, reason: str, *others: Problem) -> None:
+        super().__init__(f"setting {setting}", reason, *others)
 
 
 class StorageError(ArenaError):
@@ -51,7 +49,11 @@ class NotAllowed(ArenaError):
 
 
 class UnknownError(ArenaError):
-    """There is no such bot, tournament, match or pool."""
+    """There is no such bot, tournament, match or pool; ``reasons`` has a line for each."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
 
 
 class TakenError(ArenaError):

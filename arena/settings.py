@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
@@ -30,8 +30,12 @@ from arena.errors import SettingsError
 from arena.files import make_private
 from arena.urls import without_secrets
 from referee.channel import ClientTls, ServerTls
-from referee.errors import TomlError
+from referee.errors import Problem, TomlError
 from referee.toml import read_toml
+from referee.validation import shown, suggestion
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 PREFIX = "ARENA_"
 CONFIG = "ARENA_CONFIG"
@@ -426,14 +430,23 @@ def _read_config(file: Path) -> dict[str, object]:
 def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     """Load the settings; ``overrides`` take precedence over the environment.
 
-    Raise SettingsError, which names the setting that is wrong.
+    Raise SettingsError, which names the settings that are wrong.
     """
     try:
         return Settings(**(overrides or {}))  # type: ignore[arg-type]
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"])) or "settings"
-        reason = "no such setting" if first["type"] == "extra_forbidden" else first["msg"]
-        raise SettingsError(name, reason.removeprefix("Value error, ")) from None
+        (name, reason), *others = map(_problem, error.errors())
+        raise SettingsError(name, reason, *(one.within("setting ") for one in others)) from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def _problem(error: "ErrorDetails") -> Problem:
+    name = ".".join(map(str, error["loc"])) or "settings"
+    match error["type"]:
+        case "extra_forbidden":
+            return Problem(name, f"no such setting{suggestion(name, [*Settings.model_fields])}")
+        case "path_type":
+            return Problem(name, f"must be the path of a file or folder, not {shown(error['input'])}")
+        case _:
+            return Problem(name, error["msg"].removeprefix("Value error, "))

@@ -25,7 +25,7 @@ from arena.formats import FORMATS
 from arena.terms import Terms
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset import load_ruleset, load_ruleset_file
-from referee.toml import read_toml
+from referee.toml import problems_in, read_toml
 from referee.validation import Refused, Wording, problems, shown, suggestion
 
 LONGEST_NAME = 39
@@ -172,4 +172,4 @@ def load_spec(path: Path) -> TournamentSpec:
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
     except SpecError as error:
-        raise SpecError.of([problem.within(f"{path}: ") for problem in error.problems]) from None
+        raise SpecError.of(problems_in(path, error.problems)) from None

@@ -1,9 +1,19 @@
-"""TOML files."""
+"""TOML files, and where in them something is."""
 
+import re
 import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from referee.errors import TomlError
+from referee.errors import Problem, TomlError
+
+_NAME = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
+_NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
+_KEY = re.compile(rf"\s*({_NAMES})\s*=\s*(.*)")
+_TABLE = re.compile(rf"\s*\[\s*({_NAMES})\s*\]")
+_ITEM = re.compile(rf"\s*\[\[\s*({_NAMES})\s*\]\]")
+_LONG = re.compile(r"\"{3}|'{3}")
 
 
 def read_toml(path: Path) -> dict[str, object]:
@@ -14,3 +24,49 @@ def read_toml(path: Path) -> dict[str, object]:
         raise TomlError(path, f"cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise TomlError(path, f"is not TOML: {' '.join(str(error).split())}") from None
+
+
+def problems_in(path: Path, found: Sequence[Problem]) -> list[Problem]:
+    """Return problems with the fields of a file, with its path and with the line of what is there."""
+    lines = dict(_lines(path.read_text(encoding="utf-8")))
+    return [problem.within(f"{path}{_line(lines, problem.field)}: ") for problem in found]
+
+
+def _line(lines: dict[str, int], field: str) -> str:
+    """Return the line of a field, or else of the innermost table or list around it that has one."""
+    while field and field not in lines:
+        field = field[: max(field.rfind("."), field.rfind("["), 0)]
+    return f":{lines[field]}" if field else ""
+
+
+def _lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield fields, ``table.key`` or ``tables[0].key``, with their lines; tables with a name also by that.
+
+    The text has to be TOML.
+    """
+    table, again, items = "", "", Counter[str]()
+    long = False  # within a text of several lines
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not long and (item := _ITEM.match(line)):
+            name = _plain(item[1])
+            table, again = f"{name}[{items[name]}].", ""
+            items[name] += 1
+            if items[name] == 1:
+                yield name, number
+            yield table[:-1], number
+        elif not long and (header := _TABLE.match(line)):
+            table, again = f"{_plain(header[1])}.", ""
+            yield table[:-1], number
+        elif not long and (key := _KEY.match(line)):
+            name = _plain(key[1])
+            if name == "name" and table.endswith("]."):
+                again = f"{table.rpartition('[')[0]}.{_plain(key[2].partition('#')[0].strip())}."
+                yield again[:-1], number
+            yield f"{table}{name}", number
+            if again:
+                yield f"{again}{name}", number
+        long ^= len(_LONG.findall(line)) % 2 == 1
+
+
+def _plain(names: str) -> str:
+    return ".".join(name.strip("\"' ") for name in re.findall(_NAME, names))

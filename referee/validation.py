@@ -22,7 +22,26 @@ Path = tuple[str | int, ...]
 Node = Mapping[str, object]
 """A JSON Schema, or a part of one."""
 
-_SHORT = Repr()
+
+class _Plain(Repr):
+    """Short forms of values as files have them, not as Python does, also within others."""
+
+    def repr_bool(self, value: bool, _level: int) -> str:
+        return "true" if value else "false"
+
+    def repr_NoneType(self, _value: None, _level: int) -> str:
+        return "null"
+
+    def repr_date(self, value: datetime.date, _level: int) -> str:
+        return value.isoformat()
+
+    def repr_time(self, value: datetime.time, _level: int) -> str:
+        return value.isoformat()
+
+    repr_datetime = repr_date
+
+
+_SHORT = _Plain()
 _SHORT.maxstring = 60
 _SHORT.maxother = 60
 _SHORT.maxlevel = 2
@@ -38,8 +57,6 @@ class Refused(ValueError):
 
 def shown(value: object) -> str:
     """Return a short, one-line form of any value."""
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
     try:
         return _SHORT.repr(value)
     except ValueError:  # a whole number with more digits than Python writes
@@ -78,7 +95,10 @@ def problems(error: "ValidationError", schema: Node, wording: Wording) -> tuple[
     ``schema`` is the JSON Schema of what was to be read.
     """
     found: dict[Problem, None] = {}
-    for one in sorted(error.errors(include_url=False), key=lambda one: one["type"] not in _UNKNOWN):
+    errors = error.errors(include_url=False)
+    for one in sorted(errors, key=lambda one: one["type"] not in _UNKNOWN):
+        if one["type"] == "too_short" and any(_is_inside(other["loc"], one["loc"]) for other in errors):
+            continue  # the items that are wrong were not counted
         if one["type"] == "missing" or one["type"] in _UNKNOWN:
             found[_key_problem(one["loc"], one["type"], schema, wording)] = None
         else:
@@ -97,6 +117,10 @@ def _key_problem(path: Path, kind: str, schema: Node, wording: Wording) -> Probl
     only = f"; there is only {', '.join(known)}" if len(known) <= FEW else ""
     thing = f" of {wording.thing}" if not parent else ""
     return Problem(wording.path(path), f"is not a field{thing}{suggestion(key, known) or only}")
+
+
+def _is_inside(path: Path, whole: Path) -> bool:
+    return len(path) > len(whole) and path[: len(whole)] == whole
 
 
 FEW = 24

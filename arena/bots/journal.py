@@ -110,7 +110,9 @@ class DatabaseJournal:
         organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
         try:
             versions = readable_versions(self._storage, query.bot, token, organiser=organiser)
-        except (SpecError, UnknownError) as error:
+        except UnknownError:  # it may name other bots, which are no stranger's business
+            raise LogClosed(f"no bot {query.bot!r}; it has to be registered first") from None
+        except SpecError as error:
             raise LogClosed(str(error)) from None
         try:
             return read_log(self._storage, versions, query)[::-1]

@@ -1,7 +1,7 @@
 """Owners, bots and their versions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,11 +15,12 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor
 from arena.audit import record
-from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.errors import SpecError, StateError, TakenError
 from arena.models import Bot, BotVersion, Owner
 from arena.specs import NAME, check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
+from arena.unknown import unknown, unknown_bots
 
 LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
 
@@ -140,8 +141,8 @@ def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInf
         versions = versions.where(col(Owner.name) == owner)
     with storage.read() as tx:
         found = [VersionInfo(*row) for row in tx.connection().execute(versions)]
-    if owner is not None and not found:
-        raise UnknownError(f"no owner {owner!r}")
+        if owner is not None and not found:
+            raise unknown(tx, "owner", owner, col(Owner.name))
     return found
 
 
@@ -214,13 +215,22 @@ def find_versions(tx: Transaction, names: Sequence[str], now: datetime | None) -
     With ``now`` None an expired token will do, too. Raise SpecError for a malformed name, UnknownError for an
     unknown one, StateError if no version of a bot has a valid token.
     """
-    found: list[BotVersion] = []
+    named: dict[str, BotVersion] = {}
+    by_bot: dict[str, list[BotVersion]] = {}
     for at in range(0, len(names), AT_ONCE):
         some = names[at : at + AT_ONCE]
-        named = _versions_named(tx, [name for name in some if "@" in name])
-        by_bot = _versions_of(tx, [name for name in some if "@" not in name])
-        found += [_version_of(name, named, by_bot, now) for name in some]
-    return found
+        named |= _versions_named(tx, [name for name in some if "@" in name])
+        by_bot |= _versions_of(tx, [name for name in some if "@" not in name])
+    _require_known(tx, names, {*named, *by_bot})
+    return [named[name] if "@" in name else _newest(name, by_bot[name], now) for name in names]
+
+
+def _require_known(tx: Transaction, names: Sequence[str], known: Set[str]) -> None:
+    missing = [name for name in names if name not in known]
+    if missing and "/" not in missing[0]:
+        raise _no_bot(missing[0])
+    if missing:
+        raise unknown_bots(tx, missing)
 
 
 def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersion]:
@@ -228,17 +238,7 @@ def _versions_named(tx: Transaction, names: Sequence[str]) -> dict[str, BotVersi
     return {version.name: version for version in tx.exec(versions)} if names else {}
 
 
-def _version_of(
-    name: str,
-    named: Mapping[str, BotVersion],
-    by_bot: Mapping[str, Sequence[BotVersion]],
-    now: datetime | None,
-) -> BotVersion:
-    if "@" in name:
-        if name not in named:
-            raise UnknownError(f"no bot {name!r}; it has to be registered first")
-        return named[name]
-    versions = _known(name, by_bot)
+def _newest(name: str, versions: Sequence[BotVersion], now: datetime | None) -> BotVersion:
     kept = [version for version in versions if version.revoked_at is None]
     if not kept:
         whose = versions[0].name if len(versions) == 1 else f"each of the {len(versions)} versions of {name}"
@@ -252,7 +252,9 @@ def _version_of(
 
 def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
     """Return all versions of ``owner/bot``, oldest first. Raise SpecError for no such name, UnknownError."""
-    return _known(name, _versions_of(tx, [name]))
+    found = _versions_of(tx, [name])
+    _require_known(tx, [name], {*found})
+    return found[name]
 
 
 def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:
@@ -276,11 +278,3 @@ def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVers
 
 def _no_bot(name: str) -> SpecError:
     return SpecError("bot", f"{name!r} is neither owner/bot nor owner/bot@number")
-
-
-def _known(name: str, found: Mapping[str, Sequence[BotVersion]]) -> list[BotVersion]:
-    if "/" not in name:
-        raise _no_bot(name)
-    if name not in found:
-        raise UnknownError(f"no bot {name!r}; it has to be registered first")
-    return [*found[name]]

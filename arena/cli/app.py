@@ -13,8 +13,8 @@ from arena.cli import INTERRUPTED
 from arena.cli.context import Given
 from arena.cli.later import Later
 from arena.cli.streams import discard_output, spell_out
-from arena.errors import ArenaError, SpecError
-from referee.errors import RefereeError, RulesetError
+from arena.errors import ArenaError, UnknownError
+from referee.errors import FieldsWrong, RefereeError
 from referee.plain import plain
 
 COMMANDS = (
@@ -142,8 +142,10 @@ def run(arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
     except typer.TyperException as error:
         return _fail(_with_help(error), status=error.exit_code)
-    except (SpecError, RulesetError) as error:
+    except FieldsWrong as error:
         return _fail(*map(str, error.problems))
+    except UnknownError as error:
+        return _fail(*error.reasons)
     except (ArenaError, RefereeError) as error:
         return _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):

@@ -10,6 +10,7 @@ from arena.pairing.reasons import TableReason
 from arena.pairing.same_owner import by_owner, check_tables, would_meet
 from arena.pairing.values import History, Pairing
 from arena.standings.ranking import Criteria, MatchOutcome
+from referee.validation import shown
 
 MOST_ENTRANTS = 10_000
 
@@ -128,7 +129,7 @@ class Format(ABC):
             least, most = known[name].limits(entrants, setup.size)
             if type(value) is not int or not least <= value <= most:
                 raise SpecError(
-                    f"options.{name}", f"must be a whole number from {least} to {most}, not {value!r}"
+                    f"options.{name}", f"must be a whole number from {least} to {most}, not {shown(value)}"
                 )
         self.check_rounds(setup.rounds, entrants)
 

@@ -9,12 +9,13 @@ from sqlmodel import col, select
 from arena.actors import Actor
 from arena.audit import record
 from arena.bots.versions import find_all_versions, token_problem
-from arena.errors import StateError, TakenError, UnknownError
+from arena.errors import StateError, TakenError
 from arena.leagues.seasons import active_members
 from arena.leagues.spec import make_league
 from arena.models import Bot, League, LeagueMember
 from arena.pairing import owner_of
 from arena.storage import Storage, Transaction, changed
+from arena.unknown import unknown, unknown_bots
 
 
 def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
@@ -52,7 +53,7 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
     versions = find_all_versions(tx, name)
     meant = [one for one in versions if not mark or one.name == bot]
     if not meant:
-        raise UnknownError(f"no bot {bot!r}; it has to be registered first")
+        raise unknown_bots(tx, [bot])
     wrong = [token_problem(one, now) for one in meant]
     if all(wrong):
         raise StateError(f"{bot}: its token {wrong[-1]}")
@@ -75,5 +76,5 @@ def find_league(tx: Transaction, name: str) -> League:
     """Return the league of this name, or UnknownError."""
     found = tx.exec(select(League).where(League.name == name)).first()
     if found is None:
-        raise UnknownError(f"no league {name!r}")
+        raise unknown(tx, "league", name, col(League.name))
     return found

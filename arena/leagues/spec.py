@@ -23,7 +23,7 @@ from arena.leagues.divisions import Level
 from arena.specs import LONGEST_NAME, NAME, Name, TournamentSpec, make_spec, read_ruleset
 from referee.errors import Problem, RulesetError, TomlError
 from referee.ruleset import load_ruleset
-from referee.toml import read_toml
+from referee.toml import problems_in, read_toml
 from referee.validation import Path as Steps
 from referee.validation import Refused, Wording, path_text, problems, shown
 
@@ -176,7 +176,7 @@ def load_league(path: Path) -> LeagueSpec:
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
     except SpecError as error:
-        raise SpecError.of([problem.within(f"{path}: ") for problem in error.problems]) from None
+        raise SpecError.of(problems_in(path, error.problems)) from None
 
 
 def make_league(values: Mapping[str, object], folder: Path | None = None) -> LeagueSpec:

@@ -9,11 +9,12 @@ from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.audit import record
-from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.errors import SpecError, StateError, TakenError
 from arena.models import Token
 from arena.specs import check_name
 from arena.storage import Storage, changed
 from arena.tokens import expiry, hash_token, new_token
+from arena.unknown import unknown
 from referee.matches.auth import Scope
 
 
@@ -93,7 +94,7 @@ def rotate_token(
     with storage.write() as tx:
         row = tx.exec(select(Token).where(Token.name == name)).first()
         if row is None:
-            raise UnknownError(f"no token {name!r}")
+            raise unknown(tx, "token", name, col(Token.name))
         token = new_token(row.scope)
         values = {"token_hash": hash_token(token), "expires_at": expiry(now, expires_in)}
         good = (col(Token.id) == row.id, col(Token.revoked_at).is_(None))
@@ -109,7 +110,7 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
     with storage.write() as tx:
         token = tx.exec(select(Token).where(Token.name == name)).first()
         if token is None:
-            raise UnknownError(f"no token {name!r}")
+            raise unknown(tx, "token", name, col(Token.name))
         good = (col(Token.id) == token.id, col(Token.revoked_at).is_(None))
         if not changed(tx, update(Token).where(*good).values(revoked_at=now)):
             raise StateError(f"the token {name} is revoked already")

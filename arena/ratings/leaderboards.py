@@ -9,6 +9,7 @@ from arena.errors import UnknownError
 from arena.models import BotVersion, Rating, StoredRuleset
 from arena.ratings.elo import uncertainty
 from arena.storage import Storage, Transaction
+from referee.validation import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> 
     with storage.read() as tx:
         chosen = [one for one in _pools(tx) if pool is None or _is_called(one[0], pool)]
         if pool is not None and not chosen:
-            raise UnknownError(f"no ratings under {pool!r}")
+            raise UnknownError(
+                f"no ratings under {pool!r}{suggestion(pool, [one.name for one, _ in _pools(tx)])}"
+            )
         return [line for ruleset, size in chosen for line in _lines(tx, ruleset, size, limit)]
 
 

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from sqlmodel import col, func, select
 
-from arena.errors import UnknownError
 from arena.models import Entrant, Match, MatchState, Round, StoredRuleset, Tournament, TournamentState
 from arena.storage import Storage, Transaction
+from arena.unknown import unknown
 
 PROBLEMS_SHOWN = 20
 """Matches whose troubles a status lists at most."""
@@ -88,7 +88,7 @@ def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name, or UnknownError."""
     found = tx.exec(select(Tournament).where(Tournament.name == name)).first()
     if found is None:
-        raise UnknownError(f"no tournament {name!r}")
+        raise unknown(tx, "tournament", name, col(Tournament.name))
     return found
 
 

@@ -116,7 +116,7 @@ def _first(error: ValidationError, reads: Reader, given: Mapping[str, object]) -
     if len(path) == 2 and isinstance(path[1], int) and node_at(reads.schema, path).get("type") != "object":
         path, value = path[:1], given[str(path[0])]
     if value is None and path[0] in OPTIONAL and len(path) == 1:
-        return _wrong(path_text(path), "must be absent where there is none, not None")
+        return _wrong(path_text(path), "must be absent where there is none, not null")
     return _wrong(path_text(path), f"must be {wanted(node_at(reads.schema, path))}, not {shown(value)}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from referee.errors import RulesetError, TomlError
 from referee.ruleset.conflicts import refuse_conflicts
 from referee.ruleset.model import Ruleset
-from referee.toml import read_toml
+from referee.toml import problems_in, read_toml
 from referee.validation import shown, suggestion
 
 DEFAULT = "chinese"
@@ -47,7 +47,7 @@ def load_ruleset_file(path: Path) -> Ruleset:
     except TomlError as error:
         raise RulesetError(str(path), error.reason) from None
     except RulesetError as error:
-        raise RulesetError.of([problem.within(f"{path}: ") for problem in error.problems]) from None
+        raise RulesetError.of(problems_in(path, error.problems)) from None
 
 
 def _known_preset(field: str, name: object) -> str:

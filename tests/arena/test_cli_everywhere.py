@@ -154,3 +154,40 @@ def test_process_when_its_streams_are_closed_or_full_then_it_ends_as_it_should(
     command = tied("sh", "-c", script, "sh", *arena_command("--data", str(tmp_path), "rules", "list"))
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
     assert (done.returncode, done.stderr) == (status, told)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("tournamen list", "tournament"),
+        ("tournament lst", "list"),
+        ("tournament show cupp", "cup"),
+        ("tournament create --name x --format swis --ruleset chinese --entrant member-1/bot", "swiss"),
+        ("tournament enter waiting member-1/bott", "member-1/bot"),
+        ("bot revoke owner-0/bot-0@9", "owner-0/bot-0@1"),
+        ("bot list --owner ownr-1", "owner-1"),
+        ("league show wintr", "winter"),
+        ("league join winter member-1/bt", "member-1/bot"),
+        ("token revoke organizer", "organiser"),
+        ("leaderboard --ruleset chines", "chinese"),
+        ("rules show hong-kon", "hong-kong"),
+    ],
+)
+def test_name_when_it_is_like_one_that_there_is_then_that_is_suggested(
+    arguments: str, meant: str, everything: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = run(["--data", str(everything / "data"), *arguments.split()])
+    out, err = capsys.readouterr()
+    assert_one_line(Result(status, out, err.lower()), status, f"did you mean '{meant}'?")
+
+
+def test_entrants_when_several_are_unknown_then_each_has_a_line(
+    everything: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entrants = ["--entrant", "member-1/bott", "--entrant", "member-2/bot", "--entrant", "zoe/zigzag"]
+    cup = ["--name", "new", "--format", "swiss", "--ruleset", "chinese", "--rounds", "1"]
+    assert run(["--data", str(everything / "data"), "tournament", "create", *cup, *entrants]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "error: no bot 'member-1/bott'; did you mean 'member-1/bot'?",
+        "error: no bot 'zoe/zigzag'; it has to be registered first",
+    ]

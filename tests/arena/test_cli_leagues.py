@@ -100,7 +100,7 @@ def test_apply_of_another_schedule_moves_the_next_season(arena: Arena, world: Wo
 def test_apply_of_a_wrong_file_is_one_line(arena: Arena, world: World, file: Path) -> None:
     file.write_text(TOML.replace("promoted = 1", "promoted = 9"))
     wrong = arena("league", "apply", file, "--yes")
-    assert_one_line(wrong, 1, "winter.toml: divisions.second.promoted", "9 are promoted")
+    assert_one_line(wrong, 1, "winter.toml:20: divisions.second.promoted", "9 are promoted")
     assert overview.list_leagues(world.storage) == []
 
 

@@ -154,7 +154,7 @@ def test_continuous_keeps_owners_apart_before_all_else() -> None:
             {"advance": True},
             8,
             None,
-            "options.advance: must be a whole number from 1 to 3, not True",
+            "options.advance: must be a whole number from 1 to 3, not true",
         ),
         ("knockout", {"go": 1}, 8, None, "options.go: no such option; knockout has only advance"),
         (

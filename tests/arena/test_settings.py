@@ -378,3 +378,18 @@ def test_worker_token_when_it_is_short_then_it_is_refused_and_not_shown() -> Non
     with pytest.raises(SettingsError, match=r"^setting worker_token: too short") as caught:
         load_settings({"worker_token": "fifteen-letters"})
     assert "fifteen" not in str(caught.value)
+
+
+def test_settings_when_several_in_a_file_are_wrong_then_each_is_told_in_plain_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "arena.toml"
+    file.write_text('tls_key = 5\nworker_treads = 3\nreferees = ["a"]\n')
+    monkeypatch.setenv("ARENA_CONFIG", str(file))
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert list(map(str, caught.value.problems)) == [
+        "setting referees: 'a' is not host:port",
+        "setting tls_key: must be the path of a file or folder, not 5",
+        "setting worker_treads: no such setting; did you mean 'worker_threads'?",
+    ]

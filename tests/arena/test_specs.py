@@ -59,21 +59,21 @@ def test_spec_when_little_is_given_then_the_rest_has_defaults() -> None:
             "format: must be one of round-robin, swiss, gauntlet, knockout, continuous, not 'cup'",
         ),
         ({"rounds": 0}, "rounds: must be a whole number from 1 to 10000, not 0"),
-        ({"sessions": True}, "sessions: must be a whole number from 1 to 10000, not True"),
+        ({"sessions": True}, "sessions: must be a whole number from 1 to 10000, not true"),
         ({"deals": "ten"}, "deals: must be a whole number from 1 to 1000, not 'ten'"),
-        ({"sessions": None}, "sessions: must be a whole number from 1 to 10000, not None"),
+        ({"sessions": None}, "sessions: must be a whole number from 1 to 10000, not null"),
         ({"entrants": "ann/greedy"}, "entrants: must be a list of texts, not 'ann/greedy'"),
         ({"entrants": ["ann/greedy", 3]}, "entrants[1]: must be a text, not 3"),
         ({"entrants": ["ann/greedy", "ann/greedy"]}, "entrants: ann/greedy is listed 2 times"),
         ({"ruleset": 5}, "ruleset: must be a preset's name, a TOML file or a table of fields, not 5"),
         ({"bank_ms": -1}, "bank_ms: must be a whole number from 0 to 86400000, not -1"),
         ({"credit_ms": 60_001}, "credit_ms: must be a whole number from 0 to 60000, not 60001"),
-        ({"credit_ms": None}, "credit_ms: must be a whole number from 0 to 60000, not None"),
+        ({"credit_ms": None}, "credit_ms: must be a whole number from 0 to 60000, not null"),
         ({"increment_ms": 5}, "increment_ms: there is no bank to add it to: bank_ms is 0"),
         ({"ask_forced": 1}, "ask_forced: must be true or false, not 1"),
         ({"allow_same_owner": "no"}, "allow_same_owner: must be true or false, not 'no'"),
         ({"require_check": "yes"}, "require_check: must be true or false, not 'yes'"),
-        ({"duplicate": None}, "duplicate: must be true or false, not None"),
+        ({"duplicate": None}, "duplicate: must be true or false, not null"),
         ({"options": "cut"}, "options: must be a table, not 'cut'"),
         ({"options": {"cut": {1}}}, "options: may contain only text, numbers, lists and tables"),
         (
@@ -119,13 +119,13 @@ def test_file_when_its_ruleset_file_is_missing_or_wrong_then_that_is_said(tmp_pa
     with pytest.raises(RulesetError, match=r"house.toml: cannot be read"):
         load_spec(tmp_path / "cup.toml")
     (tmp_path / "house.toml").write_text('name = "house"\nhand_sizes = 12')
-    with pytest.raises(RulesetError, match=r"/house.toml: hand_sizes: is not a field of a ruleset; did"):
+    with pytest.raises(RulesetError, match=r"/house.toml:2: hand_sizes: is not a field of a ruleset; did"):
         load_spec(tmp_path / "cup.toml")
 
 
 def test_file_when_its_ruleset_is_in_the_home_of_nobody_then_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(FILE.replace("house.toml", "~nobody-here/house.toml"))
-    message = r"cup.toml: ruleset: ~nobody-here/house.toml: there is no such home folder$"
+    message = r"cup.toml:4: ruleset: ~nobody-here/house.toml: there is no such home folder$"
     with pytest.raises(SpecError, match=message):
         load_spec(tmp_path / "cup.toml")
 
@@ -162,13 +162,13 @@ def test_file_when_several_fields_are_wrong_then_each_has_a_problem_that_names_t
     with pytest.raises(SpecError) as caught:
         load_spec(file)
     assert list(map(str, caught.value.problems)) == [
-        f"{file}: {told}"
+        f"{file}:{told}"
         for told in (
-            "sesions: is not a field of a tournament; did you mean 'sessions'?",
-            "format: must be one of round-robin, swiss, gauntlet, knockout, continuous, not 'swis'; "
+            "6: sesions: is not a field of a tournament; did you mean 'sessions'?",
+            "2: format: must be one of round-robin, swiss, gauntlet, knockout, continuous, not 'swis'; "
             "did you mean 'swiss'?",
-            "ruleset.dealr: is not a field of a ruleset; did you mean 'dealer'?",
-            "ruleset.players: must be a whole number from 2 to 8, not 9",
-            "deals: must be a whole number from 1 to 1000, not 2026-12-01",
+            "4: ruleset.dealr: is not a field of a ruleset; did you mean 'dealer'?",
+            "4: ruleset.players: must be a whole number from 2 to 8, not 9",
+            "5: deals: must be a whole number from 1 to 1000, not 2026-12-01",
         )
     ]

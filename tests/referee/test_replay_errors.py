@@ -147,21 +147,21 @@ def test_record_that_lacks_a_field_is_wrong(name: str) -> None:
         ("ruleset", {"plays": 3}, "ruleset: plays: must be a list, not 3"),
         ("tournament", 3, "tournament: must be a text, not 3"),
         ("round", 0, "round: must be a whole number from 1 on, not 0"),
-        ("table", True, "table: must be a whole number from 1 on, not True"),
+        ("table", True, "table: must be a whole number from 1 on, not true"),
         ("session", 1.0, "session: must be a whole number from 1 on, not 1.0"),
-        ("deal", None, "deal: must be a whole number from 1 on, not None"),
+        ("deal", None, "deal: must be a whole number from 1 on, not null"),
         ("seats", ["a"], "seats: must be a list of 4 texts, not ['a']"),
         ("seed", "00", "seed: must be 64 hexadecimal digits, not '00'"),
         ("dealer", 4, "dealer: must be a whole number from 0 to 3, not 4"),
         ("direction", "left", "direction: must be clockwise or anticlockwise, not 'left'"),
         ("hands", "3D", "hands: must be a list of 4 texts, not '3D'"),
-        ("leftover", None, "leftover: must be a text, not None"),
+        ("leftover", None, "leftover: must be a text, not null"),
         ("leader", -1, "leader: must be a whole number from 0 to 3, not -1"),
         ("actions", [1], "actions: must be a list of texts, not [1]"),
         ("out", ["0"], "out: must be a list of whole numbers, not ['0']"),
         ("left", [], "left: must be a list of 4 texts, not []"),
         ("points", [0], "points: must be a list of 4 whole numbers, not [0]"),
-        ("end", None, "end: must be a text, not None"),
+        ("end", None, "end: must be a text, not null"),
         ("forfeit", "0", "forfeit: must be a whole number from 0 to 3, not '0'"),
         ("exchange", 3, "exchange: must be an object, not 3"),
         ("exchange", {}, "exchange.loser: is missing"),
@@ -306,4 +306,4 @@ def test_ruleset_with_the_name_of_a_ladder_is_wrong() -> None:
 
 @pytest.mark.parametrize("field", ["exchange", "forfeit", "faults", "ms", "answers"])
 def test_field_that_is_null_instead_of_absent_is_wrong(field: str) -> None:
-    assert error_of(**{field: None}) == (None, f"{field}: must be absent where there is none, not None")
+    assert error_of(**{field: None}) == (None, f"{field}: must be absent where there is none, not null")

@@ -112,7 +112,7 @@ def test_large_points_that_still_fit_a_score_are_no_contradiction(fields: dict[s
 
 
 BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
-    ({"players": True}, "players", "a whole number from 2 to 8, not True"),
+    ({"players": True}, "players", "a whole number from 2 to 8, not true"),
     ({"players": 4.0}, "players", "not 4.0"),
     ({"players": 9}, "players", "from 2 to 8"),
     ({"players": "4"}, "players", "whole number"),
@@ -266,6 +266,6 @@ def test_ruleset_file_names_the_file_at_each_problem(tmp_path: Path) -> None:
     with pytest.raises(RulesetError) as caught:
         load_ruleset_file(file)
     assert list(map(str, caught.value.problems)) == [
-        f"{file}: hand_sizes: is not a field of a ruleset; did you mean 'hand_size'?",
-        f"{file}: players: must be a whole number from 2 to 8, not 2026-12-01",
+        f"{file}:2: hand_sizes: is not a field of a ruleset; did you mean 'hand_size'?",
+        f"{file}:1: players: must be a whole number from 2 to 8, not 2026-12-01",
     ]

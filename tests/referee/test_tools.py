@@ -105,7 +105,7 @@ def test_legal_with_the_highest_card_alone() -> None:
         ({"must_include": 3}, "must_include: must be cards in text, not 3"),
         ({"hand": "3D 3D"}, "hand: 3D is there more often than one pack has it"),
         ({"hand": "3D 1X"}, "hand: '1X' is not a card"),
-        ({"hand": None}, "hand: must be cards in text, not None"),
+        ({"hand": None}, "hand: must be cards in text, not null"),
         ({"table": "3D 4D"}, "table: '3D 4D' is not a play under this ruleset"),
         ({"table": ""}, "table: '' is not a play under this ruleset"),
         ({"table": "4D 4D"}, "table: 4D is there more often than one pack has it"),

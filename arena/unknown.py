@@ -1,0 +1,33 @@
+"""Errors about names that nothing has, with the ones that were perhaps meant."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlmodel import col, select
+
+from arena.errors import UnknownError
+from arena.models import BotVersion
+from arena.storage import Transaction
+from referee.validation import suggestion
+
+LATEST = 1_000
+"""So many names are compared with the one that was given, the latest ones."""
+
+
+def unknown(tx: Transaction, thing: str, name: str, column: Any) -> UnknownError:
+    """Return the error that no ``thing`` has this name; ``column`` is the one of their names."""
+    return UnknownError(f"no {thing} {name!r}{suggestion(name, _latest(tx, column))}")
+
+
+def unknown_bots(tx: Transaction, names: Sequence[str]) -> UnknownError:
+    """Return the error that there are no such bots, or no such versions where the names have ``@``."""
+    versions = _latest(tx, col(BotVersion.name))
+    bots = list(dict.fromkeys(version.partition("@")[0] for version in versions))
+    advice = "; it has to be registered first"
+    hints = (suggestion(name, versions if "@" in name else bots) or advice for name in names)
+    return UnknownError(*(f"no bot {name!r}{hint}" for name, hint in zip(names, hints, strict=True)))
+
+
+def _latest(tx: Transaction, column: Any) -> list[str]:
+    table = column.class_
+    return list(tx.exec(select(column).order_by(col(table.id).desc()).limit(LATEST)))
