@@ -38,6 +38,21 @@ def keep_private(file: Path) -> None:
             file.chmod(PRIVATE_FILE)
 
 
+def write_private(file: Path, text: str) -> None:
+    """Write a new file that only its user may read, whole or not at all.
+
+    Raise FileExistsError if it is there already, and OSError.
+    """
+    made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+    try:
+        with os.fdopen(made, "w") as out:
+            os.fchmod(made, PRIVATE_FILE)
+            out.write(text)
+    except OSError:
+        file.unlink(missing_ok=True)
+        raise
+
+
 def open_to_others(path: Path) -> bool:
     """Return whether anybody but its user may do anything with a file or folder."""
     return bool(path.stat().st_mode & OTHERS)

@@ -165,11 +165,18 @@ def tournament_schema() -> dict[str, Any]:
     return TournamentSpec.model_json_schema()
 
 
-def load_spec(path: Path) -> TournamentSpec:
-    """Return the spec in a TOML file; SpecError names the file and each field that is wrong."""
+def load_spec(path: Path, given: Mapping[str, object] | None = None) -> TournamentSpec:
+    """Return the spec in a TOML file, with the fields that are ``given`` in place of the file's own.
+
+    A ruleset file is relative to the file that names it, and a given one to the current folder. Raise
+    SpecError, which names each field that is wrong, and the file if it is the file's.
+    """
+    own = dict(given or {})
     try:
-        return make_spec(read_toml(path), path.parent)
+        return make_spec(read_toml(path) | own, Path() if "ruleset" in own else path.parent)
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
     except SpecError as error:
-        raise SpecError.of(problems_in(path, error.problems)) from None
+        own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in own]
+        in_file = [one for one in error.problems if one not in own_wrong]
+        raise SpecError.of([*own_wrong, *problems_in(path, in_file)]) from None

@@ -74,7 +74,14 @@ def referee_status(
         except grpc.RpcError as error:
             raise _meaning(address, error) from None
     bots = tuple(
-        Presence(bot.connected, bot.max_sessions, bot.sessions, tuple(bot.lacks), bot.thinking.seconds)
+        Presence(
+            connected=bot.connected,
+            max_sessions=bot.max_sessions,
+            sessions=bot.sessions,
+            lacks=tuple(bot.lacks),
+            thinking_seconds=bot.thinking.seconds,
+            bounds=tuple(bot.bounds),
+        )
         for bot in status.bots
     )
     return RefereeStatus(

@@ -89,29 +89,43 @@ def register_version(
     actor.require_owner(owner_name, f"register {bot}")
     if language is not None and not LANGUAGE.fullmatch(language):
         raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
-    token, expires_at = new_token(), expiry(now, expires_in)
+    expires_at = expiry(now, expires_in)
     for _ in range(ATTEMPTS):
         with suppress(IntegrityError), storage.write() as tx:
-            bot_id = _bot_id(tx, owner_name, bot_name, now)
-            last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == bot_id)).one()
-            number = (last or 0) + 1
-            version = BotVersion(
-                bot_id=bot_id,
-                number=number,
-                name=f"{bot}@{number}",
-                token_hash=hash_token(token),
-                expires_at=expires_at,
-                created_at=now,
-                language=language,
-            )
-            tx.add(version)
-            record(tx, actor, "bot.register", version.name, now)
-            return Registered(version.name, token)
+            return add_version(tx, actor, bot, now, language, expires_at)
     raise TakenError(f"versions of {bot} are being registered by others right now; try again")
 
 
-def _bot_id(tx: Transaction, owner_name: str, bot_name: str, now: datetime) -> int:
+def add_version(
+    tx: Transaction,
+    actor: Actor,
+    bot: str,
+    now: datetime,
+    language: str | None,
+    expires_at: datetime | None,
+) -> Registered:
+    """Register the next version of a bot as part of a transaction; all that is given has been checked."""
+    token, bot_id = new_token(), _bot_id(tx, bot, now)
+    last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == bot_id)).one()
+    number = (last or 0) + 1
+    version = BotVersion(
+        bot_id=bot_id,
+        number=number,
+        name=f"{bot}@{number}",
+        token_hash=hash_token(token),
+        expires_at=expires_at,
+        created_at=now,
+        language=language,
+    )
+    tx.add(version)
+    tx.flush()
+    record(tx, actor, "bot.register", version.name, now)
+    return Registered(version.name, token)
+
+
+def _bot_id(tx: Transaction, name: str, now: datetime) -> int:
     """Return the bot's id; the bot and its owner are added if they are new."""
+    owner_name, _, bot_name = name.partition("/")
     owner = tx.exec(select(Owner).where(Owner.name == owner_name)).first()
     if owner is None:
         owner = Owner(name=owner_name, created_at=now)
@@ -248,6 +262,12 @@ def _newest(name: str, versions: Sequence[BotVersion], now: datetime | None) -> 
         last = kept[-1].name
         raise StateError(f"the token of {last} has expired; give it a new one with: arena bot rotate {last}")
     return good[-1]
+
+
+def known_bots(tx: Transaction, bots: Sequence[str]) -> list[str]:
+    """Return those of these ``owner/bot`` that have a version."""
+    parts = [bots[at : at + AT_ONCE] for at in range(0, len(bots), AT_ONCE)]
+    return [bot for part in parts for found in [_versions_of(tx, part)] for bot in part if bot in found]
 
 
 def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.bots import versions
+from arena.bots import bulk, versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import MOST, AsJson, ExpiresIn, console, moment, print_json, say, show, token_text
+from arena.cli.output import MOST, AsJson, ExpiresIn, console, moment, print_json, say, show, token_text, warn
+from arena.cli.tokenfiles import token_file, token_files
 from arena.errors import SpecError
+from arena.matches.connected import connected_bots
+from arena.matches.referees import asker
 from arena.models import utc_now
 from referee.addresses import read_addresses
 from referee.bot import run as run_bot
@@ -40,12 +43,36 @@ app = typer.Typer(no_args_is_help=True, help="Register, list, check and run bots
 @app.command()
 def register(
     ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="The owner's name and the bot's.")],
+    bot: Annotated[
+        str | None, typer.Argument(metavar="[OWNER/BOT]", help="The owner's name and the bot's.")
+    ] = None,
     language: Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")] = None,
     expires_in: ExpiresIn = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml", help="Register all bots of this file instead, or none of them; see --tokens."
+        ),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where a file for each bot of --file gets its token."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a bot, or a bot's next version, and print its token. The token is shown only once."""
+    """Register a bot, or a bot's next version, and print its token. The token is shown only once.
+
+    With --file, register bots that are new: `[[bots]]` tables, each with `bot = "owner/bot"` and, if wanted,
+    `language` and `expires_in`. The token of owner/bot is then in FOLDER/owner.bot.token, and is not shown.
+    """
+    if file is not None or tokens is not None:
+        if bot or language or expires_in or file is None or tokens is None:
+            text = "--file goes with --tokens, and with nothing else that says what to register"
+            raise typer.BadParameter(text, param_hint="'--file'")
+        _register_all(ctx, file, tokens, as_json)
+        return
+    if bot is None:
+        raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
     with storage_of(ctx) as storage:
@@ -57,13 +84,34 @@ def register(
         say(f"{registered.name} is registered. Its token, which cannot be shown again:", registered.token)
 
 
+def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
+    bots = bulk.load_bots(file)
+    with storage_of(ctx) as storage, token_files(folder, [one.bot for one in bots]) as keep:
+        registered = bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep)
+    files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
+    if as_json:
+        print_json(files)
+    else:
+        rows = [tuple(one.values()) for one in files]
+        show(["bot version", "its token is in"], rows, "no bots")
+
+
 @app.command("list")
 def list_(
     ctx: typer.Context,
     owner: Annotated[str | None, typer.Option(help="Only the bots of this owner.")] = None,
+    connected: Annotated[
+        bool,
+        typer.Option(
+            "--connected", help="Only those that are connected: to which referee, and for how many sessions."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List all bot versions."""
+    if connected:
+        _list_connected(ctx, owner, as_json)
+        return
     with storage_of(ctx) as storage:
         listed = versions.list_versions(storage, owner)
     if as_json:
@@ -81,6 +129,21 @@ def list_(
         ]
         columns = ["bot version", "language", "registered", "check passed", "token"]
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
+
+
+def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool) -> None:
+    with storage_of(ctx) as storage:
+        found, silent = connected_bots(storage, asker(settings_of(ctx)), owner)
+    warn(*silent)
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (one.bot, one.referee, one.sessions, one.max_sessions, "; ".join(one.bounds) or "everything")
+        for one in found
+    ]
+    columns = ["bot version", "referee", ">sessions", ">at most", "plays"]
+    show(columns, rows, "no bot is connected")
 
 
 @app.command()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from referee.plain import plain
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -38,6 +40,12 @@ def say(*lines: str) -> None:
     """Print lines for people."""
     for line in lines:
         console().print(line, soft_wrap=True)
+
+
+def warn(*lines: str) -> None:
+    """Print lines of warning on standard error."""
+    for line in lines:
+        print(f"warning: {plain(line)}", file=sys.stderr)
 
 
 def headline(text: str) -> None:

@@ -1,5 +1,6 @@
 """``arena tournament …``: creating, starting, following and ending tournaments."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,22 +10,26 @@ import typer
 from arena.cli import pairings
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
-from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show
+from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show, warn
 from arena.cli.results import crosstable_object, show_crosstable
+from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.tables import table
 from arena.cli.watch import follow
-from arena.errors import StateError
+from arena.errors import ArenaError, StateError
 from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds.waiting import obstacles
-from arena.specs import TournamentSpec, load_spec, make_spec
+from arena.settings import Settings
+from arena.specs import load_spec, make_spec
 from arena.standings import scoreboard
 from arena.standings.scoreboard import CROSSED, StandingLine
+from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
-from arena.tournaments.ability import describe_unable
+from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.roster import absence, roster
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -38,37 +43,57 @@ def create(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE.toml", help="The tournament as a TOML file.")
     ] = None,
+    start: Annotated[bool, typer.Option("--start", help="Start it at once.")] = False,
     as_json: AsJson = False,
     **fields: object,
 ) -> None:
-    """Create a tournament from a file or from options."""
-    spec = _spec(file, given_fields(fields))
+    """Create a tournament from a file, from options, or from both: options override the file's fields.
+
+    With a file, an option takes the place of the whole field of that name; `--entrant` and `--option`, all of
+    them together, that of the file's `entrants` and `options`.
+    """
+    given = given_fields(fields)
+    spec = load_spec(file, given) if file else make_spec(given, Path())
+    if start and spec.beacon:
+        text = "a tournament with a beacon is locked first, and started with the beacon's value"
+        raise typer.BadParameter(text, param_hint="'--start'")
     with storage_of(ctx) as storage:
         status = creation.create(storage, actor_at_terminal(), spec, utc_now())
+        warnings = list_doubts(storage, spec.name)
+        if start:
+            try:
+                status, absent = _start(storage, settings_of(ctx), spec.name)
+            except (ArenaError, OSError):
+                warn(f"{spec.name} is created, but not started")
+                raise
+            warnings += absent
     step = "lock" if status.beacon else "start"
-    _tell(status, as_json, f"{step} it with: arena tournament {step} {status.name}")
-
-
-def _spec(file: Path | None, options: dict[str, object]) -> TournamentSpec:
-    if file is None:
-        return make_spec(options, Path())
-    if options:
-        raise typer.BadParameter("a file and options cannot be mixed", param_hint="'FILE.toml'")
-    return load_spec(file)
+    follow = f"follow it with: arena tournament watch {status.name}"
+    _tell(
+        status,
+        as_json,
+        follow if start else f"{step} it with: arena tournament {step} {status.name}",
+        warnings=warnings,
+    )
 
 
 @app.command("show")
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """Show a tournament's terms, its commitment, where its seed comes from, and what it waits for."""
+    """Show a tournament: its settings, its progress, who entered, who is missing, and what it waits for."""
     with storage_of(ctx) as storage:
-        status = overview.status(storage, name)
-        ask = asker(settings_of(ctx))
-        unable = [] if status.ended else describe_unable(storage, name, utc_now(), ask)
-        waits = obstacles(storage, status, ask, utc_now()).lines
+        status, terms = overview.status(storage, name), overview.terms(storage, name)
+        ask, now = asker(settings_of(ctx)), utc_now()
+        lines = roster(storage, name, now, ask)
+        waits = obstacles(storage, status, ask, now).lines
+        warnings = [] if status.ended else list_doubts(storage, name)
     if as_json:
-        print_json({**asdict(status), "unable": unable, "waits": waits})
-    else:
-        _tell(status, False, *unable, *waits)
+        print_json(shown_object(status, terms, lines, waits=waits, warnings=warnings))
+        return
+    _tell(status, False)
+    show_progress(status)
+    show_terms(terms)
+    show_roster(lines)
+    say(*(f"warning: {line}" for line in warnings), *waits)
 
 
 @app.command()
@@ -91,12 +116,20 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a tournament, or continue one that failed."""
-    settings = settings_of(ctx)
     with storage_of(ctx) as storage:
-        actor, now = actor_at_terminal(), utc_now()
-        status = lifecycle.start(storage, actor, name, now, asker(settings), beacon)
+        status, warnings = _start(storage, settings_of(ctx), name, beacon)
+        warnings = [*list_doubts(storage, name), *warnings]
+    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}", warnings=warnings)
+
+
+def _start(
+    storage: Storage, settings: Settings, name: str, beacon: str | None = None
+) -> tuple[TournamentStatus, list[str]]:
+    """Start a tournament; return how it stands, and a line for each entrant that is not there."""
+    ask, now = asker(settings), utc_now()
+    status = lifecycle.start(storage, actor_at_terminal(), name, now, ask, beacon)
     wake(settings, status.id)
-    _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
+    return status, absence(roster(storage, name, now, ask))
 
 
 @app.command()
@@ -244,10 +277,14 @@ def _luck(status: TournamentStatus) -> str:
     return f"the seed and the beacon {status.beacon!r}: {said}"
 
 
-def _tell(status: TournamentStatus, as_json: bool, *next_steps: str) -> None:
+def _tell(
+    status: TournamentStatus, as_json: bool, *next_steps: str, warnings: Sequence[str] | None = None
+) -> None:
+    """Print how a tournament stands, and what to do next; warnings belong to the object for scripts."""
     if as_json:
-        print_json(status)
+        print_json(asdict(status) | ({} if warnings is None else {"warnings": warnings}))
         return
+    warn(*warnings or ())
     say(
         f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
         f"at tables of {status.table_size}",

@@ -13,6 +13,18 @@ STATUS_SECONDS = 1.0
 """How long a referee may take to say how it stands."""
 
 
+NO_REFEREE = "no referee has been started with this data folder, and ARENA_WORKER_TOKEN is not set"
+"""Why no referee can be asked."""
+
+TROUBLES = {
+    "unavailable": "cannot be reached from here",
+    "deadline_exceeded": "does not answer",
+    "token_unknown": "does not take the workers' token",
+    "token_scope": "does not take the workers' token",
+}
+"""Why referees say nothing, by the code of the failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a referee says."""
@@ -28,12 +40,20 @@ class Answer:
         """The same where it takes matches."""
         return None if self.status is None or self.status.draining else self.status
 
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be used, after its name; empty if it can."""
+        if self.status is not None:
+            return "is shutting down" if self.status.draining else ""
+        code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
+        return TROUBLES.get(code, f"says {code}: {details}")
 
-Ask = Callable[[Sequence[int], Mapping[str, object]], Sequence[Answer]]
+
+Ask = Callable[[Sequence[int], Mapping[str, object] | None], Sequence[Answer]]
 """Asks all referees for their state, for that of these bot versions, and what these lack for a ruleset."""
 
 
-def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
+def nobody_asked(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> Sequence[Answer]:
     """Return no answers, where no referee can be asked."""
     return ()
 
@@ -47,7 +67,7 @@ def asker(settings: Settings) -> Ask:
         return nobody_asked
     tls, token = settings.client_tls(), settings.worker_secret()
 
-    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> Sequence[Answer]:
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> Sequence[Answer]:
         return ask_referees(
             settings.referees, token, version_ids, ruleset=ruleset, tls=tls, timeout=STATUS_SECONDS
         )

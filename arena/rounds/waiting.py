@@ -343,22 +343,6 @@ def _not_connected(absent: Sequence[_Bot]) -> str:
 
 
 def _no_referee(answers: Sequence[Answer]) -> str:
-    states = [f"{answer.address} {_state(answer)}" for answer in answers]
+    states = [f"{answer.address} {answer.trouble}" for answer in answers]
     away = any(answer.status is None for answer in answers)
     return f"no referee takes matches: {', '.join(states)}{TO_START if away else ''}"
-
-
-def _state(answer: Answer) -> str:
-    """Return why a referee cannot be used."""
-    if answer.status is not None:
-        return "is shutting down"
-    code, _, details = answer.problem.removeprefix(f"referee {answer.address}: ").partition(": ")
-    return _CODES.get(code, f"says {code}: {details}")
-
-
-_CODES = {
-    "unavailable": "cannot be reached from here",
-    "deadline_exceeded": "does not answer",
-    "token_unknown": "does not take the workers' token",
-    "token_scope": "does not take the workers' token",
-}

@@ -7,8 +7,8 @@ from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, find_versions
 from arena.errors import SpecError
-from arena.matches.referees import Ask, find_too_few, find_unable
-from arena.models import BotVersion, Entrant, StoredRuleset
+from arena.matches.referees import Answer, Ask, find_too_few, find_unable
+from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
@@ -20,36 +20,37 @@ def require_able(storage: Storage, name: str, now: datetime, ask: Ask, bot: str 
     whose referee does not answer, is not refused: it gets a notice once its match waits for it.
     Raise UnknownError if there is no such tournament or bot, StateError if no token of it is valid.
     """
-    unable = describe_unable(storage, name, now, ask, bot)
-    if unable:
-        others = len(unable) - 1
-        more = f" (and {others} {'others' if others > 1 else 'other'} cannot either)" if others else ""
-        raise SpecError("entrants", f"{unable[0]}{more}")
-
-
-def describe_unable(storage: Storage, name: str, now: datetime, ask: Ask, bot: str = "") -> list[str]:
-    """Return a line for each connected bot of a tournament, or for ``bot``, that cannot play in it.
-
-    Raise UnknownError if there is no such tournament or bot.
-    """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
         versions = find_versions(tx, [bot], now) if bot else _entrants(tx, tournament.id)
         names = {version.id: version.name for version in versions}
-        label, content = ruleset.label, ruleset.content
-        least = tournament.min_sessions
-    answers = ask(list(names), content)
-    unable = find_unable(list(names), answers)
-    few = find_too_few(list(names), answers, least)
-    return [
-        f"{names[version_id]} cannot play {label}: it asks for {'; '.join(lacks)}"
-        for version_id, lacks in unable.items()
-    ] + [
-        f"{names[version_id]} cannot play in {name}: it takes {most} sessions at once at a referee, "
-        f"and at least {least} are required (min_sessions)"
+    answers = ask(list(names), ruleset.content)
+    unable = unable_lines(tournament, ruleset, list(names), answers)
+    if unable:
+        first, others = next(iter(unable)), len(unable) - 1
+        more = f" (and {others} {'others' if others > 1 else 'other'} cannot either)" if others else ""
+        raise SpecError("entrants", f"{names[first]} {unable[first]}{more}")
+
+
+def unable_lines(
+    tournament: Tournament, ruleset: StoredRuleset, version_ids: Sequence[int], answers: Sequence[Answer]
+) -> dict[int, str]:
+    """Return why each connected version that cannot play in a tournament cannot, after its name.
+
+    ``answers`` are the referees', about these versions and this ruleset.
+    """
+    few = find_too_few(version_ids, answers, tournament.min_sessions)
+    lines = {
+        version_id: f"cannot play in {tournament.name}: it takes {most} sessions at once at a referee, "
+        f"and at least {tournament.min_sessions} are required (min_sessions)"
         for version_id, most in few.items()
-    ]
+    }
+    unable = find_unable(version_ids, answers)
+    return {
+        version_id: f"cannot play {ruleset.label}: it asks for {'; '.join(lacks)}"
+        for version_id, lacks in unable.items()
+    } | {version_id: line for version_id, line in lines.items() if version_id not in unable}
 
 
 def _entrants(tx: Transaction, tournament_id: int) -> Sequence[BotVersion]:

@@ -7,6 +7,7 @@ from sqlmodel import col, func, select
 
 from arena.models import Entrant, Match, MatchState, Round, StoredRuleset, Tournament, TournamentState
 from arena.storage import Storage, Transaction
+from arena.terms import Terms
 from arena.unknown import unknown
 
 PROBLEMS_SHOWN = 20
@@ -75,6 +76,13 @@ def status(storage: Storage, name: str) -> TournamentStatus:
     """Return the status of a tournament; raise UnknownError if there is none of this name."""
     with storage.read() as tx:
         return status_of(tx, find_tournament(tx, name))
+
+
+def terms(storage: Storage, name: str) -> Terms:
+    """Return what a tournament is played under; raise UnknownError if there is none of this name."""
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        return Terms.model_validate({name: getattr(tournament, name) for name in Terms.model_fields})
 
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:

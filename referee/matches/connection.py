@@ -95,6 +95,8 @@ class Connection:
         self.wants = wants
         """None: nothing beyond what every bot is told."""
         self.lacks = lacks
+        self.bounds: Sequence[str] = ()
+        """What the bot says that it plays at most, in words."""
         self.outbox = Outbox(wake)
         self.closing: Closing | None = None
         """Set when the referee ends the stream; the server sees it when it is woken."""

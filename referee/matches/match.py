@@ -169,6 +169,8 @@ class Presence:
     """What a ruleset that was asked about asks of it that it cannot do, in words."""
     thinking_seconds: int = 0
     """Whole seconds that the decision has taken that it has owed for the longest."""
+    bounds: tuple[str, ...] = ()
+    """What it says that it plays at most, in words; empty: it plays everything, or is not connected."""
 
 
 def check_match(spec: MatchSpec, players: int) -> str:

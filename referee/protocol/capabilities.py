@@ -14,6 +14,28 @@ def lacks(capabilities: bots_pb2.Capabilities, ruleset: Ruleset) -> tuple[str, .
     return tuple(_lacks(capabilities, ruleset))
 
 
+def bounds(capabilities: bots_pb2.Capabilities) -> tuple[str, ...]:
+    """Return in words what a bot plays at most, by its capabilities; empty if it plays everything."""
+    return tuple(_bounds(capabilities))
+
+
+def _bounds(capabilities: bots_pb2.Capabilities) -> Iterator[str]:
+    if capabilities.HasField("max_seats"):
+        yield f"at most {_counted(capabilities.max_seats, 'seat')}"
+    if capabilities.HasField("max_packs"):
+        yield f"at most {_counted(capabilities.max_packs, 'pack')}"
+    if capabilities.max_card:
+        yield f"cards up to {_name(capabilities.max_card)}"
+    known = [kind for kind in TURN_KINDS.values() if kind in capabilities.turn_kinds]
+    if capabilities.turn_kinds:
+        names = ", ".join(map(bots_pb2.TurnKind.Name, known))
+        yield f"turns of the kinds {names or 'that are not known here'}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def turn_kinds(ruleset: Ruleset) -> list["bots_pb2.TurnKind.ValueType"]:
     """Return the kinds of turns that a ruleset can ask for."""
     asked = {

@@ -13,7 +13,7 @@ from referee.matches.journal import Entry, EntryKind
 from referee.matches.lobby import Lobby
 from referee.matches.pace import Pace
 from referee.memo import Memo
-from referee.protocol.capabilities import lacks
+from referee.protocol.capabilities import bounds, lacks
 from referee.protocol.messages import readable
 from referee.protocol.reasons import Reason, Refused
 from referee.protocol.version import PROTOCOL_VERSION
@@ -71,6 +71,7 @@ class Reception:
             lacking = _lacking(hello.capabilities)
             pace = None if hello.max_sessions else Pace()
             stream = BotStream(self._lobby, self._alarm, identity, share, _wants(hello), pace, lacking)
+            stream.connection.bounds = bounds(hello.capabilities)
             await self._connect(stream.connection)
         finally:
             self._connecting.discard(version)

@@ -150,6 +150,7 @@ class WorkerServicer:
                 max_sessions=presence.max_sessions,
                 sessions=presence.sessions,
                 lacks=() if ruleset is None or connection is None else connection.lacks(ruleset),
+                bounds=() if connection is None else connection.bounds,
                 thinking=Duration(seconds=int(lobby.connections.thinking(version, clock()))),
             )
         return response

@@ -123,10 +123,6 @@ def test_create_from_a_wrong_file_is_one_line_and_creates_nothing(
     assert arena("tournament", "list", "--json").json == []
 
 
-def test_create_from_a_file_and_options_is_wrong_usage(arena: Arena, spec: Path) -> None:
-    assert_one_line(arena("tournament", "create", spec, "--rounds", 3), 2, "FILE.toml")
-
-
 def test_create_of_a_name_that_is_taken_is_refused(arena: Arena, world: World, spec: Path) -> None:
     world.register(4)
     arena("tournament", "create", spec)

@@ -81,7 +81,8 @@ def says(
 ) -> Ask:
     """Make a referee that says this of itself and of the bot versions."""
 
-    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> list[Answer]:
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
+        assert ruleset
         assert ruleset["name"] == "chinese"
         places = tuple(
             Presence(connected(one), 8 if connected(one) else 0, 0, lacking.get(one, ()))
@@ -247,7 +248,7 @@ def test_follow_when_a_bot_is_slow_or_takes_few_sessions_then_it_is_named_with_w
     take(world)
     stands = {4: Presence(True, 1, 1), 2: Presence(True, 8, 2, (), 75), 3: Presence(True, 3, 3)}
 
-    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object]) -> list[Answer]:
+    def ask(version_ids: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
         places = tuple(stands.get(one, Presence(True, 8, 8)) for one in version_ids)
         return [Answer("a.example:8710", RefereeStatus(False, 0, 0, 0, 0, places))]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.protocol.capabilities import lacks, turn_kinds
+from referee.protocol.capabilities import bounds, lacks, turn_kinds
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, cards_pb2
 
@@ -65,3 +65,17 @@ def test_turn_kinds_when_a_ruleset_has_special_turns_then_they_are_among_them(
 ) -> None:
     kinds = {bots_pb2.TurnKind.Name(kind) for kind in turn_kinds(load_ruleset(ruleset))}
     assert kinds == {"TURN_KIND_PLAY", *(f"TURN_KIND_{name}" for name in special)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, []),
+        ({"max_seats": 3, "max_packs": 0}, ["at most 3 seats", "at most 0 packs"]),
+        ({"max_card": cards_pb2.CARD_2S}, ["cards up to CARD_2S"]),
+        ({"turn_kinds": [*PLAYS, 99]}, ["turns of the kinds TURN_KIND_PLAY"]),
+        ({"turn_kinds": [99]}, ["turns of the kinds that are not known here"]),
+    ],
+)
+def test_bounds_are_what_the_bot_says_in_words(fields: dict[str, Any], expected: list[str]) -> None:
+    assert list(bounds(bots_pb2.Capabilities(**fields))) == expected

@@ -577,6 +577,7 @@ class BotStatus(_message.Message):
     SESSIONS_FIELD_NUMBER: _builtins.int
     LACKS_FIELD_NUMBER: _builtins.int
     THINKING_FIELD_NUMBER: _builtins.int
+    BOUNDS_FIELD_NUMBER: _builtins.int
     connected: _builtins.bool
     """connected is true when the version has a live stream here."""
     max_sessions: _builtins.int
@@ -595,6 +596,12 @@ class BotStatus(_message.Message):
     def thinking(self) -> _duration_pb2.Duration:
         """thinking is how long the decision has taken that the version has owed for the longest, in whole seconds."""
 
+    @_builtins.property
+    def bounds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """bounds says in words what the version's hello says that it plays at most; empty where it plays everything, or is not
+        connected.
+        """
+
     def __init__(
         self,
         *,
@@ -603,10 +610,11 @@ class BotStatus(_message.Message):
         sessions: _builtins.int = ...,
         lacks: _abc.Iterable[_builtins.str] | None = ...,
         thinking: _duration_pb2.Duration | None = ...,
+        bounds: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["thinking", b"thinking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["connected", b"connected", "lacks", b"lacks", "max_sessions", b"max_sessions", "sessions", b"sessions", "thinking", b"thinking"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bounds", b"bounds", "connected", b"connected", "lacks", b"lacks", "max_sessions", b"max_sessions", "sessions", b"sessions", "thinking", b"thinking"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

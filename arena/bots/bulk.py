@@ -1,0 +1,114 @@
+"""Many bots registered at once, from a file: all of them or none."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
+from sqlalchemy.exc import IntegrityError
+
+from arena.actors import Actor
+from arena.bots.versions import LANGUAGE, Registered, add_version, known_bots
+from arena.errors import SpecError, TakenError
+from arena.specs import check_name
+from arena.storage import Storage
+from arena.tokens import LONGEST_DAYS, expiry
+from referee.errors import Problem, TomlError
+from referee.toml import problems_in, read_toml
+from referee.validation import Wording, problems, shown
+
+MOST_BOTS = 10_000
+"""Bots in a file at most."""
+
+WORDING = Wording("a list of bots", table="a table")
+
+
+def _bot(given: object) -> str:
+    """Return ``owner/bot``; raise ValueError if it is none."""
+    if not isinstance(given, str) or given.count("/") != 1:
+        raise ValueError(f"{shown(given)} is not of the form owner/bot")
+    for name in given.split("/"):
+        try:
+            check_name("name", name)
+        except SpecError as error:
+            raise ValueError(error.reason) from None
+    return given
+
+
+class NewBot(BaseModel):
+    """A bot to be registered."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    bot: Annotated[str, PlainValidator(_bot), WithJsonSchema({"type": "string"})]
+    """``owner/bot``."""
+    language: str | None = Field(default=None, pattern=f"^(?:{LANGUAGE.pattern})$")
+    """What it is written in."""
+    expires_in: int | None = Field(default=None, ge=1, le=LONGEST_DAYS)
+    """Days for which its token is valid; by default until it is revoked."""
+
+
+class BotList(BaseModel):
+    """The bots of a file."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    bots: Annotated[list[NewBot], Field(min_length=1, max_length=MOST_BOTS)]
+    """The bots."""
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return BotList.model_json_schema()
+
+
+def load_bots(path: Path) -> list[NewBot]:
+    """Return the bots in a TOML file: its ``[[bots]]``, each with ``bot``, ``language`` and ``expires_in``.
+
+    Raise SpecError, which names the file and everything that is wrong.
+    """
+    try:
+        bots = BotList.model_validate(read_toml(path)).bots
+    except TomlError as error:
+        raise SpecError(str(path), error.reason) from None
+    except ValidationError as error:
+        found = problems(error, _schema(), WORDING)
+        raise SpecError.of(problems_in(path, found)) from None
+    times = Counter(one.bot for one in bots)
+    twice = [
+        Problem(f"{path}: bots", f"{bot} is listed {many} times") for bot, many in times.items() if many > 1
+    ]
+    if twice:
+        raise SpecError.of(twice)
+    return bots
+
+
+def register_all(
+    storage: Storage,
+    actor: Actor,
+    bots: Sequence[NewBot],
+    now: datetime,
+    keep: Callable[[Sequence[Registered]], None],
+) -> list[Registered]:
+    """Register all these bots, none of which is registered yet, or none of them.
+
+    ``keep`` is given them with their tokens before they are stored; if it raises, nothing is stored. Raise
+    SpecError, which names all that are registered already, and NotAllowed.
+    """
+    for one in bots:
+        actor.require_owner(one.bot.partition("/")[0], f"register {one.bot}")
+    try:
+        with storage.write() as tx:
+            if known := known_bots(tx, [one.bot for one in bots]):
+                raise SpecError.of([Problem("bots", f"{bot} is registered already") for bot in known])
+            registered = [
+                add_version(tx, actor, one.bot, now, one.language, expiry(now, one.expires_in))
+                for one in bots
+            ]
+            keep(registered)
+            return registered
+    except IntegrityError:
+        raise TakenError("bots of the file are being registered by others right now; try again") from None

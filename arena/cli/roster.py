@@ -1,0 +1,92 @@
+"""A tournament shown whole: its terms, its progress, who entered, and what is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from arena.cli.output import console, headline, moment, say
+from arena.cli.tables import table
+from arena.terms import Terms
+from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.roster import RosterLine
+
+MOST_LISTED = 50
+"""Entrants that are all listed; of more, only those of whom there is something to say."""
+
+
+def shown_object(
+    status: TournamentStatus, terms: Terms, lines: Sequence[RosterLine], **more: object
+) -> dict[str, object]:
+    """Return a tournament for scripts."""
+    rest = asdict(status)
+    return {
+        "tournament": rest.pop("name"),
+        **rest,
+        "settings": terms.model_dump(),
+        "roster": lines,
+        "unable": [f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],
+        **more,
+    }
+
+
+def show_progress(status: TournamentStatus) -> None:
+    """Print how far a tournament has come."""
+    rounds = f"round {status.round} of {status.rounds or '?'}"
+    matches = f"{status.matches_done} of {status.matches_total} matches"
+    sessions = f"{status.sessions_done} of {status.sessions_total} sessions"
+    say(f"progress: {rounds}; {matches} and {sessions} of the rounds paired so far")
+    times = [
+        f"{what} {moment(at)}"
+        for what, at in (
+            ("created", status.created_at),
+            ("started", status.started_at),
+            ("ended", status.finished_at),
+        )
+        if at is not None
+    ]
+    say(", ".join(times))
+    if status.problem is not None:
+        say(f"problem: {status.problem}")
+
+
+def show_terms(terms: Terms) -> None:
+    """Print the settings of a tournament, as its file has them."""
+    named = {name: _setting(value) for name, value in terms.model_dump().items()}
+    say("")
+    console().print(table(["setting", "value"], list(named.items())))
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {one}" for name, one in value.items())
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "not set" if value in (None, "") else str(value)
+
+
+def show_roster(lines: Sequence[RosterLine]) -> None:
+    """Print who entered, and who is not there or cannot play."""
+    say("")
+    playing = [line for line in lines if line.withdrawn_after is None]
+    connected = sum(line.connected is True for line in playing)
+    asked = any(line.connected is not None for line in playing)
+    headline(f"{len(lines)} entrants{f', {connected} of {len(playing)} connected' if asked else ''}")
+    told = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
+    rows = [(line.number, line.bot, _standing(line)) for line in told[:MOST_LISTED]]
+    if rows:
+        console().print(table([">", "bot version", "standing"], rows))
+    if len(rows) < len(lines):
+        say(f"{len(lines) - len(rows)} others are not listed; --json has all")
+
+
+def _standing(line: RosterLine) -> str:
+    """Return what there is to say of an entrant; of one that is simply there, nothing."""
+    parts = [line.problem or ("connected" if line.connected and not line.absences else "")]
+    if line.entered_at_round > 1:
+        parts.append(f"entered in round {line.entered_at_round}")
+    parts += [
+        f"missed round{'s' if first < last else ''} {first}{f' to {last}' if first < last else ''}"
+        for first, last in line.absences
+    ]
+    if line.withdrawn_after is not None:
+        parts.append(f"withdrew after round {line.withdrawn_after}")
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,56 @@
+"""What makes no sense about a tournament, though it can be played: told when it is created and started."""
+
+from collections.abc import Iterator
+from math import factorial
+
+from sqlmodel import col, func, select
+
+from arena.formats import FORMATS
+from arena.models import Entrant, Tournament
+from arena.storage import Storage
+from arena.terms import Plan
+from arena.tournaments.overview import find_tournament
+
+
+def list_doubts(storage: Storage, name: str) -> list[str]:
+    """Return a line for each thing that makes no sense about a tournament and its entrants of now.
+
+    Raise UnknownError.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+        entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
+        return [
+            *doubts(tournament.format, tournament, tournament.table_size, entrants),
+            *_of_limits(tournament),
+        ]
+
+
+def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
+    """Yield what makes no sense about a plan for so many entrants at tables of ``size``."""
+    tables = entrants // size
+    if plan.rounds is not None and not FORMATS[format].in_batches:
+        different = different_rounds(entrants, size)
+        if 0 < different < plan.rounds:
+            ways = f"in {different} way{'' if different == 1 else 's'} only"
+            yield f"{entrants} bots fill tables of {size} {ways}: the {plan.rounds} rounds repeat them"
+    if plan.sessions == 1 and plan.deals == 1 and not plan.duplicate:
+        yield "a match is a single deal: who wins it is mostly luck (see sessions, deals, duplicate)"
+    if plan.duplicate and tables == 1:
+        yield f"duplicate compares tables, and {entrants} bots fill only one table of {size}"
+
+
+def _of_limits(tournament: Tournament) -> Iterator[str]:
+    if tournament.min_sessions > tournament.sessions:
+        yield (
+            f"min_sessions is {tournament.min_sessions}, but a match has only {tournament.sessions} sessions"
+        )
+
+
+def different_rounds(entrants: int, size: int) -> int:
+    """Return in how many ways so many bots fill all tables of ``size`` that they can; the rest sit out."""
+    tables = entrants // size
+    out = entrants - tables * size
+    seated = factorial(entrants) // factorial(out)
+    return int(seated // (factorial(size) ** tables * factorial(tables)))

@@ -1,0 +1,117 @@
+"""The roster of a tournament: who entered, who is connected, and who cannot play, as the referees say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import col, select
+
+from arena.bots.versions import WITHOUT_REPORT, token_problem
+from arena.matches.referees import Answer, Ask
+from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
+from arena.storage import Storage
+from arena.tournaments.ability import unable_lines
+from arena.tournaments.overview import ENDED, find_tournament
+
+
+@dataclass(frozen=True, slots=True)
+class RosterLine:
+    """An entrant, and whether it could play now."""
+
+    number: int
+    """Place in the list of entrants, from 1."""
+    bot: str
+    """``owner/bot@version``."""
+    entered_at_round: int
+    """The first round that it plays."""
+    withdrawn_after: int | None
+    """The last round that it plays; None: it has not withdrawn."""
+    absences: Sequence[Sequence[int]]
+    """The first and the last of the rounds that it missed, for each time that it withdrew and came back."""
+    connected: bool | None
+    """Whether it is connected to a referee; None: no referee says, or it does not matter any more."""
+    problem: str | None
+    """Why it could not play now, after its name; None: nothing is known against it."""
+
+
+def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterLine]:
+    """Return the entrants of a tournament in order. Raise UnknownError.
+
+    The referees are not asked about a tournament that has ended, nor about a bot that has withdrawn.
+    """
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        content = tx.get_one(StoredRuleset, tournament.ruleset_id)
+        rows = select(Entrant, BotVersion).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+        of_it = rows.where(Entrant.tournament_id == tournament.id).options(WITHOUT_REPORT)
+        entered = tx.exec(of_it.order_by(col(Entrant.number))).all()
+    playing = [
+        version
+        for entrant, version in entered
+        if entrant.withdrawn_after is None and tournament.state not in ENDED
+    ]
+    asked = _Asked(tournament, content, playing, ask, now)
+    return [
+        RosterLine(
+            number=entrant.number,
+            bot=version.name,
+            entered_at_round=entrant.entered_at_round,
+            withdrawn_after=entrant.withdrawn_after,
+            absences=entrant.absences,
+            connected=asked.connected(version),
+            problem=asked.problem(version),
+        )
+        for entrant, version in entered
+    ]
+
+
+class _Asked:
+    """What the referees say of the bot versions that play."""
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        ruleset: StoredRuleset,
+        playing: Sequence[BotVersion],
+        ask: Ask,
+        now: datetime,
+    ) -> None:
+        names = {version.id: version.name for version in playing}
+        answers = ask(list(names), ruleset.content) if playing else ()
+        self._now = now
+        self._here = _connected(list(names), answers)
+        self._unable = unable_lines(tournament, ruleset, list(names), answers)
+
+    def connected(self, version: BotVersion) -> bool | None:
+        return self._here.get(version.id)
+
+    def problem(self, version: BotVersion) -> str | None:
+        if version.id in self._unable:
+            return self._unable[version.id]
+        if self._here.get(version.id) is not False:
+            return None
+        wrong = token_problem(version, self._now)
+        return f"is not connected{f' (its token {wrong})' if wrong else ''}"
+
+
+def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:
+    """Return which of these versions a referee has a stream of; of none if no referee can be used."""
+    usable = [status for answer in answers if (status := answer.usable) is not None]
+    return {
+        version_id: any(status.bots[at].connected for status in usable)
+        for at, version_id in enumerate(version_ids if usable else ())
+    }
+
+
+MOST_TOLD = 20
+"""Entrants that ``absence`` names at most."""
+
+
+def absence(lines: Sequence[RosterLine]) -> list[str]:
+    """Return a line for each entrant that could not play now, up to a number; or that nobody knows it."""
+    playing = [line for line in lines if line.withdrawn_after is None]
+    if playing and all(line.connected is None for line in playing):
+        return ["no referee says which bots are connected; is `arena up` or `arena referee` running?"]
+    absent = [f"{line.bot} {line.problem}" for line in playing if line.problem is not None]
+    more = len(absent) - MOST_TOLD
+    return absent[:MOST_TOLD] + ([f"{more} more could not play now"] if more > 0 else [])
