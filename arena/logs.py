@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 
 from arena.settings import Settings
-from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.plain import plain
 
 IDS = ("tournament", "match", "session", "bot")
@@ -135,6 +135,10 @@ class LoggingJournal:
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Read as the journal does."""
         return self._journal.read(token, query)
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        """Return what the journal does."""
+        return self._journal.deals(token, query)
 
 
 def ids_of(session_id: str) -> dict[str, str]:

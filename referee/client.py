@@ -11,9 +11,9 @@ import grpc
 from referee.addresses import split, tls_mismatch
 from referee.channel import ClientTls, sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, NotBegun, RefereeUnavailable, TokenRefused
-from referee.matches.journal import LogEntry, LogQuery
+from referee.matches.journal import BotDeal, DealQuery, LogEntry, LogQuery
 from referee.matches.match import MatchSpec, Presence, Update
-from referee.protocol.logs import query_request, read_entry
+from referee.protocol.logs import deals_request, query_request, read_deal, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_updates
 from referee.v1 import logs_pb2_grpc
@@ -114,6 +114,31 @@ def read_log(
             page_token = page.next_page_token
             if not page_token or len(entries) >= query.limit:
                 return entries[::-1]
+
+
+def read_deals(
+    address: str, token: str, query: DealQuery, *, tls: ClientTls | None = None, timeout: float = 30.0
+) -> Iterator[BotDeal]:
+    """Yield deals of a bot from the referee at ``address``, the newest first.
+
+    Raise AddressError, LogClosed if ``token`` does not open them, LogQueryError, and RefereeUnavailable when
+    there is no answer within ``timeout`` seconds.
+    """
+    split(address)
+    left, page_token = query.limit, ""
+    with sync_channel(address, tls, _OPTIONS) as channel:
+        stub = logs_pb2_grpc.LogServiceStub(channel)
+        while left > 0:
+            request = deals_request(replace(query, limit=left), page_token)
+            try:
+                page = stub.ListDeals(request, metadata=_bearer(token), timeout=timeout)
+            except grpc.RpcError as error:
+                raise _log_error(address, error, tls) from None
+            yield from map(read_deal, page.deals[:left])
+            left -= len(page.deals)
+            page_token = page.next_page_token
+            if not page_token:
+                return
 
 
 def run_match(address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None) -> Iterator[Update]:

@@ -17,14 +17,16 @@ from typing import NamedTuple, Self
 from sqlalchemy import delete, insert, or_
 from sqlmodel import col, select
 
+from arena.bots.deals import read_deals
 from arena.bots.versions import find_all_versions, find_versions
+from arena.bots.voids import void_faults
 from arena.errors import ArenaError, SpecError, UnknownError
 from arena.models import BotLogEntry, BotVersion, Token, utc_now
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.errors import LogClosed, LogQueryError
 from referee.matches.auth import Scope
-from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
 
 KEPT = 5_000
 """Entries that are kept of a bot version, the newest."""
@@ -107,17 +109,32 @@ class DatabaseJournal:
 
         Raise LogClosed, LogQueryError.
         """
-        organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
-        try:
-            versions = readable_versions(self._storage, query.bot, token, organiser=organiser)
-        except UnknownError:  # it may name other bots, which are no stranger's business
-            raise LogClosed(f"no bot {query.bot!r}; it has to be registered first") from None
-        except SpecError as error:
-            raise LogClosed(str(error)) from None
+        versions = self._versions(token, query.bot)
         try:
             return read_log(self._storage, versions, query)[::-1]
         except SpecError as error:
             raise LogQueryError(str(error)) from None
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        """Return deals of a bot for its author, or an organiser, the newest first.
+
+        Raise LogClosed, LogQueryError.
+        """
+        versions = self._versions(token, query.bot)
+        try:
+            return read_deals(self._storage, versions, query)
+        except SpecError as error:
+            raise LogQueryError(str(error)) from None
+
+    def _versions(self, token: str, bot: str) -> dict[int, str]:
+        """Return the versions that a token opens. Raise LogClosed."""
+        organiser = DatabaseAuthenticator(self._storage, "").scope(token) is Scope.ORGANISER
+        try:
+            return readable_versions(self._storage, bot, token, organiser=organiser)
+        except UnknownError:  # it may name other bots, which are no stranger's business
+            raise LogClosed(f"no bot {bot!r}; it has to be registered first") from None
+        except SpecError as error:
+            raise LogClosed(str(error)) from None
 
     def close(self) -> None:
         """Write what is left and end; give up after some seconds if the database is away."""
@@ -250,7 +267,10 @@ def read_log(
     versions: Mapping[int, str],
     query: LogQuery,
 ) -> list[LogEntry]:
-    """Return the newest entries of these versions that ``query`` asks for, oldest first. Raise SpecError."""
+    """Return the newest entries of these versions that ``query`` asks for, oldest first. Raise SpecError.
+
+    The details of a fault in a deal that counts for nothing have ``void``.
+    """
     entry_id = col(BotLogEntry.id)
     rows = select(BotLogEntry).where(col(BotLogEntry.version_id).in_(versions), entry_id > query.after)
     if query.before is not None:
@@ -265,6 +285,7 @@ def read_log(
         raise SpecError("limit", f"must be a whole number from 1 to {KEPT}, not {query.limit}")
     with storage.read() as tx:
         found = tx.exec(rows.order_by(entry_id.desc()).limit(query.limit)).all()
+        void = set(void_faults(tx, found))
     return [
         LogEntry(
             id=row.id,
@@ -275,7 +296,7 @@ def read_log(
             code=row.code,
             text=row.text,
             session_id=row.session_id,
-            details=row.details,
+            details={**row.details, "void": True} if row.id in void else row.details,
         )
         for row in reversed(found)
     ]

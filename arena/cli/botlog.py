@@ -17,6 +17,7 @@ CARDS = {"hand": "hand", "to_beat": "to beat", "answered": "answered", "default"
 TOLD = {
     *CARDS,
     *("deal", "action", "sequence", "turn", "seat", "faults", "fault_limit", "elapsed_ms", "credit_ms"),
+    *("attempt", "void"),
 }
 """Details that ``lines_of`` knows how to tell."""
 
@@ -49,7 +50,7 @@ def lines_of(entry: LogEntry, width: int) -> Iterator[str]:
 
 def _details(details: Mapping[str, object], width: int) -> Iterator[str]:
     where = ", ".join(
-        f"{name} {details[name]}" for name in ("deal", "action", "turn", "seat") if name in details
+        f"{name} {details[name]}" for name in ("attempt", "deal", "action", "turn", "seat") if name in details
     )
     more = []
     if "faults" in details:
@@ -58,6 +59,8 @@ def _details(details: Mapping[str, object], width: int) -> Iterator[str]:
         more.append(f"after {details['elapsed_ms']} ms, {details.get('credit_ms', 0)} ms of them credited")
     if text := "; ".join(filter(None, (where, *more))):
         yield from _wrapped(INDENT + text, width)
+    if details.get("void"):
+        yield f"{INDENT}void: this attempt at the session was broken off, and the fault does not count"
     for name, label in CARDS.items():
         if name in details:
             cards = {"": "nothing", "-": "a pass"}.get(str(details[name]), str(details[name]))

@@ -16,7 +16,9 @@ import typer
 
 from arena.bots import bulk, versions
 from arena.bots.checks import checked_version, store_check
+from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
+from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import MOST, AsJson, ExpiresIn, console, moment, print_json, say, show, token_text, warn
@@ -29,13 +31,20 @@ from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.program import DEFAULT_REFEREE
 from referee.bot.seat import Bot
+from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
-from referee.matches.journal import LogEntry, LogQuery
+from referee.matches.journal import DealQuery, LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from referee.check import Result
 
 REPORT_WIDTH = 100
+MOST_DEALS = 10_000
+
+AuthorsToken = Annotated[
+    str | None, typer.Option(envvar="ARENA_TOKEN", help="A valid token of any version of the bot.")
+]
+TokenFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the token.")]
 
 app = typer.Typer(no_args_is_help=True, help="Register, list, check and run bots, and read their log.")
 
@@ -181,9 +190,8 @@ def rotate(
 def log_(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
-    token: Annotated[
-        str, typer.Option(envvar="ARENA_TOKEN", help="A valid token of any version of the bot.")
-    ],
+    token: AuthorsToken = None,
+    token_file: TokenFile = None,
     organiser: Annotated[
         bool,
         typer.Option(
@@ -213,12 +221,13 @@ def log_(
     `arena token create NAME --scope organiser`.
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
+    secret = token_of(token, token_file)
     with nullcontext(None) if referee else storage_of(ctx) as storage:
 
         def read(query: LogQuery) -> list[LogEntry]:
             if storage is None:
-                return read_log_from(referee or "", token.strip(), query, tls=settings_of(ctx).client_tls())
-            versions = readable_versions(storage, query.bot, token.strip(), organiser=organiser)
+                return read_log_from(referee or "", secret, query, tls=settings_of(ctx).client_tls())
+            versions = readable_versions(storage, query.bot, secret, organiser=organiser)
             return read_log(storage, versions, query)
 
         entries = read(query)
@@ -229,6 +238,45 @@ def log_(
             follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
         elif not entries and not as_json:
             say("no such entries")
+
+
+@app.command()
+def games(
+    ctx: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Only deals in which another seat got more points.")
+    ] = False,
+    session: Annotated[
+        str | None,
+        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_DEALS, help="Show so many of the newest deals.")] = 20,
+    whole: Annotated[bool, typer.Option("--whole", help="Show hands and tricks of each deal.")] = False,
+    referee: Annotated[
+        str | None,
+        typer.Option(
+            help="host:port of a referee to ask, from any machine; without it, this arena's database."
+        ),
+    ] = None,
+    token: AuthorsToken = None,
+    token_file: TokenFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
+) -> None:
+    """Show the deals that a bot has played, oldest first.
+
+    Deals of a duplicate tournament are shown once their round is over. A referee asks for a token of any
+    version of the bot.
+    """
+    query = DealQuery(bot, session, lost, limit)
+    if referee is None:
+        with storage_of(ctx) as storage:
+            found = newest_deals(storage, query)
+    else:
+        tls = settings_of(ctx).client_tls()
+        found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
+    show = print_deals_json if as_json else print_deals_whole if whole else print_deals
+    show(found[::-1])
 
 
 @app.command("check")
@@ -324,6 +372,19 @@ def run(
     bot = load_bot(program)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
+
+
+def token_of(token: str | None, file: Path | None) -> str:
+    """Return the token of the options, the file's first. Raise BadParameter if there is none."""
+    if file is not None:
+        try:
+            token = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
+            raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="'--token-file'") from None
+    if not (token or "").strip():
+        raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")
+    return str(token).strip()
 
 
 def load_bot(program: str) -> Bot:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from sqlmodel import col, select
 
 from arena.exports.parts import json_line
-from arena.matches.records import full_records, names_and_points, sessions_of
-from arena.models import Match, Round, RoundState, Tournament
+from arena.matches.records import full_records, may_be_shown, names_and_points, sessions_of
+from arena.models import Match, Round, Tournament
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
@@ -34,7 +34,6 @@ def _matches(tx: Transaction, round: Round) -> Sequence[Match]:
 
 def shown_rounds(tx: Transaction, tournament: Tournament) -> Sequence[Round]:
     """Return the rounds whose deals may be shown, in order."""
-    opened = select(Round).where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
-    if tournament.duplicate and tournament.finished_at is None:
-        opened = opened.where(Round.state == RoundState.CLOSED)
-    return tx.exec(opened.order_by(col(Round.number))).all()
+    opened = select(Round).join(Tournament, col(Tournament.id) == Round.tournament_id)
+    opened = opened.where(Round.tournament_id == tournament.id, col(Round.started_at).is_not(None))
+    return tx.exec(opened.where(may_be_shown()).order_by(col(Round.number))).all()

@@ -4,12 +4,15 @@ import json
 import zlib
 from collections.abc import Iterator
 
+from sqlalchemy import ColumnElement, or_
 from sqlmodel import col, select
 
 from arena.models import (
     BotVersion,
     Entrant,
     Match,
+    Round,
+    RoundState,
     Seat,
     Session,
     StoredRuleset,
@@ -34,6 +37,15 @@ def names_and_points(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tu
 def sessions_of(tx: Transaction, match: Match) -> list[Session]:
     """Return the finished sessions of a match, by number."""
     return list(tx.exec(select(Session).where(Session.match_id == match.id).order_by(col(Session.number))))
+
+
+def may_be_shown() -> ColumnElement[bool]:
+    """Return the condition on Round and Tournament under which deals may be shown.
+
+    In a duplicate tournament the deals of an open round are still to be played at other tables.
+    """
+    over = or_(col(Tournament.finished_at).is_not(None), col(Round.state) == RoundState.CLOSED)
+    return or_(col(Tournament.duplicate).is_(False), over)
 
 
 def full_records(

@@ -1,10 +1,10 @@
 """What a bot's author may read later: connections, faults and notices. The surroundings keep it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from referee.matches.events import Fault, Notice, SessionInfo
 
@@ -35,9 +35,10 @@ class Entry(NamedTuple):
     session_id: str = ""
     """``match/number``, where it is about a session."""
     details: Mapping[str, object] = {}
-    """JSON values. For a fault its position: ``deal``, ``action``, ``turn``, ``seat``, ``hand``, ``to_beat``;
-    and what the bot ``answered``, the ``default`` action, ``faults`` of ``fault_limit``, ``elapsed_ms`` and
-    ``credit_ms``. For the end of a connection the ``round_trip_ms`` that was measured."""
+    """JSON values. For a fault its position: ``deal``, ``action``, ``turn``, ``seat``, ``hand``, ``to_beat``,
+    and from the second one on the ``attempt``; what the bot ``answered``, the ``default`` action, ``faults``
+    of ``fault_limit``, ``elapsed_ms`` and ``credit_ms``. For the end of a connection the ``round_trip_ms``
+    that was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,81 @@ class LogQuery:
     """Only entries with a smaller id; None: up to the newest."""
 
 
+@dataclass(frozen=True, slots=True)
+class BotDeal:
+    """A finished deal, as the author of a bot at its table reads it."""
+
+    bot: str
+    """``owner/bot@number``."""
+    session_id: str
+    """``match/number``."""
+    seat: int
+    """The bot's seat."""
+    at: datetime
+    """When the session was stored."""
+    record: Mapping[str, Any]
+    """The full deal record (docs/formats.md)."""
+
+    @property
+    def points(self) -> int:
+        """The bot's points."""
+        points: int = self.record["points"][self.seat]
+        return points
+
+    @property
+    def lost(self) -> bool:
+        """Whether another seat got more points than the bot."""
+        return is_lost(self.record["points"], self.seat)
+
+
+def is_lost(points: Sequence[int], seat: int) -> bool:
+    """Return whether somebody got more points in a deal than a seat; ``points`` are by seat."""
+    return max(points) > points[seat]
+
+
+Place: TypeAlias = tuple[int, int, int]
+"""Where a page of deals ends: the session and the place at its table, as the surroundings count them, and
+the deal."""
+
+
+@dataclass(frozen=True, slots=True)
+class DealQuery:
+    """Which deals are asked for."""
+
+    bot: str
+    """``owner/bot`` for all its versions, or ``owner/bot@number``."""
+    session: str | None = None
+    """A session's name or the beginning of one, up to a ``/``; None: all."""
+    lost: bool = False
+    """Only deals in which another seat got more points."""
+    limit: int = 50
+    """Deals at most, the newest."""
+    before: Place | None = None
+    """Only deals before this one; None: up to the newest."""
+
+
+class DealPage(NamedTuple):
+    """Deals that were found, the newest first."""
+
+    deals: Sequence[BotDeal]
+    before: Place | None
+    """Where to go on for more; None: there are none."""
+
+
 class Journal(Protocol):
-    """Keeps entries."""
+    """Keeps entries, and knows what was played."""
 
     def add(self, entry: Entry) -> None:
         """Take an entry; called in the referee's event loop, so it must not block or raise."""
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return entries of a bot that ``token`` opens, the newest first; may block.
+
+        Raise LogClosed where the token does not open them, LogQueryError where the query is wrong.
+        """
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        """Return deals of a bot that ``token`` opens, the newest first; may block.
 
         Raise LogClosed where the token does not open them, LogQueryError where the query is wrong.
         """
@@ -103,6 +171,10 @@ class NoJournal:
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return none."""
         return []
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        """Return none."""
+        return DealPage((), None)
 
 
 def notice_entry(version: int, notice: Notice) -> Entry:
@@ -131,6 +203,8 @@ def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry
         "elapsed_ms": event.elapsed_ms,
         "credit_ms": event.credit_ms,
     }
+    if info.attempt > 1:
+        details["attempt"] = info.attempt
     reason = event.reason
     if event.faults >= info.limits.faults:
         reason += "; with this fault the session is forfeit"

@@ -1,6 +1,7 @@
 """Between values and the messages of authors: the log of bots, page by page."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 
@@ -8,11 +9,16 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.struct_pb2 import Struct
 
 from referee.errors import LogQueryError
-from referee.matches.journal import EntryKind, LogEntry, LogQuery
+from referee.matches.journal import BotDeal, DealPage, DealQuery, EntryKind, LogEntry, LogQuery, Place
 from referee.v1 import logs_pb2
 
 PAGE, LARGEST_PAGE = 50, 1000
 """Entries on a page where the request names no number, and at most."""
+
+LARGEST_PAGE_OF_DEALS = 200
+"""Deals on a page at most."""
+
+_PLACE = re.compile(r"[0-9]{1,18}\.[0-9]{1,9}\.[0-9]{1,9}")
 
 _KINDS: Mapping[str, "logs_pb2.LogEntryKind.ValueType"] = {
     EntryKind.CONNECTED: logs_pb2.LOG_ENTRY_KIND_CONNECTED,
@@ -73,6 +79,61 @@ def page_message(entries: Sequence[LogEntry], query: LogQuery) -> logs_pb2.ListL
         entries=map(log_message, page),
         next_page_token=str(page[-1].id) if len(entries) > len(page) else "",
     )
+
+
+def read_deal_query(request: logs_pb2.ListDealsRequest) -> DealQuery:
+    """Return which deals a request asks for. Raise LogQueryError for a field that is wrong."""
+    if request.page_size < 0:
+        raise LogQueryError(f"page_size: {request.page_size} is below 0")
+    return DealQuery(
+        request.bot,
+        session=request.session_id or None,
+        lost=request.lost,
+        limit=min(request.page_size or PAGE, LARGEST_PAGE_OF_DEALS),
+        before=_read_place(request.page_token),
+    )
+
+
+def _read_place(token: str) -> Place | None:
+    """Return the deal before which the page's deals are; None for the first page."""
+    if not token:
+        return None
+    if not _PLACE.fullmatch(token):
+        raise LogQueryError("page_token: was not given by a referee")
+    session, place, deal = map(int, token.split("."))
+    return session, place, deal
+
+
+def deals_request(query: DealQuery, page_token: str = "") -> logs_pb2.ListDealsRequest:
+    """Return the request for a page of deals."""
+    return logs_pb2.ListDealsRequest(
+        bot=query.bot,
+        session_id=query.session or "",
+        lost=query.lost,
+        page_size=min(query.limit, LARGEST_PAGE_OF_DEALS),
+        page_token=page_token,
+    )
+
+
+def deals_message(page: DealPage) -> logs_pb2.ListDealsResponse:
+    """Return the message of a page of deals."""
+    return logs_pb2.ListDealsResponse(
+        deals=map(_deal_message, page.deals),
+        next_page_token=".".join(map(str, page.before or ())),
+    )
+
+
+def _deal_message(deal: BotDeal) -> logs_pb2.BotDeal:
+    record = json.dumps(dict(deal.record), separators=(",", ":"))
+    message = logs_pb2.BotDeal(bot=deal.bot, session_id=deal.session_id, seat=deal.seat, record=record)
+    message.store_time.FromDatetime(deal.at)
+    return message
+
+
+def read_deal(message: logs_pb2.BotDeal) -> BotDeal:
+    """Return the deal of a message."""
+    at = message.store_time.ToDatetime(UTC)
+    return BotDeal(message.bot, message.session_id, message.seat, at, json.loads(message.record))
 
 
 def log_message(entry: LogEntry) -> logs_pb2.LogEntry:

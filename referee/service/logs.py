@@ -1,14 +1,16 @@
-"""The service for bots' authors: what the referees noted of a bot."""
+"""The service for bots' authors: what the referees noted of a bot, and what it played."""
 
 import asyncio
 import logging
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import grpc
 
 from referee.errors import LogClosed, LogQueryError
-from referee.matches.journal import Journal, LogEntry, LogQuery
+from referee.matches.journal import Journal
 from referee.protocol import logs
 from referee.protocol.messages import Unreadable, readable
 from referee.protocol.reasons import Reason, Refused
@@ -22,6 +24,9 @@ SERVICE = logs_pb2.DESCRIPTOR.services_by_name["LogService"]
 READERS, READERS_FROM_PEER, THREADS = 64, 32, 2
 """Logs that are read at the same time at most, waiting ones included: from everywhere, and from one host; and
 threads that do it."""
+
+Query = TypeVar("Query")
+Found = TypeVar("Found")
 
 log = logging.getLogger("referee")
 
@@ -38,7 +43,8 @@ class LogServicer:
     def handler(self, calls: Calls) -> "grpc.GenericRpcHandler[Any, Any]":
         """Return the service's calls for a server."""
         listing = calls.unary(self.ListLogEntries, logs_pb2.ListLogEntriesRequest)
-        return generic_handler(SERVICE, {"ListLogEntries": listing})
+        deals = calls.unary(self.ListDeals, logs_pb2.ListDealsRequest)
+        return generic_handler(SERVICE, {"ListLogEntries": listing, "ListDeals": deals})
 
     def close(self) -> None:
         """Let the threads end."""
@@ -49,24 +55,41 @@ class LogServicer:
     ) -> logs_pb2.ListLogEntriesResponse:
         """List what the referees noted of a bot, for its author."""
         token = await self._access.known(context)
-        request = readable(message)
-        try:
-            query = logs.read_query(request)
-            return logs.page_message(await self._read(context, token, query), query)
-        except LogClosed as error:
-            raise Refused(Reason.TOKEN_SCOPE, str(error)) from None
-        except LogQueryError as error:
-            field = str(error).partition(":")[0]
-            raise Refused(Reason.FIELD_INVALID, str(error), field=field) from None
+        with _refusals():
+            query = logs.read_query(readable(message))
+            return logs.page_message(await self._read(context, self._journal.read, token, query), query)
 
-    async def _read(self, context: CallContext, token: str, query: LogQuery) -> list[LogEntry]:
-        """Return entries. Raise LogClosed, LogQueryError, Refused."""
+    async def ListDeals(
+        self, message: logs_pb2.ListDealsRequest | Unreadable, context: CallContext
+    ) -> logs_pb2.ListDealsResponse:
+        """List the deals that a bot has played, for its author."""
+        token = await self._access.known(context)
+        with _refusals():
+            query = logs.read_deal_query(readable(message))
+            return logs.deals_message(await self._read(context, self._journal.deals, token, query))
+
+    async def _read(
+        self, context: CallContext, read: Callable[[str, Query], Found], token: str, query: Query
+    ) -> Found:
+        """Return what the journal finds. Raise LogClosed, LogQueryError, Refused."""
         with self._readers.one_of(context):
             try:
                 loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._threads, self._journal.read, token, query)
+                return await loop.run_in_executor(self._threads, read, token, query)
             except (LogClosed, LogQueryError):
                 raise
             except Exception as error:
                 log.warning("cannot read the log of bots: %s", error)
                 raise Refused(Reason.LOG_UNAVAILABLE) from None
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Refuse a call for which the journal has nothing."""
+    try:
+        yield
+    except LogClosed as error:
+        raise Refused(Reason.TOKEN_SCOPE, str(error)) from None
+    except LogQueryError as error:
+        field = str(error).partition(":")[0]
+        raise Refused(Reason.FIELD_INVALID, str(error), field=field) from None

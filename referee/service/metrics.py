@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from referee.matches.events import FaultKind, NoticeCode
-from referee.matches.journal import Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
 
@@ -270,3 +270,7 @@ class CountingJournal:
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         """Return what the journal does."""
         return self._journal.read(token, query)
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        """Return what the journal does."""
+        return self._journal.deals(token, query)

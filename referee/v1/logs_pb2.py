@@ -26,21 +26,27 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15referee/v1/logs.proto\x12\nreferee.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x15ListLogEntriesRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\'\n\x05kinds\x18\x02 \x03(\x0e\x32\x18.referee.v1.LogEntryKind\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x12\n\x05\x61\x66ter\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\x08\n\x06_after\"X\n\x16ListLogEntriesResponse\x12%\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x14.referee.v1.LogEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xea\x01\n\x08LogEntry\x12\n\n\x02id\x18\x01 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\x12\x12\n\nreferee_id\x18\x04 \x01(\t\x12&\n\x04kind\x18\x05 \x01(\x0e\x32\x18.referee.v1.LogEntryKind\x12\x0c\n\x04\x63ode\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x12\n\nsession_id\x18\x08 \x01(\t\x12(\n\x07\x64\x65tails\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct*\xcf\x01\n\x0cLogEntryKind\x12\x1e\n\x1aLOG_ENTRY_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18LOG_ENTRY_KIND_CONNECTED\x10\x01\x12\x17\n\x13LOG_ENTRY_KIND_LEFT\x10\x02\x12\x17\n\x13LOG_ENTRY_KIND_LOST\x10\x03\x12\x1a\n\x16LOG_ENTRY_KIND_REFUSED\x10\x04\x12\x18\n\x14LOG_ENTRY_KIND_FAULT\x10\x05\x12\x19\n\x15LOG_ENTRY_KIND_NOTICE\x10\x06\x32\x65\n\nLogService\x12W\n\x0eListLogEntries\x12!.referee.v1.ListLogEntriesRequest\x1a\".referee.v1.ListLogEntriesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x15referee/v1/logs.proto\x12\nreferee.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x01\n\x15ListLogEntriesRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\'\n\x05kinds\x18\x02 \x03(\x0e\x32\x18.referee.v1.LogEntryKind\x12\x12\n\nsession_id\x18\x03 \x01(\t\x12\x12\n\x05\x61\x66ter\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tpage_size\x18\x05 \x01(\x05\x12\x12\n\npage_token\x18\x06 \x01(\tB\x08\n\x06_after\"X\n\x16ListLogEntriesResponse\x12%\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x14.referee.v1.LogEntry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xea\x01\n\x08LogEntry\x12\n\n\x02id\x18\x01 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0b\n\x03\x62ot\x18\x03 \x01(\t\x12\x12\n\nreferee_id\x18\x04 \x01(\t\x12&\n\x04kind\x18\x05 \x01(\x0e\x32\x18.referee.v1.LogEntryKind\x12\x0c\n\x04\x63ode\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\t\x12\x12\n\nsession_id\x18\x08 \x01(\t\x12(\n\x07\x64\x65tails\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\"h\n\x10ListDealsRequest\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04lost\x18\x03 \x01(\x08\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"P\n\x11ListDealsResponse\x12\"\n\x05\x64\x65\x61ls\x18\x01 \x03(\x0b\x32\x13.referee.v1.BotDeal\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"x\n\x07\x42otDeal\x12\x0b\n\x03\x62ot\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12.\n\nstore_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06record\x18\x05 \x01(\t*\xcf\x01\n\x0cLogEntryKind\x12\x1e\n\x1aLOG_ENTRY_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18LOG_ENTRY_KIND_CONNECTED\x10\x01\x12\x17\n\x13LOG_ENTRY_KIND_LEFT\x10\x02\x12\x17\n\x13LOG_ENTRY_KIND_LOST\x10\x03\x12\x1a\n\x16LOG_ENTRY_KIND_REFUSED\x10\x04\x12\x18\n\x14LOG_ENTRY_KIND_FAULT\x10\x05\x12\x19\n\x15LOG_ENTRY_KIND_NOTICE\x10\x06\x32\xaf\x01\n\nLogService\x12W\n\x0eListLogEntries\x12!.referee.v1.ListLogEntriesRequest\x1a\".referee.v1.ListLogEntriesResponse\x12H\n\tListDeals\x12\x1c.referee.v1.ListDealsRequest\x1a\x1d.referee.v1.ListDealsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'referee.v1.logs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LOGENTRYKIND']._serialized_start=597
-  _globals['_LOGENTRYKIND']._serialized_end=804
+  _globals['_LOGENTRYKIND']._serialized_start=907
+  _globals['_LOGENTRYKIND']._serialized_end=1114
   _globals['_LISTLOGENTRIESREQUEST']._serialized_start=101
   _globals['_LISTLOGENTRIESREQUEST']._serialized_end=267
   _globals['_LISTLOGENTRIESRESPONSE']._serialized_start=269
   _globals['_LISTLOGENTRIESRESPONSE']._serialized_end=357
   _globals['_LOGENTRY']._serialized_start=360
   _globals['_LOGENTRY']._serialized_end=594
-  _globals['_LOGSERVICE']._serialized_start=806
-  _globals['_LOGSERVICE']._serialized_end=907
+  _globals['_LISTDEALSREQUEST']._serialized_start=596
+  _globals['_LISTDEALSREQUEST']._serialized_end=700
+  _globals['_LISTDEALSRESPONSE']._serialized_start=702
+  _globals['_LISTDEALSRESPONSE']._serialized_end=782
+  _globals['_BOTDEAL']._serialized_start=784
+  _globals['_BOTDEAL']._serialized_end=904
+  _globals['_LOGSERVICE']._serialized_start=1117
+  _globals['_LOGSERVICE']._serialized_end=1292
 # @@protoc_insertion_point(module_scope)

@@ -194,3 +194,113 @@ class LogEntry(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___LogEntry: _TypeAlias = LogEntry  # noqa: Y015
+
+@_typing.final
+class ListDealsRequest(_message.Message):
+    """ListDealsRequest asks for deals of a bot. Since 0.1."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    LOST_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """bot is "owner/bot" for all its versions, or "owner/bot@version"."""
+    session_id: _builtins.str
+    """session_id is a session's public name, or the beginning of one up to a "/"; all where empty."""
+    lost: _builtins.bool
+    """lost is true where only deals are wanted in which another seat got more points than the bot."""
+    page_size: _builtins.int
+    """page_size is the most deals that are wanted, up to 200; 50 where it is 0. A page may have fewer, or none, although
+    more follow.
+    """
+    page_token: _builtins.str
+    """page_token is the next_page_token of the page before; empty for the first page. The other fields, page_size
+    apart, must then be those of the request before.
+    """
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        lost: _builtins.bool = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "lost", b"lost", "page_size", b"page_size", "page_token", b"page_token", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDealsRequest: _TypeAlias = ListDealsRequest  # noqa: Y015
+
+@_typing.final
+class ListDealsResponse(_message.Message):
+    """ListDealsResponse is a page of deals. Since 0.1."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEALS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """next_page_token asks for the page with older deals; empty on the last page."""
+    @_builtins.property
+    def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotDeal]:
+        """deals are what was found, the newest first."""
+
+    def __init__(
+        self,
+        *,
+        deals: _abc.Iterable[Global___BotDeal] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deals", b"deals", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDealsResponse: _TypeAlias = ListDealsResponse  # noqa: Y015
+
+@_typing.final
+class BotDeal(_message.Message):
+    """BotDeal is a deal that a bot has played. Since 0.1."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BOT_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    STORE_TIME_FIELD_NUMBER: _builtins.int
+    RECORD_FIELD_NUMBER: _builtins.int
+    bot: _builtins.str
+    """bot is the bot version, "owner/bot@version"."""
+    session_id: _builtins.str
+    """session_id is the session's public name."""
+    seat: _builtins.int
+    """seat is the bot's seat."""
+    record: _builtins.str
+    """record is the deal's record (docs/formats.md), as one JSON object."""
+    @_builtins.property
+    def store_time(self) -> _timestamp_pb2.Timestamp:
+        """store_time is when the session was stored."""
+
+    def __init__(
+        self,
+        *,
+        bot: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        seat: _builtins.int = ...,
+        store_time: _timestamp_pb2.Timestamp | None = ...,
+        record: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["store_time", b"store_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot", b"bot", "record", b"record", "seat", b"seat", "session_id", b"session_id", "store_time", b"store_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BotDeal: _TypeAlias = BotDeal  # noqa: Y015

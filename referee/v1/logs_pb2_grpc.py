@@ -42,6 +42,11 @@ class LogServiceStub:
                 request_serializer=referee_dot_v1_dot_logs__pb2.ListLogEntriesRequest.SerializeToString,
                 response_deserializer=referee_dot_v1_dot_logs__pb2.ListLogEntriesResponse.FromString,
                 _registered_method=True)
+        self.ListDeals = channel.unary_unary(
+                '/referee.v1.LogService/ListDeals',
+                request_serializer=referee_dot_v1_dot_logs__pb2.ListDealsRequest.SerializeToString,
+                response_deserializer=referee_dot_v1_dot_logs__pb2.ListDealsResponse.FromString,
+                _registered_method=True)
 
 
 class LogServiceServicer:
@@ -58,6 +63,14 @@ class LogServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListDeals(self, request, context):
+        """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
+        other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_LogServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -65,6 +78,11 @@ def add_LogServiceServicer_to_server(servicer, server):
                     servicer.ListLogEntries,
                     request_deserializer=referee_dot_v1_dot_logs__pb2.ListLogEntriesRequest.FromString,
                     response_serializer=referee_dot_v1_dot_logs__pb2.ListLogEntriesResponse.SerializeToString,
+            ),
+            'ListDeals': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeals,
+                    request_deserializer=referee_dot_v1_dot_logs__pb2.ListDealsRequest.FromString,
+                    response_serializer=referee_dot_v1_dot_logs__pb2.ListDealsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -97,6 +115,33 @@ class LogService:
             '/referee.v1.LogService/ListLogEntries',
             referee_dot_v1_dot_logs__pb2.ListLogEntriesRequest.SerializeToString,
             referee_dot_v1_dot_logs__pb2.ListLogEntriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeals(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/referee.v1.LogService/ListDeals',
+            referee_dot_v1_dot_logs__pb2.ListDealsRequest.SerializeToString,
+            referee_dot_v1_dot_logs__pb2.ListDealsResponse.FromString,
             options,
             channel_credentials,
             insecure,

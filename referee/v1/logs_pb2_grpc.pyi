@@ -40,6 +40,10 @@ class LogServiceStub:
     """ListLogEntries lists entries, the newest first. It fails with TOKEN_SCOPE for a bot whose token this is not,
     FIELD_INVALID for a request that is wrong, and LOG_UNAVAILABLE while the log cannot be read.
     """
+    ListDeals: _grpc.UnaryUnaryMultiCallable[_logs_pb2.ListDealsRequest, _logs_pb2.ListDealsResponse]
+    """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
+    other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
+    """
 
 @_typing.type_check_only
 class LogServiceAsyncStub(LogServiceStub):
@@ -52,6 +56,10 @@ class LogServiceAsyncStub(LogServiceStub):
     ListLogEntries: _aio.UnaryUnaryMultiCallable[_logs_pb2.ListLogEntriesRequest, _logs_pb2.ListLogEntriesResponse]  # type: ignore[assignment]
     """ListLogEntries lists entries, the newest first. It fails with TOKEN_SCOPE for a bot whose token this is not,
     FIELD_INVALID for a request that is wrong, and LOG_UNAVAILABLE while the log cannot be read.
+    """
+    ListDeals: _aio.UnaryUnaryMultiCallable[_logs_pb2.ListDealsRequest, _logs_pb2.ListDealsResponse]  # type: ignore[assignment]
+    """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
+    other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
     """
 
 class LogServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -68,6 +76,16 @@ class LogServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_logs_pb2.ListLogEntriesResponse, _abc.Awaitable[_logs_pb2.ListLogEntriesResponse]]:
         """ListLogEntries lists entries, the newest first. It fails with TOKEN_SCOPE for a bot whose token this is not,
         FIELD_INVALID for a request that is wrong, and LOG_UNAVAILABLE while the log cannot be read.
+        """
+
+    @_abc_1.abstractmethod
+    def ListDeals(
+        self,
+        request: _logs_pb2.ListDealsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_logs_pb2.ListDealsResponse, _abc.Awaitable[_logs_pb2.ListDealsResponse]]:
+        """ListDeals lists the deals that a bot has played, the newest first, as soon as their session is stored; those that
+        other tables play too only when all of these have. It fails as ListLogEntries does. Since 0.1.
         """
 
 def add_LogServiceServicer_to_server(servicer: LogServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -15,7 +15,7 @@ from referee.bot.client import BotClient
 from referee.channel import ClientTls, async_channel
 from referee.client import run_match
 from referee.matches.auth import BotIdentity, Scope
-from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
 from referee.protocol.reasons import MEANINGS, Reason, read_failure
 from referee.records.record import full_record
@@ -76,6 +76,9 @@ class ListJournal:
 
     def read(self, token: str, query: LogQuery) -> list[LogEntry]:
         return []
+
+    def deals(self, token: str, query: DealQuery) -> DealPage:
+        return DealPage((), None)
 
     def of(self, version_id: int, kind: EntryKind, code: str = "") -> list[Entry]:
         """Return the entries of a bot version of this kind, and with this code if one is given."""

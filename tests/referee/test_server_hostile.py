@@ -82,6 +82,7 @@ TOKENS = {
     "GetStatus": WORKER_TOKEN,
     "WatchMatch": "",
     "ListLogEntries": "bot-1",
+    "ListDeals": "bot-1",
     "Check": "",
     "Watch": "",
     "ServerReflectionInfo": "",
