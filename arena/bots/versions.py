@@ -183,13 +183,26 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
     """
     actor.require_owner(name.partition("/")[0], f"revoke {name}")
     with storage.write() as tx:
-        versions = find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
-        version = max(versions, key=lambda one: (one.revoked_at is None, one.number))
+        version = _to_revoke(tx, name, now)
         good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
         if not changed(tx, update(BotVersion).where(*good).values(revoked_at=now)):
             raise StateError(f"the token of {version.name} is revoked already")
         record(tx, actor, "bot.revoke", version.name, now)
         return VersionInfo(*tx.connection().execute(_infos().where(col(BotVersion.id) == version.id)).one())
+
+
+def version_to_revoke(storage: Storage, name: str, now: datetime) -> str:
+    """Return the name of the version that ``revoke_version`` would revoke; the same errors."""
+    with storage.read() as tx:
+        version = _to_revoke(tx, name, now)
+    if version.revoked_at is not None:
+        raise StateError(f"the token of {version.name} is revoked already")
+    return version.name
+
+
+def _to_revoke(tx: Transaction, name: str, now: datetime) -> BotVersion:
+    versions = find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
+    return max(versions, key=lambda one: (not token_problem(one, now), one.revoked_at is None, one.number))
 
 
 def rotate_version(

@@ -18,6 +18,7 @@ from arena.bots import bulk, versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
+from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
@@ -158,12 +159,15 @@ def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool) -> Non
 @app.command()
 def revoke(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="OWNER/BOT@VERSION", help="The bot version.")],
+    name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Revoke the token of a bot version, for good; a bot connected with it is disconnected."""
     with storage_of(ctx) as storage:
-        revoked = versions.revoke_version(storage, actor_at_terminal(), name, utc_now())
+        version = versions.version_to_revoke(storage, name, utc_now())
+        confirm(f"Revoke the token of {version} for good", yes)
+        revoked = versions.revoke_version(storage, actor_at_terminal(), version, utc_now())
     if as_json:
         print_json(revoked)
     else:

@@ -34,7 +34,16 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 
 MARK = ".arena-demo"
-"""File that makes a folder a demo's, which the next demo may delete."""
+"""File that makes a folder a demo's, in which the next demo may delete what a demo makes."""
+
+ABOUT = "`arena demo` made this folder, and deletes what it made here when it runs again.\n"
+"""What stands in that file."""
+
+MADE = {
+    *("arena.db", "arena.db-wal", "arena.db-shm", "arena.db-journal"),
+    *("broker", "logs", "referee-keys", "worker-token"),
+}
+"""What a demo makes in its folder."""
 
 SAMPLE_BOTS = Path(arena.__file__).with_name("sample_bots")
 """Folder of the sample bots in Python; in a checkout, a link to where they are read."""
@@ -93,7 +102,8 @@ def demo(ctx: typer.Context) -> None:
 def demo_folder(folder: Path) -> Iterator[Path]:
     """Make a fresh folder in place of an earlier demo's, and lock it until the end of the block.
 
-    Raise SettingsError if the folder is something else, cannot be written, or a demo is running in it.
+    What an earlier demo made there is deleted, and named; nothing else ever is. Raise SettingsError if the
+    folder is something else or holds anything else, cannot be written, or a demo is running in it.
     """
     mark = folder / MARK
     if folder.is_symlink() or (folder.exists() and not mark.is_file() and any(folder.iterdir())):
@@ -103,7 +113,11 @@ def demo_folder(folder: Path) -> Iterator[Path]:
     with ExitStack() as stack:
         try:
             make_private(folder)
-            fcntl.flock(stack.enter_context(mark.open("a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            marked = stack.enter_context(mark.open("a"))
+            fcntl.flock(marked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not mark.stat().st_size:
+                marked.write(ABOUT)
+                marked.flush()
             _empty(folder)
         except BlockingIOError:
             raise SettingsError("data", f"another demo is running in {folder}") from None
@@ -113,10 +127,18 @@ def demo_folder(folder: Path) -> Iterator[Path]:
 
 
 def _empty(folder: Path) -> None:
-    for path in folder.iterdir():
+    """Delete what an earlier demo made. Raise SettingsError, and leave all of it, if there is more."""
+    left = sorted(path.name for path in folder.iterdir() if path.name != MARK)
+    others = [name for name in left if name not in MADE]
+    if others:
+        text = f"{folder} holds what no demo made ({', '.join(others)}), so nothing in it is deleted"
+        raise SettingsError("data", f"{text}; move that away, or choose another --data")
+    if left:
+        say(f"Deleting what an earlier demo made in {folder}: {', '.join(left)}")
+    for path in map(folder.joinpath, left):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path.name != MARK:
+        else:
             path.unlink()
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.output import AsJson, ExpiresIn, moment, print_json, say, show, token_text
 from arena.models import utc_now
@@ -67,9 +68,11 @@ def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json
 
 
 @app.command()
-def revoke(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+def revoke(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Revoke a token, for good."""
     with storage_of(ctx) as storage:
+        token = tokens.token_to_revoke(storage, name)
+        confirm(f"Revoke the token {token.name} of scope {token.scope} for good", yes)
         revoked = tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
     if as_json:
         print_json(revoked)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.cli import pairings
+from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
 from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show, warn
@@ -151,9 +152,13 @@ def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def cancel(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
-    """End a tournament early; finished sessions count."""
+def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """End a tournament at once and for good; finished sessions count."""
     with storage_of(ctx) as storage:
+        status = overview.status(storage, name)
+        if not status.ended:
+            played = f"{status.sessions_done} sessions are played"
+            confirm(f"Cancel {name}, which is {status.state.value}, for good; {played}", yes)
         status = lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
     _tell(status, as_json)
 

@@ -12,7 +12,7 @@ from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Token
 from arena.specs import check_name
-from arena.storage import Storage, changed
+from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
 from arena.unknown import unknown
 from referee.matches.auth import Scope
@@ -108,12 +108,25 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
     """Revoke a token. Raise UnknownError, or StateError if it is revoked already."""
     actor.require(Role.OPERATOR, "revoke tokens")
     with storage.write() as tx:
-        token = tx.exec(select(Token).where(Token.name == name)).first()
-        if token is None:
-            raise unknown(tx, "token", name, col(Token.name))
+        token = _to_revoke(tx, name)
         good = (col(Token.id) == token.id, col(Token.revoked_at).is_(None))
         if not changed(tx, update(Token).where(*good).values(revoked_at=now)):
             raise StateError(f"the token {name} is revoked already")
         record(tx, actor, "token.revoke", name, now)
         tx.refresh(token)
         return _info(token)
+
+
+def token_to_revoke(storage: Storage, name: str) -> TokenInfo:
+    """Return a token that ``revoke_token`` would revoke; the same errors."""
+    with storage.read() as tx:
+        return _info(_to_revoke(tx, name))
+
+
+def _to_revoke(tx: Transaction, name: str) -> Token:
+    token = tx.exec(select(Token).where(Token.name == name)).first()
+    if token is None:
+        raise unknown(tx, "token", name, col(Token.name))
+    if token.revoked_at is not None:
+        raise StateError(f"the token {name} is revoked already")
+    return token

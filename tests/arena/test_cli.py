@@ -64,14 +64,14 @@ def test_list_of_nothing_says_what_to_do(arena: Arena) -> None:
 
 def test_revoke_makes_the_version_revoked(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
-    assert arena("bot", "revoke", "ann/greedy@1").status == 0
+    assert arena("bot", "revoke", "ann/greedy@1", "--yes").status == 0
     assert arena("bot", "list", "--json").json[0]["revoked_at"] is not None
-    assert_one_line(arena("bot", "revoke", "ann/greedy@1"), 1, "ann/greedy@1", "revoked")
+    assert_one_line(arena("bot", "revoke", "ann/greedy@1", "--yes"), 1, "ann/greedy@1", "revoked")
 
 
 def test_revoke_for_scripts_prints_the_version(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
-    revoked = arena("bot", "revoke", "ann/greedy", "--json").json
+    revoked = arena("bot", "revoke", "ann/greedy", "--yes", "--json").json
     assert revoked == arena("bot", "list", "--json").json[0]
     assert (revoked["name"], revoked["revoked_at"] is not None) == ("ann/greedy@1", True)
 

@@ -90,5 +90,5 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     assert_one_line(arena("bot", "check", "ann/greedy", "--log", log, *GREEDY), 2, "--log", str(log))
     absent = arena("bot", "check", "ann/greedy", "--", "/nowhere/bot")
     assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
-    arena("bot", "revoke", "ann/greedy@1")
+    arena("bot", "revoke", "ann/greedy@1", "--yes")
     assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")

@@ -26,6 +26,52 @@ def test_demo_folder_of_an_earlier_demo_is_emptied(tmp_path: Path) -> None:
         assert [path.name for path in folder.iterdir()] == [MARK]
 
 
+def test_demo_folder_of_an_earlier_demo_when_it_is_emptied_then_it_is_said_what_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        with demo_folder(tmp_path) as folder:
+            for name in ("worker-token", "arena.db"):
+                (folder / name).write_text("old")
+    told = f"Deleting what an earlier demo made in {tmp_path}: arena.db, worker-token\n"
+    assert capsys.readouterr().out == told
+    assert "arena demo" in (tmp_path / MARK).read_text()
+
+
+@pytest.mark.parametrize("mine", ["thesis.tex", "up.lock", "games/one.jsonl"])
+def test_demo_folder_that_holds_anything_else_is_left_as_it_is(tmp_path: Path, mine: str) -> None:
+    with demo_folder(tmp_path) as folder:
+        (folder / "arena.db").write_text("old")
+        (folder / mine).parent.mkdir(exist_ok=True)
+        (folder / mine).write_text("mine")
+    found = rf"holds what no demo made \({Path(mine).parts[0]}\)"
+    with pytest.raises(SettingsError, match=found), demo_folder(tmp_path):
+        pass
+    assert ((tmp_path / mine).read_text(), (tmp_path / "arena.db").read_text()) == ("mine", "old")
+
+
+def test_demo_folder_when_a_link_is_in_it_then_what_it_leads_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "mine").write_text("mine")
+    with demo_folder(tmp_path / "demo") as folder:
+        (folder / "logs").symlink_to(tmp_path / "real")
+    with demo_folder(tmp_path / "demo") as folder:
+        assert not (folder / "logs").exists()
+    assert (tmp_path / "real" / "mine").read_text() == "mine"
+
+
+def test_demo_makes_nothing_that_the_next_one_would_not_delete(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "arena", "--data", str(tmp_path), "demo"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while "Tournament round-robin" not in next(process.stdout):
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    with demo_folder(tmp_path / "demo") as folder:
+        assert [path.name for path in folder.iterdir()] == [MARK]
+
+
 def test_demo_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SettingsError, match="not the folder of a demo"), demo_folder(tmp_path):

@@ -138,7 +138,7 @@ def test_wrong_requests_are_one_line(
     world.register(9)
     for bot in ("owner-0/bot-0", "owner-0/bot-4"):
         arena("league", "join", "winter", bot)
-    arena("bot", "revoke", "owner-1/bot-1@1")
+    arena("bot", "revoke", "owner-1/bot-1@1", "--yes")
     assert_one_line(arena("league", *arguments), 1, *parts)
 
 

@@ -134,10 +134,10 @@ def test_start_then_cancel_shows_the_state_and_the_seed(arena: Arena, world: Wor
     arena("tournament", "create", spec)
     assert "autumn is running" in arena("tournament", "start", "autumn").out
     assert_one_line(arena("tournament", "start", "autumn"), 1, "autumn", "running")
-    cancelled = arena("tournament", "cancel", "autumn", "--json").json
+    cancelled = arena("tournament", "cancel", "autumn", "--yes", "--json").json
     assert cancelled["state"] == "cancelled"
     assert len(cancelled["seed"]) == 64
-    assert_one_line(arena("tournament", "cancel", "autumn"), 1, "autumn", "cancelled")
+    assert_one_line(arena("tournament", "cancel", "autumn", "--yes"), 1, "autumn", "cancelled")
 
 
 @pytest.mark.parametrize("command", ["start", "cancel", "watch", "standings"])

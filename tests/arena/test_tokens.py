@@ -238,8 +238,8 @@ def test_commands_make_list_and_revoke(arena: Arena) -> None:
     assert re.fullmatch(r"bt_spectator_\S{40,}", token)
     made = arena("token", "create", "ann", "--scope", "organiser", "--json").json
     assert (made["name"], made["scope"], set(made)) == ("ann", "organiser", {"name", "scope", "token"})
-    assert "revoked" in arena("token", "revoke", "board").out
-    assert arena("token", "revoke", "ann", "--json").json["revoked_at"] is not None
+    assert "revoked" in arena("token", "revoke", "board", "--yes").out
+    assert arena("token", "revoke", "ann", "--yes", "--json").json["revoked_at"] is not None
     listed = arena("token", "list")
     assert re.search("board +spectator", listed.out)
     assert "bt_" not in listed.out

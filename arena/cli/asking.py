@@ -1,0 +1,27 @@
+"""Whether something that cannot be undone is meant."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from arena.errors import StateError
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether this is meant.")]
+
+
+def confirm(what: str, yes: bool) -> None:
+    """Ask on the terminal whether ``what`` is meant, a sentence without its question mark.
+
+    Return if so, or with ``yes``. Raise StateError if not, or where nobody can be asked.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise StateError(f"{what}: say so with --yes, as nobody can be asked here")
+    print(f"{what}? [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise typer.Abort
+    if answer.strip().lower() not in ("y", "yes"):
+        raise StateError("nothing was changed")
