@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
+from referee.deals.substitutes import OnForfeit
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
 
@@ -21,6 +22,10 @@ class Limits(BaseModel):
     """Seconds to wait for absent bots when a match starts."""
     faults: int = Field(default=10, ge=1, le=1_000_000)
     """Number of faults at which a bot forfeits the session."""
+    on_forfeit: OnForfeit = "default_action"
+    """What happens to a session when one of its bots forfeits it. ``default_action``: it goes on, and the
+    default action is taken for the bot. ``stand_in``: it goes on, and the weakest legal play is made for it.
+    ``end_session``: it ends."""
     bank_ms: int = Field(default=0, ge=0, le=86_400_000)
     """Milliseconds of thinking time for all of a seat's decisions in a session; 0 means no bank."""
     increment_ms: int = Field(default=0, ge=0, le=3_600_000)

@@ -27,6 +27,13 @@ class Action:
         return f"{self.cards} {self.note}".rstrip()
 
 
+DONE_FOR = {
+    "default_action": "the default action is taken",
+    "stand_in": "the weakest legal play is made",
+}
+"""What is done for a bot that has forfeited, in words."""
+
+
 def parse_action(text: str) -> Action:
     """Read an action as records write it: ``2:3D 3C``, ``1:-``, ``0!4D 4H 4S 4C 5D`` or ``1:- +7H``."""
     mark = ":" if ":" in text else "!"
@@ -100,7 +107,7 @@ def show_deal(record: Mapping[str, Any], out: Console) -> None:
     if record["actions"]:
         out.print(shown, "")
     out.print(_points(record), "")
-    out.print("\n".join([*_faults(record), f"{_end(record)}.\n"]), soft_wrap=True)
+    out.print("\n".join([*_faults(record), *_forfeits(record), f"{_end(record)}.\n"]), soft_wrap=True)
 
 
 def _hands(record: Mapping[str, Any], names: Sequence[str]) -> FittedTable:
@@ -130,6 +137,15 @@ def _faults(record: Mapping[str, Any]) -> list[str]:
     return [
         f"fault of {record['seats'][fault['seat']]} at action {fault['action']}: {fault['kind']}"
         for fault in record.get("faults", ())
+    ]
+
+
+def _forfeits(record: Mapping[str, Any]) -> list[str]:
+    """Return which actions are not those of the bots."""
+    return [
+        f"{record['seats'][one['seat']]} forfeited the session ({one['why']}): from deal {one['deal']}, "
+        f"action {one['action']} on, {DONE_FOR[one['by']]} for it"
+        for one in record.get("played_for", ())
     ]
 
 

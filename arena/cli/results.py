@@ -158,7 +158,7 @@ def _show_summary(view: MatchView) -> None:
 def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[list[object]]]:
     """Return header and rows of the sessions; ``called`` names the bots by position at the table."""
     name_of = dict(zip(view.names, called, strict=True))
-    forfeits = any(one.forfeit is not None for one in view.sessions)
+    forfeits = any(one.forfeits for one in view.sessions)
     rows: list[list[object]] = []
     for one in view.sessions:
         points = dict(zip(one.names, one.points, strict=True))
@@ -168,7 +168,7 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
             sum(one.faults),
             *(points[name] for name in view.names),
         ]
-        forfeit = "" if one.forfeit is None else name_of[one.names[one.forfeit]]
+        forfeit = ", ".join(name_of[one.names[seat]] for seat in one.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
         total: list[object] = ["all", sum(len(one.records) for one in view.sessions), "", *view.points]

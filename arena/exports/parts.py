@@ -137,7 +137,9 @@ class SessionLine(Value):
     faults: tuple[int, ...]
     """By seat."""
     forfeit: int | None
-    """The seat that forfeited it."""
+    """The seat whose forfeit ended it; None: it was played to its end."""
+    forfeits: tuple[int, ...]
+    """The seats whose bots forfeited it, in order."""
     attempts: int = Count
     """How many attempts at it were begun; the last one played it to its end."""
     deals: int = Count

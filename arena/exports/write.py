@@ -207,6 +207,7 @@ def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[st
                 "points": session.points,
                 "faults": session.faults,
                 "forfeit": session.forfeit,
+                "forfeits": session.forfeits,
                 "attempts": table.match.attempts[session.number - 1] if table.match.attempts else 1,
                 "deals": len(session.deal_points),
                 "digest": deals_digest(

@@ -24,8 +24,8 @@ class SessionView:
     """By seat."""
     faults: tuple[int, ...]
     """By seat."""
-    forfeit: int | None
-    """The seat that forfeited it; None: nobody."""
+    forfeits: tuple[int, ...]
+    """The seats whose bots forfeited it, in order."""
     finished_at: datetime
     records: tuple[Mapping[str, object], ...]
     """Full deal records."""
@@ -83,7 +83,7 @@ def _session_view(
         names=tuple(names[position] for position in session.seating),
         points=tuple(session.points),
         faults=tuple(session.faults),
-        forfeit=session.forfeit,
+        forfeits=tuple(session.forfeits),
         finished_at=session.finished_at,
         records=records,
     )

@@ -100,7 +100,9 @@ class Session(SQLModel, table=True):
     faults: list[int] = Field(sa_type=JSON)
     """For each seat its number of faults."""
     forfeit: int | None = None
-    """The seat that forfeited the session; NULL: none."""
+    """The seat whose forfeit ended the session; NULL: it was played to its end."""
+    forfeits: list[int] = Field(default_factory=list, sa_type=JSON)
+    """The seats whose bots forfeited the session, in order."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
     """For each deal the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))

@@ -4,11 +4,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from sqlalchemy import JSON, Index, UniqueConstraint
+from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
 from arena.terms import Terms
+from referee.deals.substitutes import OnForfeit
 
 
 class TournamentState(StrEnum):
@@ -83,6 +84,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """What is played."""
     table_size: int
     """Bots at a table."""
+    on_forfeit: OnForfeit = Field(default="default_action", sa_type=String(16))
+    """What happens to a session when one of its bots forfeits it."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep two pairings apart."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)

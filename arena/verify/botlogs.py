@@ -33,7 +33,7 @@ class LogLine(BaseModel):
     """Of the deals up to that one; None: the bot could not tell."""
     points: tuple[int, ...] | None
     faults: tuple[int, ...] | None
-    forfeit: int | None
+    forfeits: tuple[int, ...] | None
     signed: SignedLine | None
     """What the referee sent; None: the bot saw no end of the session that counts."""
 
@@ -144,7 +144,7 @@ def _untrue(line: LogLine) -> str | None:
         seats=line.seats,
         points=line.points or (),
         faults=line.faults or (),
-        forfeit=line.forfeit,
+        forfeits=line.forfeits or (),
         deals=line.deals_digest,
     )
     if result.digest != line.signed.digest:
@@ -181,7 +181,7 @@ def _differences(line: LogLine, signed: SignedLine, played: PlayedSession) -> It
         "seats": (line.seats, played.seats),
         "points": (line.points, played.points),
         "faults": (line.faults, played.faults),
-        "forfeit": (line.forfeit, played.forfeit),
+        "forfeits": (line.forfeits, played.forfeits),
     }
     for name, (ours, theirs) in compared.items():
         if ours != theirs:

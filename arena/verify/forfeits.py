@@ -1,43 +1,137 @@
-"""Forfeits in an export: for faults, by one of those who were absent, or as the time of a match was up."""
+"""Forfeits in an export: for faults, by those who were absent, or as the time of a match was up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from arena.exports.lines import Lines
+from arena.exports.lines import Difference, Lines
 from arena.exports.parts import LimitsLine, MatchPart, SessionLine
 from arena.verify.head import Head
+from referee.records.replay import is_played_for
+
+_ASKED = ("action", "seat", "turn")
+"""What an answer and a fault have in common."""
 
 GRACE_MS = 1000
 """By how much longer than its limit a decision may have run when the time of a match was up."""
 
 
-def check_forfeit(
-    lines: Lines,
-    where: str,
-    limits: LimitsLine,
-    line: SessionLine,
-    record: Mapping[str, Any],
-    faults: Sequence[int],
-) -> None:
-    """Check that a deal is forfeited by the seat that the rules say, for one reason. Raise Difference.
+class Forfeits:
+    """The forfeits of one session, deal by deal: each has a reason, and leads to what was agreed."""
 
-    ``faults`` are those of the session so far, by seat.
-    """
-    seat, absent, used = record.get("forfeit"), record.get("absent"), record.get("used_ms")
-    at_limit = seat is not None and faults[seat] >= limits.faults
-    reasons = [at_limit, absent is not None, used is not None]
-    if seat is None and any(reasons):
-        raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
-    if seat is None:
+    def __init__(self, lines: Lines, limits: LimitsLine, line: SessionLine) -> None:
+        self._lines = lines
+        self._limits = limits
+        self._line = line
+        self._played_for: list[dict[str, Any]] = []
+        """As the latest record has it."""
+        self._ended_by: set[int] = set()
+        self._attempt = 0
+        """The one that dealt the latest deal; 0: there was none."""
+        self.faults = [0] * len(line.seating)
+        """By seat, of all deals so far."""
+
+    @property
+    def seats(self) -> list[int]:
+        """All seats whose bots have forfeited the session, in order."""
+        return sorted({one["seat"] for one in self._played_for} | self._ended_by)
+
+    def add(self, where: str, record: Mapping[str, Any]) -> None:
+        """Check the next deal. Raise Difference."""
+        gone = {one["seat"] for one in self._played_for}
+        new = self._new(where, record)
+        gone |= {one["seat"] for one in new if one["why"] == "absent"}
+        for at in range(1, len(record.get("faults", ())) + 1):
+            self._add_fault(where, record, at, gone, new)
+        for one in new:
+            if one["seat"] not in gone:
+                raise self._wrong_faults(where, "played_for", one["seat"])
+        _check_untimed(self._lines, where, record)
+        self._check_end(where, record, gone)
+        self._attempt = record.get("attempt", 1)
+
+    def _new(self, where: str, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return who is played for from this deal on, and keep it."""
+        lines, limits = self._lines, self._limits
+        given, known = list(record.get("played_for", ())), len(self._played_for)
+        lines.same(f"{where}: played_for: since earlier deals", given[:known], self._played_for)
+        first = record.get("attempt", 1) != self._attempt
+        for one in given[known:]:
+            place = f"{where}: played_for: seat {one['seat']}"
+            lines.same(f"{place}: by", one["by"], limits.on_forfeit)
+            lines.same(f"{place}: deal", one["deal"], record["deal"])
+            if one["why"] == "absent" and (one["action"] or not first):
+                raise lines.wrong(f"{place}: absent: the session was being played already")
+        if len(given) == len(self._line.seating):
+            raise lines.wrong(f"{where}: played_for: nobody is left")
+        self._played_for = given
+        return given[known:]
+
+    def _add_fault(
+        self, where: str, record: Mapping[str, Any], at: int, gone: set[int], new: list[dict[str, Any]]
+    ) -> None:
+        """Count a fault, and check that the last one that a seat may make is its forfeit."""
+        faults, limit = record["faults"], self._limits.faults
+        seat, action = faults[at - 1]["seat"], faults[at - 1]["action"]
+        if seat in gone:
+            raise self._lines.wrong(f"{where}: faults: seat {seat} has forfeited, and is not asked any more")
+        self.faults[seat] += 1
+        if self.faults[seat] < limit:
+            return
+        if any(one["seat"] == seat and one["action"] == action for one in new):
+            gone.add(seat)
+        elif at < len(faults) or record.get("forfeit") != seat:
+            raise self._lines.wrong(f"{where}: faults: seat {seat} has {limit} and does not forfeit")
+
+    def _check_end(self, where: str, record: Mapping[str, Any], gone: Set[int]) -> None:
+        """Check that the session ends here only if a seat forfeits that the rules say, for one reason."""
+        lines = self._lines
+        seat, absent, used = record.get("forfeit"), record.get("absent"), record.get("used_ms")
+        if seat is None:
+            if absent is not None or used is not None:
+                raise lines.wrong(f"{where}: absent, used_ms: are there, but nobody forfeits")
+            return
+        at_limit = seat not in gone and self.faults[seat] >= self._limits.faults
+        if at_limit + (absent is not None) + (used is not None) > 1:
+            raise lines.wrong(f"{where}: forfeit: there is more than one reason for it")
+        self._ended_by = {seat, *(absent or ())}
+        if absent is not None:
+            _check_absent(lines, where, self._line, record)
+        elif used is not None:
+            _check_used(lines, where, self._limits, self._line, record)
+        elif not at_limit:
+            raise self._wrong_faults(where, "forfeit", seat)
+        timed = used is not None or (absent is not None and self._limits.match_seconds > 0)
+        everyone = len(gone | self._ended_by) == len(self._line.seating)
+        if self._limits.on_forfeit != "end_session" and not (timed or everyone):
+            raise lines.wrong(f"{where}: forfeit: the session should have gone on without seat {seat}")
+
+    def _wrong_faults(self, where: str, field: str, seat: int) -> Difference:
+        limit = self._limits.faults
+        return self._lines.wrong(f"{where}: {field}: seat {seat} has {self.faults[seat]} faults of {limit}")
+
+
+def _check_untimed(lines: Lines, where: str, record: Mapping[str, Any]) -> None:
+    """Check that nobody was asked for a seat that is played for."""
+    played_for = {one["seat"]: one for one in record.get("played_for", ())}
+    if not played_for:
         return
-    if sum(reasons) > 1:
-        raise lines.wrong(f"{where}: forfeit: there is more than one reason for it")
-    if absent is not None:
-        _check_absent(lines, where, line, record)
-    elif used is not None:
-        _check_used(lines, where, limits, line, record)
-    elif not at_limit:
-        raise lines.wrong(f"{where}: forfeit: seat {seat} has {faults[seat]} faults of {limits.faults}")
+    faults, times = record.get("faults", ()), record.get("ms", "").split()
+    own = [
+        index
+        for index, (action, ms) in enumerate(zip(record["actions"], times, strict=False))
+        if ms != "-"
+        and (one := played_for.get(int(action[0])))
+        and is_played_for(one, record["deal"], index, faults)
+    ]
+    answered = [
+        answer["action"]
+        for answer in record.get("answers", ())
+        if (one := played_for.get(answer["seat"]))
+        and (one["deal"], one["action"]) <= (record["deal"], answer["action"])
+        and not any(all(fault.get(name) == answer[name] for name in _ASKED) for fault in faults)
+    ]
+    if own or answered:
+        raise lines.wrong(f"{where}: played_for: a seat was asked after its forfeit")
 
 
 def _check_absent(lines: Lines, where: str, line: SessionLine, record: Mapping[str, Any]) -> None:

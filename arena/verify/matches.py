@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from arena.exports.lines import Lines
 from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
 from arena.matches.seating import seatings
-from arena.verify.forfeits import Overruns, check_forfeit
+from arena.verify.forfeits import Forfeits, Overruns
 from arena.verify.head import Head
 from arena.verify.report import Report
 from arena.verify.signatures import check_signed, note_session, session_id
@@ -95,7 +94,7 @@ def _session(
     records: list[dict[str, object]] = []
     points: list[list[int]] = []
     attempts: list[int] = []
-    faults = [0] * len(line.seating)
+    forfeits = Forfeits(lines, head.part.limits, line)
     for number in range(1, line.deals + 1):
         where = f"{place}, deal {number}"
         record = lines.take_record()
@@ -103,8 +102,7 @@ def _session(
         _check_deal(lines, where, record, shared, number, deal_seed(seed, number, attempts[-1]), replayer)
         records.append(record)
         points.append(list(record["points"]))  # type: ignore[call-overload]  # the replayer checked it
-        _check_faults(lines, where, head.part.limits.faults, record, faults)
-        check_forfeit(lines, where, head.part.limits, line, record, faults)
+        forfeits.add(where, record)
         over = _is_over(head, points, record)
         if over != (number == line.deals):
             raise lines.wrong(f"{where}: the session {'is over here' if over else 'goes on after it'}")
@@ -112,8 +110,9 @@ def _session(
     overruns.add(line, records)
     sums = [sum(column) for column in zip(*points, strict=True)]
     lines.same(f"{place}: points", list(line.points), sums)
-    lines.same(f"{place}: faults", list(line.faults), faults)
+    lines.same(f"{place}: faults", list(line.faults), forfeits.faults)
     lines.same(f"{place}: forfeit", line.forfeit, records[-1].get("forfeit"))
+    lines.same(f"{place}: forfeits", list(line.forfeits), forfeits.seats)
     lines.same(f"{place}: attempts", line.attempts, attempts[-1])
     note_session(report, session_id(head.part.tournament, match, line), match, line, records)
     lines.same(f"{place}: digest of its deals", line.digest, deals_digest(records))
@@ -147,15 +146,6 @@ def _check_deal(
         replayer.check(record)
     except RecordError as error:
         raise lines.wrong(f"{where}: {error}") from None
-
-
-def _check_faults(lines: Lines, where: str, limit: int, record: Mapping[str, Any], faults: list[int]) -> None:
-    """Count a deal's faults, and check that a seat forfeits with the last one it may make."""
-    found, forfeit = record.get("faults", ()), record.get("forfeit")
-    for at, fault in enumerate(found, start=1):
-        faults[fault["seat"]] += 1
-        if faults[fault["seat"]] >= limit and (at < len(found) or forfeit != fault["seat"]):
-            raise lines.wrong(f"{where}: faults: seat {fault['seat']} has {limit} and does not forfeit")
 
 
 def _is_over(head: Head, points: Sequence[Sequence[int]], record: Mapping[str, object]) -> bool:

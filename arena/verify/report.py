@@ -70,7 +70,7 @@ class PlayedSession:
     seats: tuple[str, ...]
     points: tuple[int, ...]
     faults: tuple[int, ...]
-    forfeit: int | None
+    forfeits: tuple[int, ...]
     signed: SignedLine | None
     attempts: tuple[int, ...]
     """For each deal the attempt that dealt it."""

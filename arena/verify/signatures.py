@@ -63,7 +63,7 @@ def check_signed(
         seats=[match.bots[position] for position in line.seating],
         points=line.points,
         faults=line.faults,
-        forfeit=line.forfeit,
+        forfeits=line.forfeits,
         deals=shown_digest(records),
     )
     if line.signed.digest != result.digest:
@@ -89,7 +89,7 @@ def note_session(
         seats=seats,
         points=line.points,
         faults=line.faults,
-        forfeit=line.forfeit,
+        forfeits=line.forfeits,
         signed=line.signed,
         attempts=tuple(record.get("attempt", 1) for record in records),
         digests=tuple(accumulate(shown, add_deal, initial=NO_DEALS))[1:],

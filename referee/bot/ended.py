@@ -76,8 +76,8 @@ class EndedSession:
     """The session's result, seat 0 first; empty if it is void."""
     faults: tuple[int, ...]
     """How many faults each seat has made, seat 0 first; empty if it is void."""
-    forfeited_by: int | None
-    """The seat that forfeited; None: none did."""
+    forfeits: tuple[int, ...]
+    """The seats whose bots forfeited it, in order, whether it went on without them or not."""
 
 
 def ended_deal(view: SessionView, ended: Any) -> EndedDeal:
@@ -112,5 +112,5 @@ def ended_session(view: SessionView, ended: bots_pb2.SessionEnded) -> EndedSessi
         end=SESSION_ENDS.get(ended.reason, UNKNOWN),
         points=tuple(ended.scores),
         faults=tuple(ended.faults),
-        forfeited_by=ended.forfeited_by if ended.HasField("forfeited_by") else None,
+        forfeits=tuple(ended.forfeits),
     )

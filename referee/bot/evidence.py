@@ -62,12 +62,12 @@ class Evidence:
         if not message.digest:
             return self._unfinished(SESSION_ENDS.get(message.reason, LOST))
         started = self._started
-        forfeit = message.forfeited_by if message.HasField("forfeited_by") else None
         signed = {"digest": message.digest, "signature": message.signature, "key": message.public_key}
-        result = {"points": list(message.scores), "faults": list(message.faults), "forfeit": forfeit}
+        result = {"points": list(message.scores), "faults": list(message.faults)}
+        result["forfeits"] = list(message.forfeits)
         differs = False
         if self._digest is not None:
-            differs = self._result(message, forfeit).digest != message.digest
+            differs = self._result(message).digest != message.digest
         line = self._line(SESSION_ENDS.get(message.reason, LOST)) | result | {"signed": signed}
         return Entry(started.seats[started.seat], line, differs)
 
@@ -78,7 +78,7 @@ class Evidence:
     def _unfinished(self, end: str) -> Entry | None:
         if not self._deals or self._digest is None:
             return None
-        line = self._line(end) | {"points": None, "faults": None, "forfeit": None, "signed": None}
+        line = self._line(end) | {"points": None, "faults": None, "forfeits": None, "signed": None}
         return Entry(self._started.seats[self._started.seat], line, differs=False)
 
     def _line(self, end: str) -> dict[str, object]:
@@ -97,7 +97,7 @@ class Evidence:
             "deals_digest": self._digest,
         }
 
-    def _result(self, message: bots_pb2.SessionEnded, forfeit: int | None) -> Result:
+    def _result(self, message: bots_pb2.SessionEnded) -> Result:
         started = self._started
         return Result(
             commitment=started.commitment,
@@ -106,7 +106,7 @@ class Evidence:
             seats=list(started.seats),
             points=list(message.scores),
             faults=list(message.faults),
-            forfeit=forfeit,
+            forfeits=list(message.forfeits),
             deals=self._digest or NO_DEALS,
         )
 

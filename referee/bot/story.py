@@ -86,7 +86,8 @@ def _ending(view: SessionView, ended: bots_pb2.SessionEnded) -> str:
     place = f"place {1 + sum(other > own for other in points)} of {len(points)}"
     shared = "shared " if points.count(own) > 1 else ""
     others = ", ".join(f"{view.seats[seat]} {points[seat]:+d}" for seat in _others(view))
-    forfeit = f"; {view.seats[ended.forfeited_by]} forfeited it" if ended.HasField("forfeited_by") else ""
+    gone = " and ".join(view.seats[seat] for seat in ended.forfeits)
+    forfeit = f"; {gone} forfeited it" if gone else ""
     return f"session {view.session_id} has ended: {own:+d} points, {shared}{place} ({others}){forfeit}"
 
 
@@ -96,7 +97,7 @@ def _fault(view: SessionView | None, fault: bots_pb2.Fault) -> str:
         return count
     default = f"played instead: {_cards(view, fault.default_cards, 'a pass')}"
     if fault.faults >= fault.fault_limit:
-        default = "with this fault the session is forfeit"
+        default = "with this fault the bot forfeits the session"
     nothing = "a pass" if fault.kind == bots_pb2.FAULT_KIND_ILLEGAL else "nothing"
     position = f"holding {_cards(view, fault.hand)}, to beat {_cards(view, fault.to_beat)}"
     answer = f"answered {_cards(view, fault.answered, nothing)}"

@@ -216,6 +216,11 @@ class Stream:
             case "fault":
                 at = self._seats.get(event.fault.session)
                 self._story.fault(at.view if isinstance(at, Seat) else None, event.fault)
+            case "seat_forfeited":
+                gone = event.seat_forfeited
+                left = self._seats.get(gone.session)
+                if isinstance(left, Seat):
+                    log.info("session %s: %s forfeits it", left.view.session_id, left.view.seats[gone.seat])
             case "notice":
                 log.info("notice: %s", event.notice.text)
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from referee.deals.deal import Deal, Stage
+from referee.deals.substitutes import Forfeit
 from referee.matches.match import Limits, Signed
 from referee.rules.plays import Rules
 
@@ -164,11 +165,20 @@ class SessionEnded(NamedTuple):
     scores: tuple[int, ...]
     reason: SessionEnd
     forfeited_by: int
-    """Seat; -1 where nobody forfeited."""
+    """Seat whose forfeit ended it; -1 where none did."""
     faults: tuple[int, ...] = ()
     """By seat; empty for a void session."""
+    forfeits: tuple[int, ...] = ()
+    """All seats whose bots forfeited it, in order; empty for a void session."""
     signed: Signed | None = None
     """The result; None for a void session."""
+
+
+class SeatForfeited(NamedTuple):
+    """A bot has forfeited a session that goes on: its seat is played for."""
+
+    info: SessionInfo
+    forfeit: Forfeit
 
 
 class Fault(NamedTuple):
@@ -228,8 +238,8 @@ class Seen(NamedTuple):
     """Index of the action in the deal."""
 
 
-Event = SessionStarted | DealStarted | Turn | DealEnded | SessionEnded | Fault | Notice
+Event = SessionStarted | DealStarted | Turn | DealEnded | SessionEnded | SeatForfeited | Fault | Notice
 """What goes to a bot."""
 
-Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | LeftOut
+Sight = SessionStarted | DealStarted | Seen | DealEnded | SessionEnded | SeatForfeited | LeftOut
 """What goes to a spectator."""

@@ -207,5 +207,5 @@ def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry
         details["attempt"] = info.attempt
     reason = event.reason
     if event.faults >= info.limits.faults:
-        reason += "; with this fault the session is forfeit"
+        reason += "; with this fault the bot forfeits the session"
     return Entry(version, EntryKind.FAULT, event.kind.value, reason, info.session_id, details)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from referee.deals.substitutes import Forfeit, OnForfeit
 from referee.deals.succession import Legacy
 from referee.ruleset.limits import MAX_DEALS
 
@@ -50,6 +51,8 @@ class Finished:
     """What was left in the seats' banks; empty without banks."""
     deals_digest: str = ""
     """Of these deals, as all seats were shown them."""
+    forfeits: tuple[Forfeit, ...] = ()
+    """The seats that are played for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,9 @@ class Limits:
     join_ms: int = 30_000
     """How long absent bots are waited for when the match starts."""
     faults: int = 10
-    """Number of faults at which a session is forfeit."""
+    """Number of faults at which a bot forfeits the session."""
+    on_forfeit: OnForfeit = "default_action"
+    """What happens to a session when one of its bots forfeits it."""
     bank_ms: int = 0
     """Thinking time of each seat for all decisions of a session; 0: no bank."""
     increment_ms: int = 0
@@ -116,13 +121,15 @@ class SessionResult:
     points: tuple[int, ...]
     """Final score by seat, of all its deals."""
     forfeit: int | None
-    """Seat that forfeited the session."""
+    """Seat whose forfeit ended the session; None: it was played to its end."""
     records: tuple[str, ...]
     """Lean records of the deals of this attempt, one JSON object a deal."""
     faults: tuple[int, ...]
     """Faults by seat, in all its deals."""
     signed: Signed | None = None
     """None: no referee has signed it."""
+    forfeits: tuple[int, ...] = ()
+    """All seats whose bots forfeited the session, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from referee.deals.substitutes import Forfeit
 from referee.deals.succession import legacy
 from referee.matches.match import Finished
 from referee.records.reading import read_record
@@ -36,4 +38,9 @@ def finished_deals(
     )
     scores = tuple(map(sum, zip(*(deal["points"] for deal in deals), strict=True)))
     last = legacy(replay(read_record(whole), None))
-    return Finished(last, scores, tuple(faults), bank_ms, shown_digest(deals))
+    forfeits = tuple([_forfeit(one) for one in deals[-1].get("played_for", ())])
+    return Finished(last, scores, tuple(faults), bank_ms, shown_digest(deals), forfeits)
+
+
+def _forfeit(played_for: Mapping[str, Any]) -> Forfeit:
+    return Forfeit(*(played_for[name] for name in Forfeit._fields))

@@ -195,6 +195,7 @@ class Match:
                 number=table.info.number,
                 points=tuple(table.session.scores),
                 forfeit=table.session.forfeited_by,
+                forfeits=table.forfeited,
                 records=tuple(table.records),
                 faults=table.faults,
                 signed=table.signed,

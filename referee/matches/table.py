@@ -1,9 +1,11 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from referee.deals.deal import NOBODY, Deal, Stage
 from referee.deals.session import Session
+from referee.deals.substitutes import Forfeit, Substitutes
 from referee.errors import PlayError
 from referee.matches.clock import TimeControl
 from referee.matches.events import (
@@ -14,6 +16,7 @@ from referee.matches.events import (
     FaultKind,
     Malformed,
     Notice,
+    SeatForfeited,
     Seen,
     SessionEnd,
     SessionEnded,
@@ -27,7 +30,7 @@ from referee.matches.match import Finished, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
-from referee.records.record import deal_json, deal_text
+from referee.records.record import deal_json, deal_text, played_for
 from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown
 from referee.records.times import MEASURABLE, Times
 
@@ -40,9 +43,9 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_acts_for_forced", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
+        "_act_without_bots", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
         "_send", "_shown", "_times", "_told", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
-        "info", "over", "records", "seats", "session", "signed", "watched",
+        "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
     )
     # fmt: on
 
@@ -60,6 +63,8 @@ class Table:
         """The session's result; None before its end, and if it is void."""
         self._told = 0
         """How many of the records the worker was told while the session was open."""
+        self.forfeits: list[Forfeit] = []
+        """The seats that are played for since their bots forfeited."""
         self.bank_ms: tuple[int, ...] = ()
         """What was left in the seats' banks after the last deal; empty without banks."""
         self.session = Session(info.rules, seed, info.deals, info.attempt)
@@ -73,10 +78,12 @@ class Table:
         self._opening: tuple[int, ...] = ()
         self._deal_faults: list[dict[str, object]] = []
         self._times = Times()
-        self._why: Mapping[str, object] = {}
+        self._why: Mapping[str, Sequence[int]] = {}
         self._encodings = Encodings()
         self._shown = 0
-        self._acts_for_forced = not info.limits.ask_forced
+        self._act_without_bots: Callable[[Deal], None] | None
+        """Acts for seats that are not asked: those that are forced, and those that are played for."""
+        self._act_without_bots = None if info.limits.ask_forced else Deal.act_for_forced
         self._has_bank = control.bank > 0
         self._limit_ms = info.limits.decision_ms
 
@@ -88,18 +95,27 @@ class Table:
         self.bank_ms, self.deals_digest = finished.bank_ms, finished.deals_digest
         for seat, faults in zip(self.seats, finished.faults, strict=True):
             seat.faults = faults
+        self._play_for(*finished.forfeits)
         if self._has_bank:
             for seat, left in zip(self.seats, finished.bank_ms, strict=False):
                 seat.clock.bank = left / 1000
 
-    def start(self, now: float, outboxes: Sequence[Outbox | None]) -> None:
-        """Begin the session; the outboxes are those of the seats' bots, None where one is not connected."""
+    def start(self, now: float, outboxes: Sequence[Outbox | None], absent: Sequence[int] = ()) -> None:
+        """Begin the session; the outboxes are those of the seats' bots, None where one is not connected.
+
+        The bots of the seats that are ``absent`` forfeit it, and it goes on without them.
+        """
         for seat, outbox in zip(self.seats, outboxes, strict=True):
             seat.outbox = outbox
             self._send(seat.index, self._started(seat.index, resumed=False))
         if self.watched:
             self.events.show(self._started(-1, resumed=False))
+        for forfeit in self.forfeits:
+            self._tell(SeatForfeited(self.info, forfeit))
         self._open_deal()
+        for index in absent:
+            if all(forfeit.seat != index for forfeit in self.forfeits):
+                self._leave(index, "absent")
         self._go_on(now)
 
     def answer(self, index: int, sequence: int, cards: int | Malformed, now: float) -> bool:
@@ -185,6 +201,8 @@ class Table:
         seat = self.seats[index]
         seat.outbox, seat.told = outbox, 0
         self._send(index, self._started(index, resumed=True))
+        for forfeit in self.forfeits:
+            self._send(index, SeatForfeited(self.info, forfeit))
         if self._deal is not None:
             self._send(index, DealStarted(self.info, index, self._deal, self._opening, self._encodings))
         if seat.turn is not None:
@@ -215,7 +233,7 @@ class Table:
             turn.bank_ms = round(clock.bank * 1000)
         return True
 
-    def forfeit(self, seat: int, why: Mapping[str, object]) -> None:
+    def forfeit(self, seat: int, why: Mapping[str, Sequence[int]]) -> None:
         """End the session by ``seat``'s forfeit; ``why`` are the fields of the record that say why."""
         if self._deal is None or self.over:
             return
@@ -223,6 +241,11 @@ class Table:
         self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
+
+    def goes_on_without(self, seats: Sequence[int]) -> bool:
+        """Return whether the session goes on if the bots in these seats, too, forfeit it."""
+        left = len(self.seats) - len({*seats, *(forfeit.seat for forfeit in self.forfeits)})
+        return left > 0 and self.info.limits.on_forfeit != "end_session"
 
     def void(self) -> None:
         """End the session without a result."""
@@ -242,6 +265,14 @@ class Table:
         return tuple([seat.faults for seat in self.seats])
 
     @property
+    def forfeited(self) -> tuple[int, ...]:
+        """The seats whose bots have forfeited the session, in order."""
+        seats = {forfeit.seat for forfeit in self.forfeits}
+        if self.session.forfeited_by is not None:
+            seats |= {self.session.forfeited_by, *self._why.get("absent", ())}
+        return tuple(sorted(seats))
+
+    @property
     def decisions(self) -> int:
         """Turns asked in the session so far."""
         return sum([seat.sequence for seat in self.seats])
@@ -249,6 +280,7 @@ class Table:
     def sights(self) -> list[Sight]:
         """Return what a spectator who comes now must be shown first."""
         first: list[Sight] = [self._started(-1, resumed=True)]
+        first += [SeatForfeited(self.info, forfeit) for forfeit in self.forfeits]
         if self._deal is not None:
             first.append(DealStarted(self.info, -1, self._deal, self._opening, self._encodings))
             first += [Seen(self.info, self._deal, index) for index in range(self._shown_now())]
@@ -287,8 +319,9 @@ class Table:
         while not self.over:
             deal = self._deal
             assert deal is not None
-            if self._acts_for_forced:
-                deal.act_for_forced()
+            act = self._act_without_bots
+            if act is not None:
+                act(deal)
             if deal.over:
                 self._close_deal()
                 if not self.over:
@@ -328,7 +361,7 @@ class Table:
     def _fault(
         self, seat: Seat, turn: Turn, kind: FaultKind, reason: str, now: float, answered: int = 0
     ) -> None:
-        """Note a fault, do the default action, or forfeit the session for it, and tell the bot."""
+        """Note a fault, do the default action, and tell the bot, which may forfeit the session with it."""
         deal, clock = self._deal, seat.clock
         assert deal is not None
         seat.faults += 1
@@ -354,12 +387,38 @@ class Table:
             credit_ms=int(clock.credit * 1000),
         )
         self._deal_faults.append(fault.recorded())
-        if seat.faults >= self.info.limits.faults:
+        forfeits = seat.faults >= self.info.limits.faults
+        goes_on = not forfeits or self.goes_on_without((seat.index,))
+        self._send(seat.index, fault)
+        if forfeits and goes_on:
+            self._leave(seat.index, "faults")
+        if goes_on:
+            deal.act(seat.index, fault.default)
+        else:
             self._forget_turns()
             deal.forfeit(seat.index)
-        else:
-            deal.act(seat.index, fault.default)
-        self._send(seat.index, fault)
+
+    def _leave(self, seat: int, why: Literal["absent", "faults"]) -> None:
+        """Have a bot forfeit the session, which goes on without it."""
+        deal = self._deal
+        assert deal is not None
+        forfeit = Forfeit(seat, deal.number, len(deal.log), why)
+        self._play_for(forfeit)
+        self._tell(SeatForfeited(self.info, forfeit))
+
+    def _play_for(self, *forfeits: Forfeit) -> None:
+        """Play for the seats of bots that have forfeited the session, from now on."""
+        if forfeits:
+            self.forfeits += forfeits
+            limits, seats = self.info.limits, [forfeit.seat for forfeit in self.forfeits]
+            self._act_without_bots = Substitutes(seats, limits.on_forfeit, forced=not limits.ask_forced)
+
+    def _tell(self, event: SeatForfeited) -> None:
+        """Tell all bots and spectators."""
+        for seat in self.seats:
+            self._send(seat.index, event)
+        if self.watched:
+            self.events.show(event)
 
     def _close_deal(self) -> None:
         deal = self._deal
@@ -367,10 +426,16 @@ class Table:
         if self.watched:
             self._show_actions()
         self.session.close_deal()
-        text, attempt = deal_text(deal), self.info.attempt
+        text = deal_text(deal)
         self.records.append(
             deal_json(
-                deal, faults=self._deal_faults, times=self._times, attempt=attempt, why=self._why, text=text
+                deal,
+                faults=self._deal_faults,
+                times=self._times,
+                attempt=self.info.attempt,
+                why=self._why,
+                played_for=played_for(self.forfeits, self.info.limits.on_forfeit),
+                text=text,
             )
         )
         self.deals_digest = add_deal(self.deals_digest, deal_as_shown(deal, text))
@@ -400,7 +465,7 @@ class Table:
             seats=info.seats,
             points=session.scores,
             faults=self.faults,
-            forfeit=session.forfeited_by,
+            forfeits=self.forfeited,
             deals=self.deals_digest,
         )
 
@@ -417,7 +482,7 @@ class Table:
         ended = SessionEnded(self.info, scores, reason, forfeited_by)
         if reason is not SessionEnd.VOID:
             self.signed = signed = self.events.sign(self._result().digest)
-            ended = ended._replace(faults=self.faults, signed=signed)
+            ended = ended._replace(faults=self.faults, forfeits=self.forfeited, signed=signed)
         for seat in range(len(self.info.seats)):
             self._send(seat, ended)
         if self.watched:

@@ -1,7 +1,7 @@
 """The tables of a referee: which session begins next, and what comes of it when it ends."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import ParamSpec
@@ -168,24 +168,26 @@ class Tables:
             self._journal.add(notice_entry(version, notice))
 
     def _start_session(self, match: Match, session: SessionSpec, now: float) -> None:
-        """Begin a session; it is over at once where absent bots or the match's time forfeit it."""
+        """Begin a session; it is over at once if it does not go on without absent bots, or the time is up."""
         versions = [match.spec.bots[bot].version_id for bot in session.seating]
         overrun = match.overrun
         absent = self._missing(match) if overrun else self.absent(match)  # before the bots are seated
         table = self._set_up(match, session, versions)
         streams = [self._connections.get(version) for version in versions]
         outboxes = [None if stream is None else stream.outbox for stream in streams]
-        self.guarded(table, table.start, now, outboxes)
-        if table.over:
+        seats = sorted(session.seating.index(index) for index in absent)
+        goes_on = not overrun and table.goes_on_without(seats)
+        self.guarded(table, table.start, now, outboxes, seats if goes_on else ())
+        if table.end is SessionEnd.VOID:
             return
         if overrun and any(overrun.used_ms):
             self._overrun(match, overrun, table)
         elif absent:
-            # Of several absent bots, the one to forfeit changes from session to session.
-            forfeiter = absent[session.number % len(absent)]
-            self._note_absent(match, forfeiter, table.info.session_id)
-            seats = sorted(session.seating.index(index) for index in absent)
-            self.guarded(table, table.forfeit, session.seating.index(forfeiter), {"absent": seats})
+            self._note_absent(match, absent, table.info.session_id)
+            # Of several absent bots, the one whose forfeit ends the session changes from session to session.
+            forfeiter = session.seating.index(absent[session.number % len(absent)])
+            if not goes_on:
+                self.guarded(table, table.forfeit, forfeiter, {"absent": seats})
 
     def _set_up(self, match: Match, session: SessionSpec, versions: list[int]) -> Table:
         """Return a new table, at which the bots sit; ``versions`` are theirs by seat."""
@@ -201,11 +203,13 @@ class Tables:
             self._connections.sit(version, handle, seat)
         return table
 
-    def _note_absent(self, match: Match, index: int, session_id: str) -> None:
-        version = match.spec.bots[index].version_id
-        why = self._why_absent(match, version) or "had no session left for the match"
-        text = f"the bot {why} when its match began, and forfeits the session"
-        self._journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
+    def _note_absent(self, match: Match, absent: Sequence[int], session_id: str) -> None:
+        """Note for the authors of absent bots that these forfeit a session."""
+        for index in absent:
+            version = match.spec.bots[index].version_id
+            why = self._why_absent(match, version) or "had no session left for the match"
+            text = f"the bot {why} when its match began, and forfeits the session"
+            self._journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
 
     # How they end
 

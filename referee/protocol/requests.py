@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from google.protobuf.duration_pb2 import Duration
 
+from referee.deals.substitutes import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import MatchRefused
 from referee.matches.match import (
@@ -19,7 +20,7 @@ from referee.matches.match import (
     Signed,
     Update,
 )
-from referee.protocol.wire import write_limits, write_signed
+from referee.protocol.wire import FORFEIT_REASONS, ON_FORFEIT, write_limits, write_signed
 from referee.worker.v1alpha1 import worker_pb2
 
 
@@ -58,7 +59,16 @@ def _read_finished(after: worker_pb2.DealsBefore) -> Finished:
         after.loser if after.HasField("loser") else None,
     )
     banks = _read_banks(after.banks)
-    return Finished(last, tuple(after.scores), tuple(after.faults), banks, after.deals_digest)
+    forfeits = tuple([_read_forfeit(one) for one in after.forfeits])
+    return Finished(last, tuple(after.scores), tuple(after.faults), banks, after.deals_digest, forfeits)
+
+
+def _read_forfeit(forfeit: worker_pb2.Forfeit) -> Forfeit:
+    return Forfeit(forfeit.seat, forfeit.deal, forfeit.action, _FORFEIT_REASONS[forfeit.reason])
+
+
+_FORFEIT_REASONS = {number: reason for reason, number in FORFEIT_REASONS.items()}
+_ON_FORFEIT = {number: rule for rule, number in ON_FORFEIT.items()}
 
 
 def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
@@ -72,6 +82,12 @@ def _deals_before(finished: Finished) -> worker_pb2.DealsBefore:
         faults=finished.faults,
         banks=_banks(finished.bank_ms),
         deals_digest=finished.deals_digest,
+        forfeits=[
+            worker_pb2.Forfeit(
+                seat=one.seat, deal=one.deal, action=one.action, reason=FORFEIT_REASONS[one.why]
+            )
+            for one in finished.forfeits
+        ],
     )
 
 
@@ -112,6 +128,7 @@ def _read_limits(request: worker_pb2.RunMatchRequest) -> Limits:
         decision_ms=limits.decision.ToMilliseconds(),
         join_ms=request.join.ToMilliseconds(),
         faults=limits.faults,
+        on_forfeit=_ON_FORFEIT.get(limits.on_forfeit, "default_action"),
         bank_ms=limits.bank.ToMilliseconds(),
         increment_ms=limits.increment.ToMilliseconds(),
         credit_ms=limits.credit.ToMilliseconds(),
@@ -158,6 +175,7 @@ def result_response(result: SessionResult) -> worker_pb2.RunMatchResponse:
             number=result.number,
             points=result.points,
             forfeited_by=result.forfeit,
+            forfeits=result.forfeits,
             faults=result.faults,
             records=result.records,
             **({} if result.signed is None else write_signed(result.signed)),
@@ -195,7 +213,8 @@ def read_updates(response: worker_pb2.RunMatchResponse) -> list[Update]:
             forfeit = done.forfeited_by if done.HasField("forfeited_by") else None
             signed = Signed(done.digest, done.signature, done.public_key) if done.digest else None
             points, records, faults = tuple(done.points), tuple(done.records), tuple(done.faults)
-            return [SessionResult(done.number, points, forfeit, records, faults, signed)]
+            forfeits = tuple(done.forfeits)
+            return [SessionResult(done.number, points, forfeit, records, faults, signed, forfeits)]
         case "progress":
             seen = response.progress
             waiting, left = tuple(seen.waiting_for), tuple(seen.sessions_left)

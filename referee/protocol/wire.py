@@ -1,11 +1,12 @@
 """Between values and the messages of bots and spectators: moves, events and sights."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from google.protobuf.message import DecodeError
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
+from referee.deals.substitutes import OnForfeit
 from referee.errors import CardError
 from referee.matches.connection import Wants
 from referee.matches.events import (
@@ -18,6 +19,7 @@ from referee.matches.events import (
     Malformed,
     Notice,
     NoticeCode,
+    SeatForfeited,
     SessionEnd,
     SessionEnded,
     SessionInfo,
@@ -66,6 +68,15 @@ _NOTICES = {
     NoticeCode.NOT_SEATED: bots_pb2.NOTICE_CODE_NOT_SEATED,
     NoticeCode.REPEATED_MOVE: bots_pb2.NOTICE_CODE_REPEATED_MOVE,
     NoticeCode.UNKNOWN_TURN: bots_pb2.NOTICE_CODE_UNKNOWN_TURN,
+}
+ON_FORFEIT: dict[OnForfeit, "bots_pb2.OnForfeit.ValueType"] = {
+    "default_action": bots_pb2.ON_FORFEIT_DEFAULT_ACTION,
+    "stand_in": bots_pb2.ON_FORFEIT_STAND_IN,
+    "end_session": bots_pb2.ON_FORFEIT_END_SESSION,
+}
+FORFEIT_REASONS: dict[Literal["absent", "faults"], "bots_pb2.ForfeitReason.ValueType"] = {
+    "absent": bots_pb2.FORFEIT_REASON_ABSENT,
+    "faults": bots_pb2.FORFEIT_REASON_FAULTS,
 }
 
 
@@ -118,6 +129,8 @@ def add_event(response: bots_pb2.PlayResponse, event: Event) -> None:
             write_deal_ended(response.events.add().deal_ended, event)
         case SessionEnded():
             write_session_ended(response.events.add().session_ended, event)
+        case SeatForfeited():
+            write_seat_forfeited(response.events.add().seat_forfeited, event)
         case Fault():
             write_fault(response.events.add().fault, event)
         case Notice():
@@ -234,6 +247,7 @@ def write_limits(message: bots_pb2.Limits, limits: Limits) -> None:
     message.credit.FromMilliseconds(limits.credit_ms)
     message.faults = limits.faults
     message.ask_forced = limits.ask_forced
+    message.on_forfeit = ON_FORFEIT[limits.on_forfeit]
 
 
 def write_deal_started(message: bots_pb2.DealStarted, event: DealStarted) -> None:
@@ -285,6 +299,7 @@ def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> 
     if event.forfeited_by >= 0:
         message.forfeited_by = event.forfeited_by
     message.faults.extend(event.faults)
+    message.forfeits.extend(event.forfeits)
     if event.signed is not None:
         for name, text in write_signed(event.signed).items():
             setattr(message, name, text)
@@ -293,6 +308,13 @@ def write_session_ended(message: bots_pb2.SessionEnded, event: SessionEnded) -> 
 def write_signed(signed: Signed) -> dict[str, str]:
     """Return the fields of a message that hold a signed result."""
     return {"digest": signed.digest, "signature": signed.signature, "public_key": signed.key}
+
+
+def write_seat_forfeited(message: bots_pb2.SeatForfeited, event: SeatForfeited) -> None:
+    """Fill in that a bot forfeited a session that goes on."""
+    message.session = event.info.handle
+    message.seat = event.forfeit.seat
+    message.reason = FORFEIT_REASONS[event.forfeit.why]
 
 
 def write_fault(message: bots_pb2.Fault, event: Fault) -> None:
@@ -324,15 +346,18 @@ def write_notice(message: bots_pb2.Notice, event: Notice) -> None:
 
 
 def add_sight(
-    response: spectators_pb2.WatchMatchResponse, sight: SessionStarted | SessionEnded | LeftOut
+    response: spectators_pb2.WatchMatchResponse,
+    sight: SessionStarted | SessionEnded | SeatForfeited | LeftOut,
 ) -> None:
-    """Append what a spectator sees of a session's start or end, or what was left out."""
+    """Append what a spectator sees of a session's start, forfeits or end, or what was left out."""
     update = response.updates.add()
     match sight:
         case SessionStarted():
             write_session_started(update.session_started, sight)
         case SessionEnded():
             write_session_ended(update.session_ended, sight)
+        case SeatForfeited():
+            write_seat_forfeited(update.seat_forfeited, sight)
         case LeftOut():
             update.left_out.updates = sight.updates
 

@@ -51,9 +51,11 @@ class Record(NamedTuple):
     points: Sequence[int]
     end: str
     forfeit: int | None
-    """Seat that forfeited, None for nobody."""
+    """Seat whose forfeit ended the session, None for nobody."""
     faults: Sequence[Mapping[str, Any]]
     """Where the referee acted for a seat, as the record has it."""
+    played_for: Sequence[Mapping[str, Any]]
+    """The seats whose bots have forfeited the session, as the record has it."""
 
 
 def read_record(given: object) -> Record:
@@ -75,6 +77,7 @@ def read_record(given: object) -> Record:
         raise _first(error, reads, given) from None
     _check_faults(found)
     _check_times(found)
+    _check_played_for(found)
     return Record(
         rules=rules,
         tournament=found["tournament"],
@@ -98,6 +101,7 @@ def read_record(given: object) -> Record:
         end=found["end"],
         forfeit=found.get("forfeit"),
         faults=found.get("faults", ()),
+        played_for=found.get("played_for", ()),
     )
 
 
@@ -158,6 +162,18 @@ def _check_faults(found: Mapping[str, Any]) -> None:
             if one["action"] > last:
                 reason = f"must be a whole number from 0 to {last}, not {one['action']}"
                 raise _wrong(f"{name}[{index}].action", reason)
+
+
+def _check_played_for(found: Mapping[str, Any]) -> None:
+    last = (found["deal"], len(found["actions"]))
+    seats: set[int] = set()
+    for index, one in enumerate(found.get("played_for", ())):
+        where = f"played_for[{index}]"
+        if one["seat"] in seats:
+            raise _wrong(where, f"seat {one['seat']} has forfeited before")
+        if (one["deal"], one["action"]) > last:
+            raise _wrong(where, "comes after the last action of the deal")
+        seats.add(one["seat"])
 
 
 def _check_times(found: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
+from referee.deals.substitutes import Forfeit, OnForfeit
 from referee.memo import Memo
 from referee.records.times import Times
 from referee.rules.plays import Rules
@@ -70,14 +71,15 @@ def deal_json(
     times: Times | None = None,
     attempt: int = 1,
     why: Mapping[str, object] | None = None,
+    played_for: Sequence[Mapping[str, object]] = (),
     text: DealText | None = None,
 ) -> str:
     """Return ``deal_record`` as a JSON object without blanks; ``times`` of a deal with clocks.
 
     ``attempt`` is the attempt at the session that dealt it; ``why`` are the fields that say why a deal was
-    forfeited where that was not for faults: ``absent`` or ``used_ms``; ``text`` is what is written of it
-    already. Written field by field, as a referee does so for each deal; no text but the faults' needs
-    escaping.
+    forfeited where that was not for faults: ``absent`` or ``used_ms``; ``played_for`` are the format's: the
+    seats whose bots forfeited the session, which goes on; ``text`` is what is written of it already. Written
+    field by field, as a referee does so for each deal; no text but the faults' needs escaping.
     """
     rules = deal.rules
     hands, actions, out, left, points = text or deal_text(deal)
@@ -90,6 +92,8 @@ def deal_json(
         exchange = f'"exchange":{{"loser":{loser},"winner":{winner},{cards}}},'
     if faults:
         end += f',"faults":{_ENCODER.encode(faults)}'
+    if played_for:
+        end += f',"played_for":{_ENCODER.encode(played_for)}'
     if deal.end == "forfeit":
         end += f',"forfeit":{deal.culprit}'
         for name, seats in (why or {}).items():
@@ -101,6 +105,11 @@ def deal_json(
         f'"leader":{"null" if deal.leader is None else deal.leader},'
         f'"actions":{actions},"out":{out},"left":{left},"points":{points},"end":"{deal.end}"{end}}}'
     )
+
+
+def played_for(forfeits: Iterable[Forfeit], by: OnForfeit) -> list[dict[str, object]]:
+    """Return a record's ``played_for``: which seats are played for since when, why, and by what."""
+    return [{**forfeit._asdict(), "by": by} for forfeit in forfeits]
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))

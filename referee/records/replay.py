@@ -9,10 +9,11 @@ from sys import intern
 from typing import Any
 
 from referee.deals.deal import Deal, Stage
+from referee.deals.substitutes import substitute
 from referee.deals.succession import Legacy, Setup, direction, legacy, lowest_leads, setup
 from referee.errors import CardError, PlayError, RecordError
-from referee.records.reading import ExchangeText, Record, read_record
-from referee.records.record import DIRECTIONS, action_text, parse_action
+from referee.records.reading import Record, read_record
+from referee.records.record import DIRECTIONS, ActionText, action_text, parse_action
 from referee.validation import shown
 
 Place = tuple[str, int, int, int, int, str]
@@ -51,6 +52,9 @@ def replay(record: Record, last: Legacy | None) -> Deal:
         for fault in record.faults:
             if fault["action"] == index and fault.get("turn") != "exchange":
                 _check_fault(deal, index, fault, text)
+        for one in record.played_for:
+            if text.startswith(str(one["seat"])) and is_played_for(one, record.deal, index, record.faults):
+                _check_substitute(deal, index, one, text)
         carry_out(deal, index, text)
     _check_last_faults(record)
     if record.forfeit is not None:
@@ -113,7 +117,7 @@ def _check_start(record: Record, deal: Deal) -> None:
     leftover = " ".join([rules.card_text(card) for card in deal.leftover])
     _compare(None, "leftover", record.leftover, leftover)
     if deal.stage is Stage.EXCHANGE and not _forfeited_here(record):
-        _exchange(record.exchange, record.faults, deal)
+        _exchange(record, deal)
     elif record.exchange is not None:
         raise RecordError(None, "exchange: there is none in this deal")
     _compare(None, "leader", record.leader, None if deal.stage is Stage.EXCHANGE else deal.leader)
@@ -124,8 +128,8 @@ def _forfeited_here(record: Record) -> bool:
     return record.forfeit is not None and record.exchange is None and not record.actions
 
 
-def _exchange(given: ExchangeText | None, faults: Sequence[Mapping[str, Any]], deal: Deal) -> None:
-    rules, expected = deal.rules, deal.exchange
+def _exchange(record: Record, deal: Deal) -> None:
+    given, rules, expected = record.exchange, deal.rules, deal.exchange
     assert expected is not None
     if given is None:
         raise RecordError(None, "exchange: is missing")
@@ -138,7 +142,11 @@ def _exchange(given: ExchangeText | None, faults: Sequence[Mapping[str, Any]], d
         deal.act(expected.winner, returned)
     except (CardError, PlayError) as error:
         raise RecordError(None, f"exchange.returned: {error}") from error
-    for fault in faults:
+    for one in record.played_for:
+        gone = one["deal"] < record.deal or one["why"] == "absent"
+        if gone and one["seat"] == expected.winner and returned != lowest:
+            raise RecordError(None, "played_for: what was returned is not the winner's lowest card")
+    for fault in record.faults:
         if fault.get("turn") == "exchange" and (fault["seat"] != expected.winner or returned != lowest):
             raise RecordError(None, "faults: what was returned is not the winner's lowest card")
 
@@ -163,19 +171,51 @@ def _check_fault(deal: Deal, index: int, fault: Mapping[str, Any], text: str) ->
         if deal.stage is not Stage.BOMBS or seat not in deal.asked() or text.startswith(f"{seat}!"):
             raise RecordError(index, f"faults: seat {seat} did not decline to bomb here")
         return
-    state = deal
-    if deal.stage is Stage.BOMBS:  # the window closes before the action
-        state = deal.copy()
-        for other in state.asked():
-            state.act(other, 0)
+    state = _in_turn(deal)
     if state.turn != seat:
         raise RecordError(index, f"faults: it is not the turn of seat {seat}")
-    try:
-        acted = parse_action(deal.rules, text)
-    except (ValueError, CardError) as error:
-        raise RecordError(index, str(error)) from error
+    acted = _parsed(deal, index, text)
     if acted.seat != seat or acted.cards != state.default(seat):
         raise RecordError(index, f"faults: the action is not the default one of seat {seat}")
+
+
+def is_played_for(
+    played_for: Mapping[str, Any], deal: int, index: int, faults: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Return whether a seat's action of this index in a deal was done for it as its bot had forfeited.
+
+    The action at the last of its ``faults``, with which it forfeits, is the default one in any case.
+    """
+    if played_for["deal"] < deal:
+        return True
+    last = {"seat": played_for["seat"], "action": index}
+    at_fault = any(last.items() <= fault.items() and "turn" not in fault for fault in faults)
+    return index >= played_for["action"] and not at_fault
+
+
+def _check_substitute(deal: Deal, index: int, played_for: Mapping[str, Any], text: str) -> None:
+    """Raise RecordError unless the action is what is done for a seat whose bot has forfeited."""
+    seat, by = played_for["seat"], played_for["by"]
+    acted, state = _parsed(deal, index, text), _in_turn(deal)
+    if acted.out_of_turn or state.turn != seat or acted.cards != substitute(state, seat, by):
+        raise RecordError(index, f"played_for: the action is not what {by} does for seat {seat}")
+
+
+def _in_turn(deal: Deal) -> Deal:
+    """Return a deal as it stands at the next action in turn: a bomb window closes before that."""
+    if deal.stage is not Stage.BOMBS:
+        return deal
+    state = deal.copy()
+    for other in state.asked():
+        state.act(other, 0)
+    return state
+
+
+def _parsed(deal: Deal, index: int, text: str) -> ActionText:
+    try:
+        return parse_action(deal.rules, text)
+    except (ValueError, CardError) as error:
+        raise RecordError(index, str(error)) from error
 
 
 def _check_last_faults(record: Record) -> None:

@@ -41,8 +41,8 @@ class Result:
     """By seat."""
     faults: Sequence[int]
     """By seat."""
-    forfeit: int | None
-    """The seat that forfeited."""
+    forfeits: Sequence[int]
+    """The seats whose bots forfeited it, in order."""
     deals: str
     """Digest of all its deals."""
 

@@ -11,7 +11,10 @@ from referee.validation import shown
 
 LEAST_PLAYERS, MOST_PLAYERS = 2, 8
 
-OPTIONAL = ("attempt", "exchange", "forfeit", "absent", "used_ms", "faults", "ms", "credit_ms", "answers")
+OPTIONAL = (
+    *("attempt", "exchange", "played_for", "forfeit", "absent", "used_ms"),
+    *("faults", "ms", "credit_ms", "answers"),
+)
 """Fields that are absent, and not null, where there is nothing to say."""
 
 _CONFIG = ConfigDict(strict=True, use_attribute_docstrings=True)
@@ -97,6 +100,22 @@ def _record(least: int, most: int) -> type:
         """What was credited for the network."""
 
     @with_config(_CONFIG)
+    class PlayedFor(TypedDict):
+        """A seat whose bot forfeited the session, which went on without it."""
+
+        seat: Seat
+        """The seat."""
+        deal: Count
+        """The deal of the session in which it forfeited: this one or an earlier one."""
+        action: Annotated[int, Field(ge=0)]
+        """How many actions that deal had before; all later ones of the seat, and in later deals, are not its
+        bot's own."""
+        why: Literal["absent", "faults"]
+        """Why it forfeited."""
+        by: Literal["default_action", "stand_in"]
+        """What is done for it since then."""
+
+    @with_config(_CONFIG)
     class Answer(TypedDict):
         """A decision that does not stand among the actions."""
 
@@ -158,8 +177,11 @@ def _record(least: int, most: int) -> type:
         """The result by seat; higher is better."""
         end: str
         """How the deal ended: ``out``, ``dragon``, ``last_top_card`` or ``forfeit``."""
+        played_for: NotRequired[Annotated[list[PlayedFor], Field(min_length=1, max_length=most)]]
+        """The seats whose bots have forfeited the session, which goes on, in that order; absent where there
+        is none."""
         forfeit: NotRequired[Seat]
-        """The seat that forfeited; absent where none did."""
+        """The seat whose forfeit ended the session; absent where none did."""
         absent: NotRequired[Annotated[list[Seat], Field(min_length=1, max_length=most)]]
         """The seats whose bots could not be given the session, which one of them forfeited; else absent."""
         used_ms: NotRequired[Annotated[list[Time], Field(min_length=least, max_length=most)]]

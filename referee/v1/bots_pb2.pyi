@@ -21,6 +21,40 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _OnForfeit:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OnForfeitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OnForfeit.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ON_FORFEIT_UNSPECIFIED: _OnForfeit.ValueType  # 0
+    """ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1."""
+    ON_FORFEIT_DEFAULT_ACTION: _OnForfeit.ValueType  # 1
+    """ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1."""
+    ON_FORFEIT_STAND_IN: _OnForfeit.ValueType  # 2
+    """ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
+    Since 0.1.
+    """
+    ON_FORFEIT_END_SESSION: _OnForfeit.ValueType  # 3
+    """ON_FORFEIT_END_SESSION: it ends. Since 0.1."""
+
+class OnForfeit(_OnForfeit, metaclass=_OnForfeitEnumTypeWrapper):
+    """OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
+    Since 0.1.
+    """
+
+ON_FORFEIT_UNSPECIFIED: OnForfeit.ValueType  # 0
+"""ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1."""
+ON_FORFEIT_DEFAULT_ACTION: OnForfeit.ValueType  # 1
+"""ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1."""
+ON_FORFEIT_STAND_IN: OnForfeit.ValueType  # 2
+"""ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
+Since 0.1.
+"""
+ON_FORFEIT_END_SESSION: OnForfeit.ValueType  # 3
+"""ON_FORFEIT_END_SESSION: it ends. Since 0.1."""
+Global___OnForfeit: _TypeAlias = OnForfeit  # noqa: Y015
+
 class _Direction:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -155,6 +189,30 @@ DEAL_END_FORFEIT: DealEnd.ValueType  # 4
 """DEAL_END_FORFEIT: a seat forfeited the session."""
 Global___DealEnd: _TypeAlias = DealEnd  # noqa: Y015
 
+class _ForfeitReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ForfeitReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ForfeitReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FORFEIT_REASON_UNSPECIFIED: _ForfeitReason.ValueType  # 0
+    """FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1."""
+    FORFEIT_REASON_ABSENT: _ForfeitReason.ValueType  # 1
+    """FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1."""
+    FORFEIT_REASON_FAULTS: _ForfeitReason.ValueType  # 2
+    """FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1."""
+
+class ForfeitReason(_ForfeitReason, metaclass=_ForfeitReasonEnumTypeWrapper):
+    """ForfeitReason says why a bot forfeited a session. Since 0.1."""
+
+FORFEIT_REASON_UNSPECIFIED: ForfeitReason.ValueType  # 0
+"""FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1."""
+FORFEIT_REASON_ABSENT: ForfeitReason.ValueType  # 1
+"""FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1."""
+FORFEIT_REASON_FAULTS: ForfeitReason.ValueType  # 2
+"""FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1."""
+Global___ForfeitReason: _TypeAlias = ForfeitReason  # noqa: Y015
+
 class _SessionEnd:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -166,7 +224,9 @@ class _SessionEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_SessionEnd
     SESSION_END_PLAYED: _SessionEnd.ValueType  # 1
     """SESSION_END_PLAYED: it was played to its end."""
     SESSION_END_FORFEIT: _SessionEnd.ValueType  # 2
-    """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
+    """SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started, and the session did not go
+    on without it; or the time of the match was up.
+    """
     SESSION_END_VOID: _SessionEnd.ValueType  # 3
     """SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards."""
 
@@ -178,7 +238,9 @@ SESSION_END_UNSPECIFIED: SessionEnd.ValueType  # 0
 SESSION_END_PLAYED: SessionEnd.ValueType  # 1
 """SESSION_END_PLAYED: it was played to its end."""
 SESSION_END_FORFEIT: SessionEnd.ValueType  # 2
-"""SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started."""
+"""SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started, and the session did not go
+on without it; or the time of the match was up.
+"""
 SESSION_END_VOID: SessionEnd.ValueType  # 3
 """SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards."""
 Global___SessionEnd: _TypeAlias = SessionEnd  # noqa: Y015
@@ -684,6 +746,7 @@ class Event(_message.Message):
     SESSION_ENDED_FIELD_NUMBER: _builtins.int
     FAULT_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
+    SEAT_FORFEITED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def session_started(self) -> Global___SessionStarted:
         """session_started opens a session, or repeats an open one after a reconnect."""
@@ -712,6 +775,10 @@ class Event(_message.Message):
     def notice(self) -> Global___Notice:
         """notice reports something that has no consequence."""
 
+    @_builtins.property
+    def seat_forfeited(self) -> Global___SeatForfeited:
+        """seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1."""
+
     def __init__(
         self,
         *,
@@ -722,12 +789,13 @@ class Event(_message.Message):
         session_ended: Global___SessionEnded | None = ...,
         fault: Global___Fault | None = ...,
         notice: Global___Notice | None = ...,
+        seat_forfeited: Global___SeatForfeited | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["deal_ended", b"deal_ended", "deal_started", b"deal_started", "event", b"event", "fault", b"fault", "notice", b"notice", "session_ended", b"session_ended", "session_started", b"session_started", "turn", b"turn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deal_ended", b"deal_ended", "deal_started", b"deal_started", "event", b"event", "fault", b"fault", "notice", b"notice", "seat_forfeited", b"seat_forfeited", "session_ended", b"session_ended", "session_started", b"session_started", "turn", b"turn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal_ended", b"deal_ended", "deal_started", b"deal_started", "event", b"event", "fault", b"fault", "notice", b"notice", "session_ended", b"session_ended", "session_started", b"session_started", "turn", b"turn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal_ended", b"deal_ended", "deal_started", b"deal_started", "event", b"event", "fault", b"fault", "notice", b"notice", "seat_forfeited", b"seat_forfeited", "session_ended", b"session_ended", "session_started", b"session_started", "turn", b"turn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["session_started", "deal_started", "turn", "deal_ended", "session_ended", "fault", "notice"]  # noqa: Y015
+    _WhichOneofReturnType_event: _TypeAlias = _typing.Literal["session_started", "deal_started", "turn", "deal_ended", "session_ended", "fault", "notice", "seat_forfeited"]  # noqa: Y015
     _WhichOneofArgType_event: _TypeAlias = _typing.Literal["event", b"event"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_event) -> _WhichOneofReturnType_event | None: ...
 
@@ -831,12 +899,15 @@ class Limits(_message.Message):
     CREDIT_FIELD_NUMBER: _builtins.int
     FAULTS_FIELD_NUMBER: _builtins.int
     ASK_FORCED_FIELD_NUMBER: _builtins.int
+    ON_FORFEIT_FIELD_NUMBER: _builtins.int
     faults: _builtins.int
     """faults is the number of faults at which a seat forfeits the session."""
     ask_forced: _builtins.bool
     """ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
     the others whether it had one.
     """
+    on_forfeit: Global___OnForfeit.ValueType
+    """on_forfeit is what happens to the session when a bot forfeits it. Since 0.1."""
     @_builtins.property
     def decision(self) -> _duration_pb2.Duration:
         """decision is how long a bot may take for a decision."""
@@ -864,10 +935,11 @@ class Limits(_message.Message):
         credit: _duration_pb2.Duration | None = ...,
         faults: _builtins.int = ...,
         ask_forced: _builtins.bool = ...,
+        on_forfeit: Global___OnForfeit.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["bank", b"bank", "credit", b"credit", "decision", b"decision", "increment", b"increment"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank", b"bank", "credit", b"credit", "decision", b"decision", "faults", b"faults", "increment", b"increment"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ask_forced", b"ask_forced", "bank", b"bank", "credit", b"credit", "decision", b"decision", "faults", b"faults", "increment", b"increment", "on_forfeit", b"on_forfeit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1245,12 +1317,13 @@ class SessionEnded(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     SIGNATURE_FIELD_NUMBER: _builtins.int
     PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    FORFEITS_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     reason: Global___SessionEnd.ValueType
     """reason says why it ended."""
     forfeited_by: _builtins.int
-    """forfeited_by is the seat that forfeited; absent where none did."""
+    """forfeited_by is the seat whose forfeit ended the session; absent where none did."""
     digest: _builtins.str
     """digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits; empty
     when the session is void. Since 0.1.
@@ -1269,6 +1342,12 @@ class SessionEnded(_message.Message):
     def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
         """faults counts the faults by seat; empty when the session is void. Since 0.1."""
 
+    @_builtins.property
+    def forfeits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+        for. Since 0.1.
+        """
+
     def __init__(
         self,
         *,
@@ -1280,16 +1359,51 @@ class SessionEnded(_message.Message):
         digest: _builtins.str = ...,
         signature: _builtins.str = ...,
         public_key: _builtins.str = ...,
+        forfeits: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "forfeited_by", b"forfeited_by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "public_key", b"public_key", "reason", b"reason", "scores", b"scores", "session", b"session", "signature", b"signature"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "forfeits", b"forfeits", "public_key", b"public_key", "reason", b"reason", "scores", b"scores", "session", b"session", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__forfeited_by: _TypeAlias = _typing.Literal["forfeited_by"]  # noqa: Y015
     _WhichOneofArgType__forfeited_by: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__forfeited_by) -> _WhichOneofReturnType__forfeited_by | None: ...
 
 Global___SessionEnded: _TypeAlias = SessionEnded  # noqa: Y015
+
+@_typing.final
+class SeatForfeited(_message.Message):
+    """SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
+    limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
+    nothing more in this session. It is repeated after a session_started that is resumed.
+    Since 0.1.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    session: _builtins.int
+    """session is the session's handle. Since 0.1."""
+    seat: _builtins.int
+    """seat is whose bot it was. Since 0.1."""
+    reason: Global___ForfeitReason.ValueType
+    """reason says why. Since 0.1."""
+    def __init__(
+        self,
+        *,
+        session: _builtins.int = ...,
+        seat: _builtins.int = ...,
+        reason: Global___ForfeitReason.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason", "seat", b"seat", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeatForfeited: _TypeAlias = SeatForfeited  # noqa: Y015
 
 @_typing.final
 class Fault(_message.Message):

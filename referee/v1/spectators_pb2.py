@@ -26,7 +26,7 @@ from referee.v1 import bots_pb2 as referee_dot_v1_dot_bots__pb2
 from referee.v1 import cards_pb2 as referee_dot_v1_dot_cards__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1breferee/v1/spectators.proto\x12\nreferee.v1\x1a\x15referee/v1/bots.proto\x1a\x16referee/v1/cards.proto\"%\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\">\n\x12WatchMatchResponse\x12(\n\x07updates\x18\x01 \x03(\x0b\x32\x17.referee.v1.WatchUpdate\"\xb3\x02\n\x0bWatchUpdate\x12\x35\n\x0fsession_started\x18\x01 \x01(\x0b\x32\x1a.referee.v1.SessionStartedH\x00\x12/\n\x0c\x64\x65\x61l_started\x18\x02 \x01(\x0b\x32\x17.referee.v1.DealStartedH\x00\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x17.referee.v1.WatchActionH\x00\x12+\n\ndeal_ended\x18\x04 \x01(\x0b\x32\x15.referee.v1.DealEndedH\x00\x12\x31\n\rsession_ended\x18\x05 \x01(\x0b\x32\x18.referee.v1.SessionEndedH\x00\x12\'\n\x08left_out\x18\x06 \x01(\x0b\x32\x13.referee.v1.LeftOutH\x00\x42\x08\n\x06update\"\x82\x01\n\x0bWatchAction\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.referee.v1.ActionKind\x12\x1f\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x10.referee.v1.Card\x12\r\n\x05\x64rawn\x18\x05 \x01(\r\"\x1a\n\x07LeftOut\x12\x0f\n\x07updates\x18\x01 \x01(\r2a\n\x10SpectatorService\x12M\n\nWatchMatch\x12\x1d.referee.v1.WatchMatchRequest\x1a\x1e.referee.v1.WatchMatchResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1breferee/v1/spectators.proto\x12\nreferee.v1\x1a\x15referee/v1/bots.proto\x1a\x16referee/v1/cards.proto\"%\n\x11WatchMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\">\n\x12WatchMatchResponse\x12(\n\x07updates\x18\x01 \x03(\x0b\x32\x17.referee.v1.WatchUpdate\"\xe8\x02\n\x0bWatchUpdate\x12\x35\n\x0fsession_started\x18\x01 \x01(\x0b\x32\x1a.referee.v1.SessionStartedH\x00\x12/\n\x0c\x64\x65\x61l_started\x18\x02 \x01(\x0b\x32\x17.referee.v1.DealStartedH\x00\x12)\n\x06\x61\x63tion\x18\x03 \x01(\x0b\x32\x17.referee.v1.WatchActionH\x00\x12+\n\ndeal_ended\x18\x04 \x01(\x0b\x32\x15.referee.v1.DealEndedH\x00\x12\x31\n\rsession_ended\x18\x05 \x01(\x0b\x32\x18.referee.v1.SessionEndedH\x00\x12\'\n\x08left_out\x18\x06 \x01(\x0b\x32\x13.referee.v1.LeftOutH\x00\x12\x33\n\x0eseat_forfeited\x18\x07 \x01(\x0b\x32\x19.referee.v1.SeatForfeitedH\x00\x42\x08\n\x06update\"\x82\x01\n\x0bWatchAction\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0c\n\x04seat\x18\x02 \x01(\r\x12$\n\x04kind\x18\x03 \x01(\x0e\x32\x16.referee.v1.ActionKind\x12\x1f\n\x05\x63\x61rds\x18\x04 \x03(\x0e\x32\x10.referee.v1.Card\x12\r\n\x05\x64rawn\x18\x05 \x01(\r\"\x1a\n\x07LeftOut\x12\x0f\n\x07updates\x18\x01 \x01(\r2a\n\x10SpectatorService\x12M\n\nWatchMatch\x12\x1d.referee.v1.WatchMatchRequest\x1a\x1e.referee.v1.WatchMatchResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,11 +38,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WATCHMATCHRESPONSE']._serialized_start=129
   _globals['_WATCHMATCHRESPONSE']._serialized_end=191
   _globals['_WATCHUPDATE']._serialized_start=194
-  _globals['_WATCHUPDATE']._serialized_end=501
-  _globals['_WATCHACTION']._serialized_start=504
-  _globals['_WATCHACTION']._serialized_end=634
-  _globals['_LEFTOUT']._serialized_start=636
-  _globals['_LEFTOUT']._serialized_end=662
-  _globals['_SPECTATORSERVICE']._serialized_start=664
-  _globals['_SPECTATORSERVICE']._serialized_end=761
+  _globals['_WATCHUPDATE']._serialized_end=554
+  _globals['_WATCHACTION']._serialized_start=557
+  _globals['_WATCHACTION']._serialized_end=687
+  _globals['_LEFTOUT']._serialized_start=689
+  _globals['_LEFTOUT']._serialized_end=715
+  _globals['_SPECTATORSERVICE']._serialized_start=717
+  _globals['_SPECTATORSERVICE']._serialized_end=814
 # @@protoc_insertion_point(module_scope)

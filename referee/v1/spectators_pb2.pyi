@@ -78,6 +78,7 @@ class WatchUpdate(_message.Message):
     DEAL_ENDED_FIELD_NUMBER: _builtins.int
     SESSION_ENDED_FIELD_NUMBER: _builtins.int
     LEFT_OUT_FIELD_NUMBER: _builtins.int
+    SEAT_FORFEITED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def session_started(self) -> _bots_pb2.SessionStarted:
         """session_started opens a session; it has no seat. When the spectator comes late, it is sent for every open session,
@@ -104,6 +105,10 @@ class WatchUpdate(_message.Message):
     def left_out(self) -> Global___LeftOut:
         """left_out tells the spectator that it read too slowly."""
 
+    @_builtins.property
+    def seat_forfeited(self) -> _bots_pb2.SeatForfeited:
+        """seat_forfeited tells that a bot forfeited a session, which goes on without it. Since 0.1."""
+
     def __init__(
         self,
         *,
@@ -113,12 +118,13 @@ class WatchUpdate(_message.Message):
         deal_ended: _bots_pb2.DealEnded | None = ...,
         session_ended: _bots_pb2.SessionEnded | None = ...,
         left_out: Global___LeftOut | None = ...,
+        seat_forfeited: _bots_pb2.SeatForfeited | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "deal_ended", b"deal_ended", "deal_started", b"deal_started", "left_out", b"left_out", "session_ended", b"session_ended", "session_started", b"session_started", "update", b"update"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "deal_ended", b"deal_ended", "deal_started", b"deal_started", "left_out", b"left_out", "seat_forfeited", b"seat_forfeited", "session_ended", b"session_ended", "session_started", b"session_started", "update", b"update"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "deal_ended", b"deal_ended", "deal_started", b"deal_started", "left_out", b"left_out", "session_ended", b"session_ended", "session_started", b"session_started", "update", b"update"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "deal_ended", b"deal_ended", "deal_started", b"deal_started", "left_out", b"left_out", "seat_forfeited", b"seat_forfeited", "session_ended", b"session_ended", "session_started", b"session_started", "update", b"update"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["session_started", "deal_started", "action", "deal_ended", "session_ended", "left_out"]  # noqa: Y015
+    _WhichOneofReturnType_update: _TypeAlias = _typing.Literal["session_started", "deal_started", "action", "deal_ended", "session_ended", "left_out", "seat_forfeited"]  # noqa: Y015
     _WhichOneofArgType_update: _TypeAlias = _typing.Literal["update", b"update"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_update) -> _WhichOneofReturnType_update | None: ...
 

@@ -47,7 +47,7 @@ def signed(spec: MatchSpec, session: SessionSpec, result: SessionResult) -> Sess
         seats=[spec.bots[position].name for position in session.seating],
         points=result.points,
         faults=result.faults,
-        forfeit=result.forfeit,
+        forfeits=result.forfeits,
         deals=deals,
     )
     return replace(result, signed=KEY.sign(whole.digest))

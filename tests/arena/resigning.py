@@ -28,7 +28,7 @@ def sign_anew(tx: Transaction, key: SigningKey = KEY) -> None:
             seats=[names[position] for position in session.seating],
             points=session.points,
             faults=session.faults,
-            forfeit=session.forfeit,
+            forfeits=session.forfeits,
             deals=shown_digest(records),
         )
         session.signed = key.sign(result.digest)._asdict()

@@ -66,7 +66,7 @@ def kept_by(storage: Storage, bot: str) -> list[Line]:
                 line |= {"commitment": cup.commitment, "attempt": match.attempts[session.number - 1]}
                 line |= {"seats": seats, "seat": seats.index(bot), "deals": len(records)}
                 line |= {"deals_digest": shown_digest(records), "points": session.points}
-                line |= {"faults": session.faults, "forfeit": session.forfeit, "signed": session.signed}
+                line |= {"faults": session.faults, "forfeits": session.forfeits, "signed": session.signed}
                 kept.append(line)
     return kept
 
@@ -211,7 +211,7 @@ def test_line_when_the_bot_could_not_read_a_session_then_the_signature_alone_is_
 
 def part_of(line: Line, deals: int, digest: str, attempt: int = 1) -> Line:
     """Return what is kept of a session whose end the bot did not see."""
-    nothing = dict.fromkeys(("points", "faults", "forfeit", "signed"))
+    nothing = dict.fromkeys(("points", "faults", "forfeits", "signed"))
     return line | nothing | {"deals": deals, "deals_digest": digest, "attempt": attempt, "end": "lost"}
 
 

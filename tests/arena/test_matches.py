@@ -61,10 +61,17 @@ def test_claim_when_taken_then_its_sessions_have_the_published_seeds(world: Worl
 
 def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_told(world: World) -> None:
     clocks = {"decision_ms": 900, "bank_ms": 60_000, "increment_ms": 50, "credit_ms": 7, "ask_forced": True}
-    more = {"join_seconds": 5, "faults": 3, "match_seconds": 90, "min_sessions": 4}
+    more = {"join_seconds": 5, "faults": 3, "on_forfeit": "stand_in"}
+    more |= {"match_seconds": 90, "min_sessions": 4}
     world.advance(world.tournament(4, **more, **clocks).id)
     limits = claim(world, world.messages[0]).spec.limits
-    assert asdict(limits) == clocks | {"join_ms": 5000, "faults": 3, "match_ms": 90_000, "min_sessions": 4}
+    assert asdict(limits) == clocks | {
+        "join_ms": 5000,
+        "faults": 3,
+        "on_forfeit": "stand_in",
+        "match_ms": 90_000,
+        "min_sessions": 4,
+    }
 
 
 def test_claim_when_somebody_has_the_match_then_there_is_none(world: World, match_id: int) -> None:

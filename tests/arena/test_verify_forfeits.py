@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 
 from arena.errors import SpecError
+from arena.exports.lines import Difference, Lines
+from arena.exports.parts import LimitsLine, SessionLine
+from arena.terms import Limits
+from arena.verify.forfeits import Forfeits
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.exported import check, lines_of, problem, signed_again
 from tests.arena.world import World
 from tests.referee.harness import Harness
+from tests.referee.test_forfeits import fail_when
 from tests.referee.test_shares import play_slowly
 
 Record = dict[str, Any]
@@ -39,8 +44,22 @@ def finished(
 
 def absent(world: World) -> list[str]:
     """Export a tournament whose last two bots never came."""
-    finished(world, played_with(lambda number: number < 3))
+    finished(world, played_with(lambda number: number < 3), on_forfeit="end_session")
     return lines_of(world)
+
+
+def going_on(world: World, mode: str = "default_action", **fields: object) -> list[str]:
+    """Export a tournament whose last bot never came, and in which the third made too many faults."""
+    finished(world, failing, on_forfeit=mode, faults=3, **fields)
+    return lines_of(world)
+
+
+def failing(_route: int, spec: MatchSpec) -> Generator[SessionResult]:
+    """Play at a referee with all bots of a match but the last; the one before it answers as it may not."""
+    harness = Harness()
+    bots = [harness.connect(bot.version_id, 2) for bot in spec.bots[:-1]]
+    match = harness.open(spec)
+    yield from fail_when(harness, match, bots, lambda bot, turn: bot.number == bots[-1].number)
 
 
 def overrun(world: World) -> list[str]:
@@ -141,3 +160,132 @@ def test_spec_when_a_match_is_over_before_absent_bots_were_waited_for_then_it_is
         SpecError, match=r"match_seconds: must be more than join_seconds \(30\), or 0, not 30"
     ):
         world.spec(world.register(4), match_seconds=30)
+
+
+@pytest.mark.parametrize("fields", [{}, {"duplicate": True, "deals": 1}], ids=["plain", "duplicate"])
+@pytest.mark.parametrize("mode", ["default_action", "stand_in"])
+def test_forfeits_when_sessions_go_on_then_the_export_says_who_was_played_for_and_is_right(
+    world: World, mode: str, fields: dict[str, object]
+) -> None:
+    lines = going_on(world, mode, sessions=8, **fields)
+    assert check(lines).problem is None
+    objects = [json.loads(line) for line in lines]
+    sessions = [session for one in objects if one.get("part") == "match" for session in one["sessions"]]
+    assert {(session["forfeit"], len(session["forfeits"])) for session in sessions} <= {(None, 1), (None, 2)}
+    assert {one["by"] for record in objects for one in record.get("played_for", ())} == {mode}
+    assert {one["why"] for record in objects for one in record.get("played_for", ())} >= {"absent"}
+
+
+def first_with(lines: list[str], why: str, change: Callable[[Record], object]) -> list[str]:
+    """Change the first record in which a bot forfeits for that reason, and recompute all digests."""
+    objects = [json.loads(line) for line in lines]
+    change(
+        next(
+            one
+            for one in objects
+            if any(gone["why"] == why and gone["deal"] == one["deal"] for gone in one.get("played_for", ()))
+        )
+    )
+    return signed_again([json.dumps(one) for one in objects])
+
+
+def entry(record: Record, why: str) -> Record:
+    return next(one for one in record["played_for"] if one["why"] == why)
+
+
+def another_action(record: Record) -> None:
+    """Have an absent bot pass where it played, or play where it passed: neither is the default action."""
+    seat = entry(record, "absent")["seat"]
+    at = next(at for at, action in enumerate(record["actions"]) if action.startswith(f"{seat}:"))
+    record["actions"][at] = f"{seat}:{record['hands'][seat].split()[0]}"
+
+
+def with_time(record: Record) -> None:
+    """Have an absent bot take its time."""
+    seat = entry(record, "absent")["seat"]
+    at = next(at for at, action in enumerate(record["actions"]) if action.startswith(f"{seat}:"))
+    times = record["ms"].split()
+    record["ms"] = " ".join([*times[:at], "17", *times[at + 1 :]])
+
+
+def blame(record: Record) -> None:
+    """Blame an absent bot for what was done in its place."""
+    seat = entry(record, "absent")["seat"]
+    at = next(at for at, action in enumerate(record["actions"]) if action.startswith(f"{seat}:"))
+    record["faults"] = [{"action": at, "seat": seat, "kind": "timeout"}, *record.get("faults", ())]
+
+
+def one_fault_fewer(record: Record) -> None:
+    record["faults"] = record["faults"][1:]
+
+
+@pytest.mark.parametrize(
+    ("why", "change", "told"),
+    [
+        ("absent", lambda one: one.pop("played_for"), "does not forfeit"),
+        ("absent", lambda one: entry(one, "absent").update(why="faults"), "has 0 faults of 3"),
+        ("absent", lambda one: entry(one, "absent").update(by="stand_in"), "is not what stand_in does"),
+        ("absent", lambda one: entry(one, "absent").update(action=1), "was being played already"),
+        ("absent", another_action, "played_for: the action is not what default_action does"),
+        ("absent", with_time, "was asked after its forfeit"),
+        ("absent", blame, "is not asked any more"),
+        ("faults", lambda one: entry(one, "faults").update(why="absent"), "was being played already"),
+        ("faults", lambda one: entry(one, "faults").update(action=0), "does not forfeit"),
+        ("faults", lambda one: one["played_for"].remove(entry(one, "faults")), "does not forfeit"),
+        ("faults", one_fault_fewer, "has 2 faults of 3"),
+    ],
+)
+def test_played_for_when_altered_then_verify_finds_it(
+    world: World, why: str, change: Callable[[Record], object], told: str
+) -> None:
+    lines = going_on(world, sessions=8, deals=4)
+    assert told in problem(first_with(lines, why, change))
+
+
+def check_deal(record: Record, **limits: object) -> str:
+    """Check the forfeits of a session's only deal; return what is wrong."""
+    given = {"faults": 3, **Limits().model_dump(), **limits}
+    line = SessionLine(
+        session=1,
+        seating=(0, 1, 2, 3),
+        points=(0, 0, 0, 0),
+        faults=(0, 0, 0, 0),
+        forfeit=None,
+        forfeits=(),
+        attempts=1,
+        deals=1,
+        digest="",
+        signed=None,
+    )
+    with pytest.raises(Difference) as told:
+        Forfeits(Lines([]), LimitsLine.model_validate(given), line).add(
+            "deal 1", {"deal": 1, "actions": ()} | record
+        )
+    return str(told.value)
+
+
+GONE = {"seat": 2, "deal": 1, "action": 0, "why": "absent", "by": "default_action"}
+
+
+@pytest.mark.parametrize(
+    ("record", "limits", "told"),
+    [
+        ({"played_for": [GONE]}, {"on_forfeit": "stand_in"}, "by: is 'default_action'"),
+        ({"played_for": [GONE]}, {"on_forfeit": "end_session"}, "by: is 'default_action'"),
+        ({"played_for": [GONE | {"deal": 0}]}, {}, "deal: is 0"),
+        ({"played_for": [GONE | {"seat": seat} for seat in range(4)]}, {}, "nobody is left"),
+        ({"forfeit": 2, "absent": [2]}, {}, "the session should have gone on without seat 2"),
+        ({"forfeit": 2, "faults": [{"seat": 2, "action": 0}]}, {"faults": 1}, "should have gone on"),
+    ],
+)
+def test_forfeit_when_it_led_to_something_else_than_was_agreed_then_verify_finds_it(
+    record: Record, limits: dict[str, object], told: str
+) -> None:
+    assert told in check_deal(record, **limits)
+
+
+@pytest.mark.parametrize("seats", [[], [0, 1, 2, 3]])
+def test_forfeits_of_a_session_when_altered_then_verify_finds_it(world: World, seats: list[int]) -> None:
+    objects = [json.loads(line) for line in going_on(world)]
+    next(one for one in objects if one.get("part") == "match")["sessions"][0]["forfeits"] = seats
+    assert "forfeits: is" in problem(signed_again([json.dumps(one) for one in objects]))

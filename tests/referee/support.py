@@ -348,15 +348,13 @@ async def watching(address: str, match_id: str = "m") -> AsyncIterator[Callable[
         yield played
 
 
-def check_records(spec: MatchSpec, result: SessionResult) -> None:
-    """Fail unless the session's records are right, follow from their seeds and sum to its points."""
-    replayer = Replayer()
-    records = [json.loads(record) for record in result.records]
+def full_records(spec: MatchSpec, result: SessionResult) -> list[dict[str, Any]]:
+    """Return a session's records, complete."""
     names = [bot.name for bot in spec.bots]
     seating = next(session.seating for session in spec.sessions if session.number == result.number)
-    for lean in records:
-        full = full_record(
-            lean,
+    return [
+        full_record(
+            json.loads(lean),
             ruleset=spec.ruleset,
             tournament=spec.tournament,
             round=spec.round,
@@ -364,9 +362,18 @@ def check_records(spec: MatchSpec, result: SessionResult) -> None:
             session=result.number,
             seats=[names[bot] for bot in seating],
         )
-        assert replayer.check(full).over
+        for lean in result.records
+    ]
+
+
+def check_records(spec: MatchSpec, result: SessionResult) -> None:
+    """Fail unless the session's records are right, follow from their seeds and sum to its points."""
+    replayer = Replayer()
+    records = full_records(spec, result)
+    for record in records:
+        assert replayer.check(record).over
     assert [record["deal"] for record in records] == list(range(1, len(records) + 1))
     for seat, points in enumerate(result.points):
         assert points == sum(record["points"][seat] for record in records)
     faults = [fault["seat"] for record in records for fault in record.get("faults", ())]
-    assert result.faults == tuple(faults.count(seat) for seat in range(len(seating)))
+    assert result.faults == tuple(faults.count(seat) for seat in range(len(result.points)))

@@ -138,8 +138,8 @@ async def test_bot_when_it_answers_illegally_then_the_referee_counts_a_fault() -
     limits = Limits(join_ms=5000, faults=2)
     async with referee() as address, sdk_bots(address, {**OTHERS, 4: cheating}):
         (result,) = await play_match(address, match_spec(deals=1, limits=limits))
-    assert result.forfeit is not None
-    assert result.faults[result.forfeit] == 2
+    (seat,) = result.forfeits
+    assert result.faults[seat] == 2
 
 
 async def test_bot_when_its_token_is_wrong_then_it_gives_up_with_the_reason() -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import pytest
 
 from referee.bot import EndedDeal, EndedSession, Play, Turn
+from referee.deals.substitutes import OnForfeit
 from referee.errors import BotFailed
 from referee.matches.match import Limits, SessionResult
 from referee.v1 import bots_pb2
@@ -41,8 +42,9 @@ class Recorder:
         self.sessions.append(session)
 
 
-async def played(bot: type, faults: int = 10) -> SessionResult:
-    spec = match_spec(deals=3, limits=Limits(join_ms=5000, faults=faults))
+async def played(bot: type, faults: int = 10, on_forfeit: OnForfeit = "end_session") -> SessionResult:
+    limits = Limits(join_ms=5000, faults=faults, on_forfeit=on_forfeit)
+    spec = match_spec(deals=3, limits=limits)
     async with referee() as address, sdk_bots(address, {**OTHERS, 4: bot}):
         (result,) = await play_match(address, spec)
     return result
@@ -73,8 +75,20 @@ async def test_deal_ended_when_a_deal_is_over_then_the_bot_sees_what_its_record_
         assert list(deal.scores) == scores
     (session,) = Bot.sessions
     assert (session.session, session.tournament, session.end) == ("m/1", "test", "played")
-    assert (session.points, session.faults, session.forfeited_by) == (result.points, result.faults, None)
+    assert (session.points, session.faults, session.forfeits) == (result.points, result.faults, ())
     assert len(Bot.threads) == 1
+
+
+async def test_session_ended_when_the_bot_forfeits_and_it_goes_on_then_it_sees_it_to_the_end() -> None:
+    class Cheating(Recorder):
+        def choose(self, turn: Turn) -> Play | None:
+            return "3D 4D"  # type: ignore[return-value]
+
+    result = await played(Cheating, faults=2, on_forfeit="stand_in")
+    (session,) = Cheating.sessions
+    assert (session.end, session.forfeits) == ("played", result.forfeits)
+    assert [session.seats[seat] for seat in result.forfeits] == ["owner/bot4@1"]
+    assert [deal.end for deal in Cheating.deals] == ["out"] * 3
 
 
 async def test_session_ended_when_the_bot_forfeits_then_it_is_told() -> None:
@@ -84,7 +98,7 @@ async def test_session_ended_when_the_bot_forfeits_then_it_is_told() -> None:
 
     result = await played(Cheating, faults=2)
     (session,) = Cheating.sessions
-    assert (session.end, session.forfeited_by) == ("forfeit", result.forfeit)
+    assert (session.end, session.forfeits) == ("forfeit", result.forfeits)
     assert session.seats[result.forfeit or 0] == "owner/bot4@1"
     assert Cheating.deals[-1].end == "forfeit"
 

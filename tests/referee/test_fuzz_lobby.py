@@ -1,13 +1,14 @@
 """Anything may happen to a lobby, in any order: its tables stay consistent, and its records stand."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from referee.deals.substitutes import OnForfeit
 from referee.errors import Draining
 from referee.matches.broadcast import Spectator
 from referee.matches.connection import ALLOWANCE
@@ -72,6 +73,7 @@ def specs(draw: st.DrawFn) -> MatchSpec:
         bank_ms=draw(st.sampled_from([0, 1500])),
         increment_ms=draw(st.sampled_from([0, 100])),
         ask_forced=draw(st.booleans()),
+        on_forfeit=draw(st.sampled_from(get_args(OnForfeit))),
     )
     return match_spec(
         bots,
@@ -265,7 +267,11 @@ class AnyLobby(RuleBasedStateMachine):
         left = Counter(card for hand in deal.hands for card in rules.cards(hand))
         if deal.stage.value != "exchange":
             assert held + drawn == played + left
-        assert all(faults < table.info.limits.faults for faults in table.faults)
+        gone = {forfeit.seat for forfeit in table.forfeits}
+        assert not waiting & gone
+        assert not gone or table.info.limits.on_forfeit != "end_session"
+        limit = table.info.limits.faults
+        assert all(faults < limit for seat, faults in enumerate(table.faults) if seat not in gone)
 
     def teardown(self) -> None:
         """Whatever happened, bots that come and answer bring every match to its end."""

@@ -16,6 +16,7 @@ from tests.referee.harness import Harness, four, started
 from tests.referee.support import check_records, match_spec, without_times
 
 LIMITS = Limits(decision_ms=1000, faults=1000, join_ms=2000)
+ENDING = replace(LIMITS, on_forfeit="end_session")
 UNSENT = 1 + UNSENT_GRACE + 0.01
 """Seconds after which a turn that no stream took ends in something."""
 
@@ -103,7 +104,7 @@ def test_room_when_a_match_is_closed_then_the_waiting_one_gets_it() -> None:
 def test_room_when_a_flood_forfeits_a_session_then_the_next_one_begins_or_is_waited_for() -> None:
     harness = Harness()
     bots = four(harness, 1)
-    match = harness.open(match_spec(sessions=2, limits=replace(LIMITS, faults=1)))
+    match = harness.open(match_spec(sessions=2, limits=replace(ENDING, faults=1)))
     for bot in bots:
         bot.read()
     (bot,) = [bot for bot in bots if bot.turns]
@@ -119,7 +120,7 @@ def test_room_when_a_flood_forfeits_a_session_then_the_next_one_begins_or_is_wai
 def test_absent_bots_when_the_wait_is_over_then_they_forfeit_in_turn() -> None:
     harness = Harness()
     bots = [harness.connect(1), harness.connect(2)]
-    spec = match_spec(sessions=4, limits=LIMITS)
+    spec = match_spec(sessions=4, limits=ENDING)
     match = harness.open(spec)
     harness.advance(1.9)
     assert not match.tables
@@ -132,6 +133,7 @@ def test_absent_bots_when_the_wait_is_over_then_they_forfeit_in_turn() -> None:
         if result.forfeit is not None
     ]
     assert sorted(forfeits) == [2, 2, 3, 3]
+    assert all(len(result.forfeits) == 2 for result in results)
 
 
 def test_reconnect_when_sessions_are_open_then_the_bot_is_told_of_each() -> None:
@@ -195,7 +197,7 @@ def test_room_when_a_bot_comes_back_and_takes_no_sessions_then_it_is_waited_for_
     assert harness.lobby.progress(match).waiting_for == ("owner/bot4@1",)
     results = harness.play_out(match, *bots)
     assert [result.number for result in results] == [1, 2, 3, 4]
-    assert [result.forfeit is None for result in results] == [True, False, False, False]
+    assert [len(result.forfeits) for result in results] == [0, 1, 1, 1]
     absent = harness.journal.of(4, EntryKind.FAULT, "absent")
     assert {entry.text for entry in absent} == {
         "the bot took no sessions at this referee when its match began, and forfeits the session"
@@ -231,7 +233,7 @@ def test_match_when_a_bot_cannot_play_its_ruleset_in_time_then_it_forfeits() -> 
     bots[3].connection.lacks = lambda ruleset: ["4 seats"]
     match = harness.open(match_spec(deals=1, limits=LIMITS))
     (result,) = harness.play_out(match, *bots)
-    assert result.forfeit == match.spec.sessions[0].seating.index(3)
+    assert result.forfeits == (match.spec.sessions[0].seating.index(3),)
     (entry,) = harness.journal.of(4, EntryKind.FAULT, "absent")
     why = "could not play the ruleset (it asks for 4 seats)"
     assert entry.text == f"the bot {why} when its match began, and forfeits the session"
@@ -242,7 +244,7 @@ def test_room_when_a_bot_with_too_little_of_it_leaves_then_it_is_waited_for_as_i
     bots = [harness.connect(number) for number in (1, 2, 3)]
     bots.append(harness.connect(4, 1))
     harness.open(match_spec(match_id="first", limits=replace(LIMITS, decision_ms=60_000)))
-    second = harness.open(match_spec(match_id="second", limits=LIMITS))
+    second = harness.open(match_spec(match_id="second", limits=ENDING))
     assert not second.tables
     harness.lobby.disconnect(bots[3].connection, harness.now)
     harness.advance(BEAT_SECONDS)

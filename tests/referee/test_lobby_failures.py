@@ -257,7 +257,7 @@ def test_pause_when_the_referee_was_away_then_waiting_matches_and_clocks_wait_as
     harness = Harness()
     bots = four(harness)
     harness.lobby.disconnect(bots[3].connection, harness.now)
-    match = harness.open(match_spec(limits=LIMITS))
+    match = harness.open(match_spec(limits=replace(LIMITS, on_forfeit="end_session")))
     harness.pause(100)
     harness.advance(1.5)
     assert not match.tables

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from referee.deals.substitutes import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import LogQueryError
 from referee.matches.journal import EntryKind, LogEntry, LogQuery
@@ -37,7 +38,7 @@ ENTRY = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no"
 
 @pytest.mark.parametrize("shared_deals", [False, True])
 def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> None:
-    limits = Limits(900, 5000, 3, 60_000, 50, 7, ask_forced=True, match_ms=90_000, min_sessions=4)
+    limits = Limits(900, 5000, 3, "stand_in", 60_000, 50, 7, ask_forced=True, match_ms=90_000, min_sessions=4)
     spec = replace(match_spec(sessions=2, limits=limits), shared_deals=shared_deals)
     assert read_match(match_request(spec)) == spec
 
@@ -45,7 +46,14 @@ def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> No
 @pytest.mark.parametrize("last", [Legacy(3, 2, None, 1), Legacy(1, 0, 3, None)])
 def test_session_when_it_goes_on_then_what_is_finished_is_sent_and_read(last: Legacy) -> None:
     spec = match_spec()
-    after = Finished(last, (0, -3, -4, -5), (0, 0, 2, 1), (1, 2000, 3, 0))
+    after = Finished(
+        last,
+        (0, -3, -4, -5),
+        (0, 0, 2, 1),
+        (1, 2000, 3, 0),
+        "",
+        (Forfeit(2, 1, 17, "faults"), Forfeit(0, 3, 0, "absent")),
+    )
     spec = replace(spec, sessions=(replace(spec.sessions[0], attempt=7, after=after),))
     assert read_match(match_request(spec)) == spec
 

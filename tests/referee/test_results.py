@@ -53,9 +53,9 @@ def test_record_when_cards_were_drawn_then_only_their_number_is_shown() -> None:
 
 
 def test_result_when_digested_then_it_is_as_documented() -> None:
-    result = Result("c0", "cup/1/1/1", 2, ["a/a@1", "b/b@1"], [1, -1], [0, 3], None, "dd")
+    result = Result("c0", "cup/1/1/1", 2, ["a/a@1", "b/b@1"], [1, -1], [0, 3], [1], "dd")
     text = (
-        '{"attempt":2,"commitment":"c0","deals":"dd","faults":[0,3],"forfeit":null,'
+        '{"attempt":2,"commitment":"c0","deals":"dd","faults":[0,3],"forfeits":[1],'
         '"format":"bigtwo-result/1","points":[1,-1],"seats":["a/a@1","b/b@1"],"session":"cup/1/1/1"}'
     )
     assert result.digest == sha256(text.encode()).hexdigest()
@@ -79,7 +79,7 @@ def test_session_when_it_ends_then_the_referee_has_signed_its_result() -> None:
         seats=seats,
         points=result.points,
         faults=result.faults,
-        forfeit=None,
+        forfeits=(),
         deals=shown_digest(map(json.loads, result.records)),
     )
     assert result.signed == KEY.sign(whole.digest)
@@ -112,7 +112,7 @@ def test_session_when_it_is_played_in_two_attempts_then_all_its_deals_are_signed
         seats=[spec.bots[bot].name for bot in spec.sessions[0].seating],
         points=rest.points,
         faults=rest.faults,
-        forfeit=None,
+        forfeits=(),
         deals=shown_digest(map(json.loads, [*before, *rest.records])),
     )
     assert rest.signed == KEY.sign(result.digest)

@@ -148,7 +148,9 @@ async def test_move_when_it_is_wrong_then_a_fault_tells_why_and_the_default_is_p
         WireBot(address, 4) as bot,
     ):
         running = asyncio.create_task(
-            play_match(address, match_spec(deals=1, limits=Limits(join_ms=5000, faults=1)))
+            play_match(
+                address, match_spec(deals=1, limits=Limits(join_ms=5000, faults=1, on_forfeit="end_session"))
+            )
         )
         turn = await bot.next("turn")
         await bot.move(turn, **answer)  # type: ignore[arg-type]
@@ -212,7 +214,7 @@ async def test_reconnect_when_in_mid_deal_then_the_bot_gets_all_that_it_needs() 
 
 
 async def test_disconnect_when_the_bot_stays_away_then_its_faults_are_disconnects_until_it_forfeits() -> None:
-    limits = Limits(decision_ms=500, join_ms=20_000, faults=3)
+    limits = Limits(decision_ms=500, join_ms=20_000, faults=3, on_forfeit="end_session")
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
         async with WireBot(address, 4) as bot:
             running = asyncio.create_task(play_match(address, match_spec(deals=1, limits=limits)))

@@ -71,7 +71,7 @@ async def test_bot_process_when_it_is_stopped_or_killed_then_its_faults_say_so(
         (result,) = await running
     check_records(spec, result)
     assert kinds(result) == [kind] * 2
-    assert result.forfeit == spec.sessions[0].seating.index(3)
+    assert (result.forfeit, result.forfeits) == (None, (spec.sessions[0].seating.index(3),))
     faults = journal.of(4, EntryKind.FAULT)
     assert [entry.code for entry in faults] == [kind] * 2
     assert faults[0].details["hand"]

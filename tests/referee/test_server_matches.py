@@ -7,12 +7,14 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.client import hold_match, run_match
+from referee.deals.substitutes import OnForfeit
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import Limits, Progress, SessionResult
 from tests.referee.support import (
     DEADLINE,
     WORKER_TOKEN,
     WireBot,
+    check_records,
     lowest,
     match_spec,
     play_match,
@@ -93,9 +95,19 @@ async def test_hold_when_no_such_match_runs_then_nothing_happens_and_a_wrong_tok
             await asyncio.to_thread(hold_match, address, "wrong", "m")
 
 
-async def test_match_when_a_bot_is_absent_then_it_forfeits_after_the_wait() -> None:
+@pytest.mark.parametrize("mode", ["default_action", "stand_in"])
+async def test_match_when_a_bot_is_absent_then_it_is_played_for_after_the_wait(mode: OnForfeit) -> None:
     async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
-        spec = match_spec(sessions=2, limits=Limits(join_ms=50))
+        spec = match_spec(sessions=2, limits=Limits(join_ms=50, on_forfeit=mode))
+        results = await play_match(address, spec)
+    for result, session in zip(results, spec.sessions, strict=True):
+        check_records(spec, result)
+        assert (result.forfeit, result.forfeits) == (None, (session.seating.index(3),))
+
+
+async def test_match_when_a_bot_is_absent_and_sessions_end_by_that_then_it_forfeits_after_the_wait() -> None:
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        spec = match_spec(sessions=2, limits=Limits(join_ms=50, on_forfeit="end_session"))
         results = await play_match(address, spec)
     for result, session in zip(results, spec.sessions, strict=True):
         assert result.forfeit == session.seating.index(3)

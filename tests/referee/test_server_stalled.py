@@ -22,7 +22,7 @@ from tests.referee.support import DEADLINE, ListJournal, lowest, match_spec, pla
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sockets are inspected on Linux only")
 
 BOTS = (1, 2, 3, 4)
-LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2)
+LIMITS = Limits(decision_ms=300, join_ms=20_000, faults=2, on_forfeit="end_session")
 QUESTION = ServerReflectionRequest(file_containing_symbol="referee.v1.BotService").SerializeToString()
 """Has a long answer."""
 LOOKS = 30

@@ -73,7 +73,7 @@ async def test_bot_when_a_session_ends_then_it_has_seen_what_the_referee_signed(
         assert (line["format"], line["end"], line["deals"], line["attempt"]) == (FORMAT, "played", 3, 1)
         assert (line["points"], line["faults"]) == (list(result.points), list(result.faults))
         assert line["seats"][line["seat"]] == entry.bot
-        names = ("commitment", "session", "attempt", "seats", "points", "faults", "forfeit")
+        names = ("commitment", "session", "attempt", "seats", "points", "faults", "forfeits")
         whole = Result(**{name: line[name] for name in names}, deals=line["deals_digest"])
         assert whole.digest == line["signed"]["digest"]
 

@@ -133,7 +133,7 @@ def test_absent_bots_when_one_forfeits_then_the_record_names_all_of_them() -> No
     harness = Harness()
     harness.connect(1)
     harness.connect(2)
-    spec = match_spec(sessions=4, limits=LIMITS)
+    spec = match_spec(sessions=4, limits=replace(LIMITS, on_forfeit="end_session"))
     match = harness.open(spec)
     harness.advance(2.1)
     for result, session in zip(match.take_results(), spec.sessions, strict=True):
@@ -151,7 +151,7 @@ def test_bot_when_it_takes_fewer_sessions_than_asked_for_then_it_counts_as_absen
     match = harness.open(match_spec(sessions=2, deals=1, limits=replace(LIMITS, min_sessions=3)))
     assert bool(match.tables) is plays
     results = harness.play_out(match, *bots)
-    assert [result.forfeit is None for result in results] == [plays] * 2
+    assert [not result.forfeits for result in results] == [plays] * 2
     texts = {entry.text for entry in harness.journal.of(4, EntryKind.NOTICE, "not_seated")}
     why = "took 1 sessions at once at this referee, fewer than 3"
     assert texts == (set() if plays else {f"match m waits for the bot, which {why}"})

@@ -61,7 +61,7 @@ def test_story_when_a_session_begins_then_it_says_against_whom(caplog: pytest.Lo
             "has ended: -5 points, shared place 3 of 4 (ann/a@1 +5, bob/b@1 +5, cy/c@4 -5)",
         ),
         (
-            bots_pb2.SessionEnded(scores=[0, -39, 13, 26], forfeited_by=1),
+            bots_pb2.SessionEnded(scores=[0, -39, 13, 26], forfeited_by=1, forfeits=[1]),
             "has ended: -39 points, place 4 of 4 (ann/a@1 +0, bob/b@1 +13, cy/c@4 +26); "
             "me/mine@2 forfeited it",
         ),
@@ -92,7 +92,7 @@ def test_story_when_a_session_ends_then_it_says_the_result(
         ),
         (
             {"kind": bots_pb2.FAULT_KIND_TIMEOUT, "to_beat": numbers("5C"), "faults": 3},
-            "to beat 5C; answered nothing, with this fault the session is forfeit",
+            "to beat 5C; answered nothing, with this fault the bot forfeits the session",
         ),
         ({"kind": 99, "answered": [1000]}, "answered cards that are not known here, played instead: a pass"),
     ],

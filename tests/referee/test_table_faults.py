@@ -136,18 +136,18 @@ def test_misdeed_when_it_happens_then_it_is_told_recorded_and_noted_and_the_defa
 
 
 @each_misdeed
-def test_misdeed_when_it_is_one_too_many_then_the_session_is_forfeit(
+def test_misdeed_when_it_is_one_too_many_and_the_session_ends_by_that_then_it_is_forfeit(
     misdeed: Callable[[FakeBot], None], kind: FaultKind, reason: str
 ) -> None:
     harness = Harness()
-    spec = match_spec(limits=replace(LIMITS, faults=1))
+    spec = match_spec(limits=replace(LIMITS, faults=1, on_forfeit="end_session"))
     bots = [harness.connect(number) for number in (1, 2, 3, 4)]
     match = harness.open(spec)
     bot = asked(bots)
     seat = spec.sessions[0].seating.index(bot.number - 1)
     misdeed(bot)
     (result,) = match.take_results()
-    assert result.forfeit == seat
+    assert (result.forfeit, result.forfeits) == (seat, (seat,))
     check_records(spec, result)
     (fault,) = json.loads(result.records[0])["faults"]
     assert (fault["kind"], fault["seat"]) == (kind.value, seat)

@@ -200,6 +200,7 @@ class DealsBefore(_message.Message):
     FAULTS_FIELD_NUMBER: _builtins.int
     BANKS_FIELD_NUMBER: _builtins.int
     DEALS_DIGEST_FIELD_NUMBER: _builtins.int
+    FORFEITS_FIELD_NUMBER: _builtins.int
     deals: _builtins.int
     """deals is how many there are, from 1."""
     dealer: _builtins.int
@@ -222,6 +223,10 @@ class DealsBefore(_message.Message):
     def banks(self) -> _containers.RepeatedCompositeFieldContainer[_duration_pb2.Duration]:
         """banks is what is left in the bank of each seat; empty without banks."""
 
+    @_builtins.property
+    def forfeits(self) -> _containers.RepeatedCompositeFieldContainer[Global___Forfeit]:
+        """forfeits are the seats that are played for."""
+
     def __init__(
         self,
         *,
@@ -233,10 +238,11 @@ class DealsBefore(_message.Message):
         faults: _abc.Iterable[_builtins.int] | None = ...,
         banks: _abc.Iterable[_duration_pb2.Duration] | None = ...,
         deals_digest: _builtins.str = ...,
+        forfeits: _abc.Iterable[Global___Forfeit] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "loser", b"loser", "winner", b"winner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "banks", b"banks", "dealer", b"dealer", "deals", b"deals", "deals_digest", b"deals_digest", "faults", b"faults", "loser", b"loser", "scores", b"scores", "winner", b"winner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_loser", b"_loser", "_winner", b"_winner", "banks", b"banks", "dealer", b"dealer", "deals", b"deals", "deals_digest", b"deals_digest", "faults", b"faults", "forfeits", b"forfeits", "loser", b"loser", "scores", b"scores", "winner", b"winner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__loser: _TypeAlias = _typing.Literal["loser"]  # noqa: Y015
     _WhichOneofArgType__loser: _TypeAlias = _typing.Literal["_loser", b"_loser"]  # noqa: Y015
@@ -248,6 +254,40 @@ class DealsBefore(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__winner) -> _WhichOneofReturnType__winner | None: ...
 
 Global___DealsBefore: _TypeAlias = DealsBefore  # noqa: Y015
+
+@_typing.final
+class Forfeit(_message.Message):
+    """Forfeit is a seat whose bot has forfeited a session that goes on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """seat is the seat."""
+    deal: _builtins.int
+    """deal is the deal of the session in which it forfeited, from 1."""
+    action: _builtins.int
+    """action is how many actions that deal had before."""
+    reason: _bots_pb2.ForfeitReason.ValueType
+    """reason says why."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        deal: _builtins.int = ...,
+        action: _builtins.int = ...,
+        reason: _bots_pb2.ForfeitReason.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "deal", b"deal", "reason", b"reason", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Forfeit: _TypeAlias = Forfeit  # noqa: Y015
 
 @_typing.final
 class RunMatchResponse(_message.Message):
@@ -409,10 +449,11 @@ class SessionFinished(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     SIGNATURE_FIELD_NUMBER: _builtins.int
     PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    FORFEITS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """number is the session's number."""
     forfeited_by: _builtins.int
-    """forfeited_by is the seat that forfeited the session; absent where none did."""
+    """forfeited_by is the seat whose forfeit ended the session; absent where none did."""
     digest: _builtins.str
     """digest is that of the session's result (docs/formats.md, "Signed results"), 32 bytes in hexadecimal digits."""
     signature: _builtins.str
@@ -433,6 +474,10 @@ class SessionFinished(_message.Message):
         whole session (docs/formats.md).
         """
 
+    @_builtins.property
+    def forfeits(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """forfeits lists the seats whose bots forfeited the session, in order."""
+
     def __init__(
         self,
         *,
@@ -444,10 +489,11 @@ class SessionFinished(_message.Message):
         digest: _builtins.str = ...,
         signature: _builtins.str = ...,
         public_key: _builtins.str = ...,
+        forfeits: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "forfeited_by", b"forfeited_by"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "number", b"number", "points", b"points", "public_key", b"public_key", "records", b"records", "signature", b"signature"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by", "digest", b"digest", "faults", b"faults", "forfeited_by", b"forfeited_by", "forfeits", b"forfeits", "number", b"number", "points", b"points", "public_key", b"public_key", "records", b"records", "signature", b"signature"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__forfeited_by: _TypeAlias = _typing.Literal["forfeited_by"]  # noqa: Y015
     _WhichOneofArgType__forfeited_by: _TypeAlias = _typing.Literal["_forfeited_by", b"_forfeited_by"]  # noqa: Y015

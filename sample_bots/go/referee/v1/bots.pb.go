@@ -24,6 +24,65 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
+// Since 0.1.
+type OnForfeit int32
+
+const (
+	// ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1.
+	OnForfeit_ON_FORFEIT_UNSPECIFIED OnForfeit = 0
+	// ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1.
+	OnForfeit_ON_FORFEIT_DEFAULT_ACTION OnForfeit = 1
+	// ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
+	// Since 0.1.
+	OnForfeit_ON_FORFEIT_STAND_IN OnForfeit = 2
+	// ON_FORFEIT_END_SESSION: it ends. Since 0.1.
+	OnForfeit_ON_FORFEIT_END_SESSION OnForfeit = 3
+)
+
+// Enum value maps for OnForfeit.
+var (
+	OnForfeit_name = map[int32]string{
+		0: "ON_FORFEIT_UNSPECIFIED",
+		1: "ON_FORFEIT_DEFAULT_ACTION",
+		2: "ON_FORFEIT_STAND_IN",
+		3: "ON_FORFEIT_END_SESSION",
+	}
+	OnForfeit_value = map[string]int32{
+		"ON_FORFEIT_UNSPECIFIED":    0,
+		"ON_FORFEIT_DEFAULT_ACTION": 1,
+		"ON_FORFEIT_STAND_IN":       2,
+		"ON_FORFEIT_END_SESSION":    3,
+	}
+)
+
+func (x OnForfeit) Enum() *OnForfeit {
+	p := new(OnForfeit)
+	*p = x
+	return p
+}
+
+func (x OnForfeit) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (OnForfeit) Descriptor() protoreflect.EnumDescriptor {
+	return file_referee_v1_bots_proto_enumTypes[0].Descriptor()
+}
+
+func (OnForfeit) Type() protoreflect.EnumType {
+	return &file_referee_v1_bots_proto_enumTypes[0]
+}
+
+func (x OnForfeit) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use OnForfeit.Descriptor instead.
+func (OnForfeit) EnumDescriptor() ([]byte, []int) {
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{0}
+}
+
 // Direction is the order of play.
 type Direction int32
 
@@ -61,11 +120,11 @@ func (x Direction) String() string {
 }
 
 func (Direction) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[0].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[1].Descriptor()
 }
 
 func (Direction) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[0]
+	return &file_referee_v1_bots_proto_enumTypes[1]
 }
 
 func (x Direction) Number() protoreflect.EnumNumber {
@@ -74,7 +133,7 @@ func (x Direction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Direction.Descriptor instead.
 func (Direction) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{0}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{1}
 }
 
 // ActionKind says what an action is.
@@ -124,11 +183,11 @@ func (x ActionKind) String() string {
 }
 
 func (ActionKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[1].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[2].Descriptor()
 }
 
 func (ActionKind) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[1]
+	return &file_referee_v1_bots_proto_enumTypes[2]
 }
 
 func (x ActionKind) Number() protoreflect.EnumNumber {
@@ -137,7 +196,7 @@ func (x ActionKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ActionKind.Descriptor instead.
 func (ActionKind) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{1}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{2}
 }
 
 // TurnKind says what a turn asks for.
@@ -187,11 +246,11 @@ func (x TurnKind) String() string {
 }
 
 func (TurnKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[2].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[3].Descriptor()
 }
 
 func (TurnKind) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[2]
+	return &file_referee_v1_bots_proto_enumTypes[3]
 }
 
 func (x TurnKind) Number() protoreflect.EnumNumber {
@@ -200,7 +259,7 @@ func (x TurnKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TurnKind.Descriptor instead.
 func (TurnKind) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{2}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{3}
 }
 
 // DealEnd says how a deal ended.
@@ -248,11 +307,11 @@ func (x DealEnd) String() string {
 }
 
 func (DealEnd) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[3].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[4].Descriptor()
 }
 
 func (DealEnd) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[3]
+	return &file_referee_v1_bots_proto_enumTypes[4]
 }
 
 func (x DealEnd) Number() protoreflect.EnumNumber {
@@ -261,7 +320,60 @@ func (x DealEnd) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use DealEnd.Descriptor instead.
 func (DealEnd) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{3}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{4}
+}
+
+// ForfeitReason says why a bot forfeited a session. Since 0.1.
+type ForfeitReason int32
+
+const (
+	// FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1.
+	ForfeitReason_FORFEIT_REASON_UNSPECIFIED ForfeitReason = 0
+	// FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1.
+	ForfeitReason_FORFEIT_REASON_ABSENT ForfeitReason = 1
+	// FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1.
+	ForfeitReason_FORFEIT_REASON_FAULTS ForfeitReason = 2
+)
+
+// Enum value maps for ForfeitReason.
+var (
+	ForfeitReason_name = map[int32]string{
+		0: "FORFEIT_REASON_UNSPECIFIED",
+		1: "FORFEIT_REASON_ABSENT",
+		2: "FORFEIT_REASON_FAULTS",
+	}
+	ForfeitReason_value = map[string]int32{
+		"FORFEIT_REASON_UNSPECIFIED": 0,
+		"FORFEIT_REASON_ABSENT":      1,
+		"FORFEIT_REASON_FAULTS":      2,
+	}
+)
+
+func (x ForfeitReason) Enum() *ForfeitReason {
+	p := new(ForfeitReason)
+	*p = x
+	return p
+}
+
+func (x ForfeitReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ForfeitReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_referee_v1_bots_proto_enumTypes[5].Descriptor()
+}
+
+func (ForfeitReason) Type() protoreflect.EnumType {
+	return &file_referee_v1_bots_proto_enumTypes[5]
+}
+
+func (x ForfeitReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ForfeitReason.Descriptor instead.
+func (ForfeitReason) EnumDescriptor() ([]byte, []int) {
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{5}
 }
 
 // SessionEnd says why a session ended.
@@ -272,7 +384,8 @@ const (
 	SessionEnd_SESSION_END_UNSPECIFIED SessionEnd = 0
 	// SESSION_END_PLAYED: it was played to its end.
 	SessionEnd_SESSION_END_PLAYED SessionEnd = 1
-	// SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started.
+	// SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started, and the session did not go
+	// on without it; or the time of the match was up.
 	SessionEnd_SESSION_END_FORFEIT SessionEnd = 2
 	// SESSION_END_VOID: the arena stopped it; it may continue later, after its finished deals and with new cards.
 	SessionEnd_SESSION_END_VOID SessionEnd = 3
@@ -305,11 +418,11 @@ func (x SessionEnd) String() string {
 }
 
 func (SessionEnd) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[4].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[6].Descriptor()
 }
 
 func (SessionEnd) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[4]
+	return &file_referee_v1_bots_proto_enumTypes[6]
 }
 
 func (x SessionEnd) Number() protoreflect.EnumNumber {
@@ -318,7 +431,7 @@ func (x SessionEnd) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SessionEnd.Descriptor instead.
 func (SessionEnd) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{4}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{6}
 }
 
 // FaultKind says what a bot did wrong.
@@ -374,11 +487,11 @@ func (x FaultKind) String() string {
 }
 
 func (FaultKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[5].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[7].Descriptor()
 }
 
 func (FaultKind) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[5]
+	return &file_referee_v1_bots_proto_enumTypes[7]
 }
 
 func (x FaultKind) Number() protoreflect.EnumNumber {
@@ -387,7 +500,7 @@ func (x FaultKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FaultKind.Descriptor instead.
 func (FaultKind) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{5}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{7}
 }
 
 // NoticeCode says what a notice is about.
@@ -444,11 +557,11 @@ func (x NoticeCode) String() string {
 }
 
 func (NoticeCode) Descriptor() protoreflect.EnumDescriptor {
-	return file_referee_v1_bots_proto_enumTypes[6].Descriptor()
+	return file_referee_v1_bots_proto_enumTypes[8].Descriptor()
 }
 
 func (NoticeCode) Type() protoreflect.EnumType {
-	return &file_referee_v1_bots_proto_enumTypes[6]
+	return &file_referee_v1_bots_proto_enumTypes[8]
 }
 
 func (x NoticeCode) Number() protoreflect.EnumNumber {
@@ -457,7 +570,7 @@ func (x NoticeCode) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NoticeCode.Descriptor instead.
 func (NoticeCode) EnumDescriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{6}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{8}
 }
 
 // PlayRequest is what a bot sends: first a hello, then batches of moves, at the end a goodbye.
@@ -1225,6 +1338,7 @@ type Event struct {
 	//	*Event_SessionEnded
 	//	*Event_Fault
 	//	*Event_Notice
+	//	*Event_SeatForfeited
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1330,6 +1444,15 @@ func (x *Event) GetNotice() *Notice {
 	return nil
 }
 
+func (x *Event) GetSeatForfeited() *SeatForfeited {
+	if x != nil {
+		if x, ok := x.Event.(*Event_SeatForfeited); ok {
+			return x.SeatForfeited
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -1369,6 +1492,11 @@ type Event_Notice struct {
 	Notice *Notice `protobuf:"bytes,7,opt,name=notice,proto3,oneof"`
 }
 
+type Event_SeatForfeited struct {
+	// seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1.
+	SeatForfeited *SeatForfeited `protobuf:"bytes,8,opt,name=seat_forfeited,json=seatForfeited,proto3,oneof"`
+}
+
 func (*Event_SessionStarted) isEvent_Event() {}
 
 func (*Event_DealStarted) isEvent_Event() {}
@@ -1382,6 +1510,8 @@ func (*Event_SessionEnded) isEvent_Event() {}
 func (*Event_Fault) isEvent_Event() {}
 
 func (*Event_Notice) isEvent_Event() {}
+
+func (*Event_SeatForfeited) isEvent_Event() {}
 
 // SessionStarted opens a session: deals in a row by the same seats.
 type SessionStarted struct {
@@ -1557,7 +1687,9 @@ type Limits struct {
 	Faults uint32 `protobuf:"varint,5,opt,name=faults,proto3" json:"faults,omitempty"`
 	// ask_forced is true when a bot is asked even if it has no choice, so that the time a seat takes does not reveal to
 	// the others whether it had one.
-	AskForced     bool `protobuf:"varint,6,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
+	AskForced bool `protobuf:"varint,6,opt,name=ask_forced,json=askForced,proto3" json:"ask_forced,omitempty"`
+	// on_forfeit is what happens to the session when a bot forfeits it. Since 0.1.
+	OnForfeit     OnForfeit `protobuf:"varint,7,opt,name=on_forfeit,json=onForfeit,proto3,enum=referee.v1.OnForfeit" json:"on_forfeit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1632,6 +1764,13 @@ func (x *Limits) GetAskForced() bool {
 		return x.AskForced
 	}
 	return false
+}
+
+func (x *Limits) GetOnForfeit() OnForfeit {
+	if x != nil {
+		return x.OnForfeit
+	}
+	return OnForfeit_ON_FORFEIT_UNSPECIFIED
 }
 
 // DealStarted begins a deal.
@@ -2305,7 +2444,7 @@ type SessionEnded struct {
 	Scores []int32 `protobuf:"zigzag32,2,rep,packed,name=scores,proto3" json:"scores,omitempty"`
 	// reason says why it ended.
 	Reason SessionEnd `protobuf:"varint,3,opt,name=reason,proto3,enum=referee.v1.SessionEnd" json:"reason,omitempty"`
-	// forfeited_by is the seat that forfeited; absent where none did.
+	// forfeited_by is the seat whose forfeit ended the session; absent where none did.
 	ForfeitedBy *uint32 `protobuf:"varint,4,opt,name=forfeited_by,json=forfeitedBy,proto3,oneof" json:"forfeited_by,omitempty"`
 	// faults counts the faults by seat; empty when the session is void. Since 0.1.
 	Faults []uint32 `protobuf:"varint,5,rep,packed,name=faults,proto3" json:"faults,omitempty"`
@@ -2316,7 +2455,10 @@ type SessionEnded struct {
 	// digest. Since 0.1.
 	Signature string `protobuf:"bytes,7,opt,name=signature,proto3" json:"signature,omitempty"`
 	// public_key is the referee's key, 32 bytes in hexadecimal digits; empty with the digest. Since 0.1.
-	PublicKey     string `protobuf:"bytes,8,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
+	PublicKey string `protobuf:"bytes,8,opt,name=public_key,json=publicKey,proto3" json:"public_key,omitempty"`
+	// forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+	// for. Since 0.1.
+	Forfeits      []uint32 `protobuf:"varint,9,rep,packed,name=forfeits,proto3" json:"forfeits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2407,6 +2549,80 @@ func (x *SessionEnded) GetPublicKey() string {
 	return ""
 }
 
+func (x *SessionEnded) GetForfeits() []uint32 {
+	if x != nil {
+		return x.Forfeits
+	}
+	return nil
+}
+
+// SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
+// limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
+// nothing more in this session. It is repeated after a session_started that is resumed.
+// Since 0.1.
+type SeatForfeited struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// session is the session's handle. Since 0.1.
+	Session uint32 `protobuf:"varint,1,opt,name=session,proto3" json:"session,omitempty"`
+	// seat is whose bot it was. Since 0.1.
+	Seat uint32 `protobuf:"varint,2,opt,name=seat,proto3" json:"seat,omitempty"`
+	// reason says why. Since 0.1.
+	Reason        ForfeitReason `protobuf:"varint,3,opt,name=reason,proto3,enum=referee.v1.ForfeitReason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SeatForfeited) Reset() {
+	*x = SeatForfeited{}
+	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SeatForfeited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SeatForfeited) ProtoMessage() {}
+
+func (x *SeatForfeited) ProtoReflect() protoreflect.Message {
+	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SeatForfeited.ProtoReflect.Descriptor instead.
+func (*SeatForfeited) Descriptor() ([]byte, []int) {
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SeatForfeited) GetSession() uint32 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+func (x *SeatForfeited) GetSeat() uint32 {
+	if x != nil {
+		return x.Seat
+	}
+	return 0
+}
+
+func (x *SeatForfeited) GetReason() ForfeitReason {
+	if x != nil {
+		return x.Reason
+	}
+	return ForfeitReason_FORFEIT_REASON_UNSPECIFIED
+}
+
 // Fault tells the bot that the referee acted for it.
 type Fault struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2436,7 +2652,7 @@ type Fault struct {
 
 func (x *Fault) Reset() {
 	*x = Fault{}
-	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	mi := &file_referee_v1_bots_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2448,7 +2664,7 @@ func (x *Fault) String() string {
 func (*Fault) ProtoMessage() {}
 
 func (x *Fault) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	mi := &file_referee_v1_bots_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2461,7 +2677,7 @@ func (x *Fault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fault.ProtoReflect.Descriptor instead.
 func (*Fault) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{23}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Fault) GetSession() uint32 {
@@ -2551,7 +2767,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_referee_v1_bots_proto_msgTypes[24]
+	mi := &file_referee_v1_bots_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2779,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[24]
+	mi := &file_referee_v1_bots_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2792,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{24}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Notice) GetCode() NoticeCode {
@@ -2666,7 +2882,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12:\n" +
 	"\vretry_delay\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"retryDelay\x126\n" +
-	"\tend_delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bendDelay\"\x8f\x03\n" +
+	"\tend_delay\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bendDelay\"\xd3\x03\n" +
 	"\x05Event\x12E\n" +
 	"\x0fsession_started\x18\x01 \x01(\v2\x1a.referee.v1.SessionStartedH\x00R\x0esessionStarted\x12<\n" +
 	"\fdeal_started\x18\x02 \x01(\v2\x17.referee.v1.DealStartedH\x00R\vdealStarted\x12&\n" +
@@ -2675,7 +2891,8 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"deal_ended\x18\x04 \x01(\v2\x15.referee.v1.DealEndedH\x00R\tdealEnded\x12?\n" +
 	"\rsession_ended\x18\x05 \x01(\v2\x18.referee.v1.SessionEndedH\x00R\fsessionEnded\x12)\n" +
 	"\x05fault\x18\x06 \x01(\v2\x11.referee.v1.FaultH\x00R\x05fault\x12,\n" +
-	"\x06notice\x18\a \x01(\v2\x12.referee.v1.NoticeH\x00R\x06noticeB\a\n" +
+	"\x06notice\x18\a \x01(\v2\x12.referee.v1.NoticeH\x00R\x06notice\x12B\n" +
+	"\x0eseat_forfeited\x18\b \x01(\v2\x19.referee.v1.SeatForfeitedH\x00R\rseatForfeitedB\a\n" +
 	"\x05event\"\x8c\x03\n" +
 	"\x0eSessionStarted\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1d\n" +
@@ -2697,7 +2914,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06limits\x18\v \x01(\v2\x12.referee.v1.LimitsR\x06limits\x12\x18\n" +
 	"\aattempt\x18\f \x01(\rR\aattempt\x12!\n" +
 	"\fdeals_digest\x18\r \x01(\tR\vdealsDigestB\a\n" +
-	"\x05_seat\"\x91\x02\n" +
+	"\x05_seat\"\xc7\x02\n" +
 	"\x06Limits\x125\n" +
 	"\bdecision\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bdecision\x12-\n" +
 	"\x04bank\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04bank\x127\n" +
@@ -2705,7 +2922,9 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06credit\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06credit\x12\x16\n" +
 	"\x06faults\x18\x05 \x01(\rR\x06faults\x12\x1d\n" +
 	"\n" +
-	"ask_forced\x18\x06 \x01(\bR\taskForced\"\x8b\x02\n" +
+	"ask_forced\x18\x06 \x01(\bR\taskForced\x124\n" +
+	"\n" +
+	"on_forfeit\x18\a \x01(\x0e2\x15.referee.v1.OnForfeitR\tonForfeit\"\x8b\x02\n" +
 	"\vDealStarted\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x12\n" +
 	"\x04deal\x18\x02 \x01(\rR\x04deal\x12$\n" +
@@ -2767,7 +2986,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x04left\x18\x06 \x03(\v2\x10.referee.v1.HandR\x04left\x12\x10\n" +
 	"\x03out\x18\a \x03(\rR\x03out\x12\x16\n" +
 	"\x06points\x18\b \x03(\x11R\x06points\x12\x16\n" +
-	"\x06scores\x18\t \x03(\x11R\x06scores\"\x96\x02\n" +
+	"\x06scores\x18\t \x03(\x11R\x06scores\"\xb2\x02\n" +
 	"\fSessionEnded\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x16\n" +
 	"\x06scores\x18\x02 \x03(\x11R\x06scores\x12.\n" +
@@ -2777,8 +2996,13 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x06digest\x18\x06 \x01(\tR\x06digest\x12\x1c\n" +
 	"\tsignature\x18\a \x01(\tR\tsignature\x12\x1d\n" +
 	"\n" +
-	"public_key\x18\b \x01(\tR\tpublicKeyB\x0f\n" +
-	"\r_forfeited_by\"\xef\x02\n" +
+	"public_key\x18\b \x01(\tR\tpublicKey\x12\x1a\n" +
+	"\bforfeits\x18\t \x03(\rR\bforfeitsB\x0f\n" +
+	"\r_forfeited_by\"p\n" +
+	"\rSeatForfeited\x12\x18\n" +
+	"\asession\x18\x01 \x01(\rR\asession\x12\x12\n" +
+	"\x04seat\x18\x02 \x01(\rR\x04seat\x121\n" +
+	"\x06reason\x18\x03 \x01(\x0e2\x19.referee.v1.ForfeitReasonR\x06reason\"\xef\x02\n" +
 	"\x05Fault\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12)\n" +
@@ -2799,7 +3023,12 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\bsequence\x18\x04 \x01(\rH\x01R\bsequence\x88\x01\x01B\n" +
 	"\n" +
 	"\b_sessionB\v\n" +
-	"\t_sequence*\\\n" +
+	"\t_sequence*{\n" +
+	"\tOnForfeit\x12\x1a\n" +
+	"\x16ON_FORFEIT_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19ON_FORFEIT_DEFAULT_ACTION\x10\x01\x12\x17\n" +
+	"\x13ON_FORFEIT_STAND_IN\x10\x02\x12\x1a\n" +
+	"\x16ON_FORFEIT_END_SESSION\x10\x03*\\\n" +
 	"\tDirection\x12\x19\n" +
 	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13DIRECTION_CLOCKWISE\x10\x01\x12\x1b\n" +
@@ -2822,7 +3051,11 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\fDEAL_END_OUT\x10\x01\x12\x13\n" +
 	"\x0fDEAL_END_DRAGON\x10\x02\x12\x1a\n" +
 	"\x16DEAL_END_LAST_TOP_CARD\x10\x03\x12\x14\n" +
-	"\x10DEAL_END_FORFEIT\x10\x04*p\n" +
+	"\x10DEAL_END_FORFEIT\x10\x04*e\n" +
+	"\rForfeitReason\x12\x1e\n" +
+	"\x1aFORFEIT_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
+	"\x15FORFEIT_REASON_ABSENT\x10\x01\x12\x19\n" +
+	"\x15FORFEIT_REASON_FAULTS\x10\x02*p\n" +
 	"\n" +
 	"SessionEnd\x12\x1b\n" +
 	"\x17SESSION_END_UNSPECIFIED\x10\x00\x12\x16\n" +
@@ -2862,106 +3095,112 @@ func file_referee_v1_bots_proto_rawDescGZIP() []byte {
 	return file_referee_v1_bots_proto_rawDescData
 }
 
-var file_referee_v1_bots_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_referee_v1_bots_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_referee_v1_bots_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
+var file_referee_v1_bots_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_referee_v1_bots_proto_goTypes = []any{
-	(Direction)(0),              // 0: referee.v1.Direction
-	(ActionKind)(0),             // 1: referee.v1.ActionKind
-	(TurnKind)(0),               // 2: referee.v1.TurnKind
-	(DealEnd)(0),                // 3: referee.v1.DealEnd
-	(SessionEnd)(0),             // 4: referee.v1.SessionEnd
-	(FaultKind)(0),              // 5: referee.v1.FaultKind
-	(NoticeCode)(0),             // 6: referee.v1.NoticeCode
-	(*PlayRequest)(nil),         // 7: referee.v1.PlayRequest
-	(*PlayResponse)(nil),        // 8: referee.v1.PlayResponse
-	(*Ping)(nil),                // 9: referee.v1.Ping
-	(*Pong)(nil),                // 10: referee.v1.Pong
-	(*Hello)(nil),               // 11: referee.v1.Hello
-	(*Capabilities)(nil),        // 12: referee.v1.Capabilities
-	(*Wants)(nil),               // 13: referee.v1.Wants
-	(*Capacity)(nil),            // 14: referee.v1.Capacity
-	(*Goodbye)(nil),             // 15: referee.v1.Goodbye
-	(*Welcome)(nil),             // 16: referee.v1.Welcome
-	(*Referee)(nil),             // 17: referee.v1.Referee
-	(*Closing)(nil),             // 18: referee.v1.Closing
-	(*Event)(nil),               // 19: referee.v1.Event
-	(*SessionStarted)(nil),      // 20: referee.v1.SessionStarted
-	(*Limits)(nil),              // 21: referee.v1.Limits
-	(*DealStarted)(nil),         // 22: referee.v1.DealStarted
-	(*Action)(nil),              // 23: referee.v1.Action
-	(*Turn)(nil),                // 24: referee.v1.Turn
-	(*LegalPlay)(nil),           // 25: referee.v1.LegalPlay
-	(*Move)(nil),                // 26: referee.v1.Move
-	(*Hand)(nil),                // 27: referee.v1.Hand
-	(*DealEnded)(nil),           // 28: referee.v1.DealEnded
-	(*SessionEnded)(nil),        // 29: referee.v1.SessionEnded
-	(*Fault)(nil),               // 30: referee.v1.Fault
-	(*Notice)(nil),              // 31: referee.v1.Notice
-	(Card)(0),                   // 32: referee.v1.Card
-	(*durationpb.Duration)(nil), // 33: google.protobuf.Duration
+	(OnForfeit)(0),              // 0: referee.v1.OnForfeit
+	(Direction)(0),              // 1: referee.v1.Direction
+	(ActionKind)(0),             // 2: referee.v1.ActionKind
+	(TurnKind)(0),               // 3: referee.v1.TurnKind
+	(DealEnd)(0),                // 4: referee.v1.DealEnd
+	(ForfeitReason)(0),          // 5: referee.v1.ForfeitReason
+	(SessionEnd)(0),             // 6: referee.v1.SessionEnd
+	(FaultKind)(0),              // 7: referee.v1.FaultKind
+	(NoticeCode)(0),             // 8: referee.v1.NoticeCode
+	(*PlayRequest)(nil),         // 9: referee.v1.PlayRequest
+	(*PlayResponse)(nil),        // 10: referee.v1.PlayResponse
+	(*Ping)(nil),                // 11: referee.v1.Ping
+	(*Pong)(nil),                // 12: referee.v1.Pong
+	(*Hello)(nil),               // 13: referee.v1.Hello
+	(*Capabilities)(nil),        // 14: referee.v1.Capabilities
+	(*Wants)(nil),               // 15: referee.v1.Wants
+	(*Capacity)(nil),            // 16: referee.v1.Capacity
+	(*Goodbye)(nil),             // 17: referee.v1.Goodbye
+	(*Welcome)(nil),             // 18: referee.v1.Welcome
+	(*Referee)(nil),             // 19: referee.v1.Referee
+	(*Closing)(nil),             // 20: referee.v1.Closing
+	(*Event)(nil),               // 21: referee.v1.Event
+	(*SessionStarted)(nil),      // 22: referee.v1.SessionStarted
+	(*Limits)(nil),              // 23: referee.v1.Limits
+	(*DealStarted)(nil),         // 24: referee.v1.DealStarted
+	(*Action)(nil),              // 25: referee.v1.Action
+	(*Turn)(nil),                // 26: referee.v1.Turn
+	(*LegalPlay)(nil),           // 27: referee.v1.LegalPlay
+	(*Move)(nil),                // 28: referee.v1.Move
+	(*Hand)(nil),                // 29: referee.v1.Hand
+	(*DealEnded)(nil),           // 30: referee.v1.DealEnded
+	(*SessionEnded)(nil),        // 31: referee.v1.SessionEnded
+	(*SeatForfeited)(nil),       // 32: referee.v1.SeatForfeited
+	(*Fault)(nil),               // 33: referee.v1.Fault
+	(*Notice)(nil),              // 34: referee.v1.Notice
+	(Card)(0),                   // 35: referee.v1.Card
+	(*durationpb.Duration)(nil), // 36: google.protobuf.Duration
 }
 var file_referee_v1_bots_proto_depIdxs = []int32{
-	11, // 0: referee.v1.PlayRequest.hello:type_name -> referee.v1.Hello
-	26, // 1: referee.v1.PlayRequest.moves:type_name -> referee.v1.Move
-	10, // 2: referee.v1.PlayRequest.pong:type_name -> referee.v1.Pong
-	14, // 3: referee.v1.PlayRequest.capacity:type_name -> referee.v1.Capacity
-	15, // 4: referee.v1.PlayRequest.goodbye:type_name -> referee.v1.Goodbye
-	16, // 5: referee.v1.PlayResponse.welcome:type_name -> referee.v1.Welcome
-	19, // 6: referee.v1.PlayResponse.events:type_name -> referee.v1.Event
-	9,  // 7: referee.v1.PlayResponse.ping:type_name -> referee.v1.Ping
-	18, // 8: referee.v1.PlayResponse.closing:type_name -> referee.v1.Closing
-	12, // 9: referee.v1.Hello.capabilities:type_name -> referee.v1.Capabilities
-	13, // 10: referee.v1.Hello.wants:type_name -> referee.v1.Wants
-	2,  // 11: referee.v1.Capabilities.turn_kinds:type_name -> referee.v1.TurnKind
-	32, // 12: referee.v1.Capabilities.max_card:type_name -> referee.v1.Card
-	17, // 13: referee.v1.Welcome.referees:type_name -> referee.v1.Referee
-	33, // 14: referee.v1.Closing.retry_delay:type_name -> google.protobuf.Duration
-	33, // 15: referee.v1.Closing.end_delay:type_name -> google.protobuf.Duration
-	20, // 16: referee.v1.Event.session_started:type_name -> referee.v1.SessionStarted
-	22, // 17: referee.v1.Event.deal_started:type_name -> referee.v1.DealStarted
-	24, // 18: referee.v1.Event.turn:type_name -> referee.v1.Turn
-	28, // 19: referee.v1.Event.deal_ended:type_name -> referee.v1.DealEnded
-	29, // 20: referee.v1.Event.session_ended:type_name -> referee.v1.SessionEnded
-	30, // 21: referee.v1.Event.fault:type_name -> referee.v1.Fault
-	31, // 22: referee.v1.Event.notice:type_name -> referee.v1.Notice
-	21, // 23: referee.v1.SessionStarted.limits:type_name -> referee.v1.Limits
-	33, // 24: referee.v1.Limits.decision:type_name -> google.protobuf.Duration
-	33, // 25: referee.v1.Limits.bank:type_name -> google.protobuf.Duration
-	33, // 26: referee.v1.Limits.increment:type_name -> google.protobuf.Duration
-	33, // 27: referee.v1.Limits.credit:type_name -> google.protobuf.Duration
-	32, // 28: referee.v1.DealStarted.hand:type_name -> referee.v1.Card
-	0,  // 29: referee.v1.DealStarted.direction:type_name -> referee.v1.Direction
-	32, // 30: referee.v1.DealStarted.shown:type_name -> referee.v1.Card
-	1,  // 31: referee.v1.Action.kind:type_name -> referee.v1.ActionKind
-	32, // 32: referee.v1.Action.cards:type_name -> referee.v1.Card
-	32, // 33: referee.v1.Action.drawn_cards:type_name -> referee.v1.Card
-	2,  // 34: referee.v1.Turn.kind:type_name -> referee.v1.TurnKind
-	23, // 35: referee.v1.Turn.actions:type_name -> referee.v1.Action
-	32, // 36: referee.v1.Turn.to_beat:type_name -> referee.v1.Card
-	25, // 37: referee.v1.Turn.legal_plays:type_name -> referee.v1.LegalPlay
-	32, // 38: referee.v1.Turn.must_include:type_name -> referee.v1.Card
-	32, // 39: referee.v1.Turn.hand:type_name -> referee.v1.Card
-	32, // 40: referee.v1.LegalPlay.cards:type_name -> referee.v1.Card
-	32, // 41: referee.v1.Move.cards:type_name -> referee.v1.Card
-	32, // 42: referee.v1.Hand.cards:type_name -> referee.v1.Card
-	23, // 43: referee.v1.DealEnded.actions:type_name -> referee.v1.Action
-	3,  // 44: referee.v1.DealEnded.end:type_name -> referee.v1.DealEnd
-	27, // 45: referee.v1.DealEnded.hands:type_name -> referee.v1.Hand
-	27, // 46: referee.v1.DealEnded.left:type_name -> referee.v1.Hand
-	4,  // 47: referee.v1.SessionEnded.reason:type_name -> referee.v1.SessionEnd
-	5,  // 48: referee.v1.Fault.kind:type_name -> referee.v1.FaultKind
-	32, // 49: referee.v1.Fault.hand:type_name -> referee.v1.Card
-	32, // 50: referee.v1.Fault.to_beat:type_name -> referee.v1.Card
-	32, // 51: referee.v1.Fault.answered:type_name -> referee.v1.Card
-	32, // 52: referee.v1.Fault.default_cards:type_name -> referee.v1.Card
-	6,  // 53: referee.v1.Notice.code:type_name -> referee.v1.NoticeCode
-	7,  // 54: referee.v1.BotService.Play:input_type -> referee.v1.PlayRequest
-	8,  // 55: referee.v1.BotService.Play:output_type -> referee.v1.PlayResponse
-	55, // [55:56] is the sub-list for method output_type
-	54, // [54:55] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	13, // 0: referee.v1.PlayRequest.hello:type_name -> referee.v1.Hello
+	28, // 1: referee.v1.PlayRequest.moves:type_name -> referee.v1.Move
+	12, // 2: referee.v1.PlayRequest.pong:type_name -> referee.v1.Pong
+	16, // 3: referee.v1.PlayRequest.capacity:type_name -> referee.v1.Capacity
+	17, // 4: referee.v1.PlayRequest.goodbye:type_name -> referee.v1.Goodbye
+	18, // 5: referee.v1.PlayResponse.welcome:type_name -> referee.v1.Welcome
+	21, // 6: referee.v1.PlayResponse.events:type_name -> referee.v1.Event
+	11, // 7: referee.v1.PlayResponse.ping:type_name -> referee.v1.Ping
+	20, // 8: referee.v1.PlayResponse.closing:type_name -> referee.v1.Closing
+	14, // 9: referee.v1.Hello.capabilities:type_name -> referee.v1.Capabilities
+	15, // 10: referee.v1.Hello.wants:type_name -> referee.v1.Wants
+	3,  // 11: referee.v1.Capabilities.turn_kinds:type_name -> referee.v1.TurnKind
+	35, // 12: referee.v1.Capabilities.max_card:type_name -> referee.v1.Card
+	19, // 13: referee.v1.Welcome.referees:type_name -> referee.v1.Referee
+	36, // 14: referee.v1.Closing.retry_delay:type_name -> google.protobuf.Duration
+	36, // 15: referee.v1.Closing.end_delay:type_name -> google.protobuf.Duration
+	22, // 16: referee.v1.Event.session_started:type_name -> referee.v1.SessionStarted
+	24, // 17: referee.v1.Event.deal_started:type_name -> referee.v1.DealStarted
+	26, // 18: referee.v1.Event.turn:type_name -> referee.v1.Turn
+	30, // 19: referee.v1.Event.deal_ended:type_name -> referee.v1.DealEnded
+	31, // 20: referee.v1.Event.session_ended:type_name -> referee.v1.SessionEnded
+	33, // 21: referee.v1.Event.fault:type_name -> referee.v1.Fault
+	34, // 22: referee.v1.Event.notice:type_name -> referee.v1.Notice
+	32, // 23: referee.v1.Event.seat_forfeited:type_name -> referee.v1.SeatForfeited
+	23, // 24: referee.v1.SessionStarted.limits:type_name -> referee.v1.Limits
+	36, // 25: referee.v1.Limits.decision:type_name -> google.protobuf.Duration
+	36, // 26: referee.v1.Limits.bank:type_name -> google.protobuf.Duration
+	36, // 27: referee.v1.Limits.increment:type_name -> google.protobuf.Duration
+	36, // 28: referee.v1.Limits.credit:type_name -> google.protobuf.Duration
+	0,  // 29: referee.v1.Limits.on_forfeit:type_name -> referee.v1.OnForfeit
+	35, // 30: referee.v1.DealStarted.hand:type_name -> referee.v1.Card
+	1,  // 31: referee.v1.DealStarted.direction:type_name -> referee.v1.Direction
+	35, // 32: referee.v1.DealStarted.shown:type_name -> referee.v1.Card
+	2,  // 33: referee.v1.Action.kind:type_name -> referee.v1.ActionKind
+	35, // 34: referee.v1.Action.cards:type_name -> referee.v1.Card
+	35, // 35: referee.v1.Action.drawn_cards:type_name -> referee.v1.Card
+	3,  // 36: referee.v1.Turn.kind:type_name -> referee.v1.TurnKind
+	25, // 37: referee.v1.Turn.actions:type_name -> referee.v1.Action
+	35, // 38: referee.v1.Turn.to_beat:type_name -> referee.v1.Card
+	27, // 39: referee.v1.Turn.legal_plays:type_name -> referee.v1.LegalPlay
+	35, // 40: referee.v1.Turn.must_include:type_name -> referee.v1.Card
+	35, // 41: referee.v1.Turn.hand:type_name -> referee.v1.Card
+	35, // 42: referee.v1.LegalPlay.cards:type_name -> referee.v1.Card
+	35, // 43: referee.v1.Move.cards:type_name -> referee.v1.Card
+	35, // 44: referee.v1.Hand.cards:type_name -> referee.v1.Card
+	25, // 45: referee.v1.DealEnded.actions:type_name -> referee.v1.Action
+	4,  // 46: referee.v1.DealEnded.end:type_name -> referee.v1.DealEnd
+	29, // 47: referee.v1.DealEnded.hands:type_name -> referee.v1.Hand
+	29, // 48: referee.v1.DealEnded.left:type_name -> referee.v1.Hand
+	6,  // 49: referee.v1.SessionEnded.reason:type_name -> referee.v1.SessionEnd
+	5,  // 50: referee.v1.SeatForfeited.reason:type_name -> referee.v1.ForfeitReason
+	7,  // 51: referee.v1.Fault.kind:type_name -> referee.v1.FaultKind
+	35, // 52: referee.v1.Fault.hand:type_name -> referee.v1.Card
+	35, // 53: referee.v1.Fault.to_beat:type_name -> referee.v1.Card
+	35, // 54: referee.v1.Fault.answered:type_name -> referee.v1.Card
+	35, // 55: referee.v1.Fault.default_cards:type_name -> referee.v1.Card
+	8,  // 56: referee.v1.Notice.code:type_name -> referee.v1.NoticeCode
+	9,  // 57: referee.v1.BotService.Play:input_type -> referee.v1.PlayRequest
+	10, // 58: referee.v1.BotService.Play:output_type -> referee.v1.PlayResponse
+	58, // [58:59] is the sub-list for method output_type
+	57, // [57:58] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_referee_v1_bots_proto_init() }
@@ -2980,19 +3219,20 @@ func file_referee_v1_bots_proto_init() {
 		(*Event_SessionEnded)(nil),
 		(*Event_Fault)(nil),
 		(*Event_Notice)(nil),
+		(*Event_SeatForfeited)(nil),
 	}
 	file_referee_v1_bots_proto_msgTypes[13].OneofWrappers = []any{}
 	file_referee_v1_bots_proto_msgTypes[16].OneofWrappers = []any{}
 	file_referee_v1_bots_proto_msgTypes[17].OneofWrappers = []any{}
 	file_referee_v1_bots_proto_msgTypes[22].OneofWrappers = []any{}
-	file_referee_v1_bots_proto_msgTypes[24].OneofWrappers = []any{}
+	file_referee_v1_bots_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_referee_v1_bots_proto_rawDesc), len(file_referee_v1_bots_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   25,
+			NumEnums:      9,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

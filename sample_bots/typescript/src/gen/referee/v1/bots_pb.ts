@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file referee/v1/bots.proto.
  */
 export const file_referee_v1_bots: GenFile = /*@__PURE__*/
-  fileDesc("ChVyZWZlcmVlL3YxL2JvdHMucHJvdG8SCnJlZmVyZWUudjEivgEKC1BsYXlSZXF1ZXN0EiAKBWhlbGxvGAEgASgLMhEucmVmZXJlZS52MS5IZWxsbxIfCgVtb3ZlcxgCIAMoCzIQLnJlZmVyZWUudjEuTW92ZRIeCgRwb25nGAMgASgLMhAucmVmZXJlZS52MS5Qb25nEiYKCGNhcGFjaXR5GAQgASgLMhQucmVmZXJlZS52MS5DYXBhY2l0eRIkCgdnb29kYnllGAUgASgLMhMucmVmZXJlZS52MS5Hb29kYnllIp0BCgxQbGF5UmVzcG9uc2USJAoHd2VsY29tZRgBIAEoCzITLnJlZmVyZWUudjEuV2VsY29tZRIhCgZldmVudHMYAiADKAsyES5yZWZlcmVlLnYxLkV2ZW50Eh4KBHBpbmcYAyABKAsyEC5yZWZlcmVlLnYxLlBpbmcSJAoHY2xvc2luZxgEIAEoCzITLnJlZmVyZWUudjEuQ2xvc2luZyISCgRQaW5nEgoKAmlkGAEgASgNIhIKBFBvbmcSCgoCaWQYASABKA0irAEKBUhlbGxvEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SCwoDc2RrGAIgASgJEhkKDG1heF9zZXNzaW9ucxgDIAEoDUgAiAEBEi4KDGNhcGFiaWxpdGllcxgEIAEoCzIYLnJlZmVyZWUudjEuQ2FwYWJpbGl0aWVzEiAKBXdhbnRzGAUgASgLMhEucmVmZXJlZS52MS5XYW50c0IPCg1fbWF4X3Nlc3Npb25zIqgBCgxDYXBhYmlsaXRpZXMSKAoKdHVybl9raW5kcxgBIAMoDjIULnJlZmVyZWUudjEuVHVybktpbmQSFgoJbWF4X3NlYXRzGAIgASgNSACIAQESFgoJbWF4X3BhY2tzGAMgASgNSAGIAQESIgoIbWF4X2NhcmQYBCABKA4yEC5yZWZlcmVlLnYxLkNhcmRCDAoKX21heF9zZWF0c0IMCgpfbWF4X3BhY2tzIisKBVdhbnRzEhMKC2xlZ2FsX3BsYXlzGAEgASgIEg0KBWhhbmRzGAIgASgIIiAKCENhcGFjaXR5EhQKDG1heF9zZXNzaW9ucxgBIAEoDSIJCgdHb29kYnllIoIBCgdXZWxjb21lEgsKA2JvdBgBIAEoCRIUCgxtYXhfc2Vzc2lvbnMYAiABKA0SGQoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKA0SEgoKcmVmZXJlZV9pZBgEIAEoCRIlCghyZWZlcmVlcxgFIAMoCzITLnJlZmVyZWUudjEuUmVmZXJlZSImCgdSZWZlcmVlEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkidwoHQ2xvc2luZxIOCgZyZWFzb24YASABKAkSLgoLcmV0cnlfZGVsYXkYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoJZW5kX2RlbGF5GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIsQCCgVFdmVudBI1Cg9zZXNzaW9uX3N0YXJ0ZWQYASABKAsyGi5yZWZlcmVlLnYxLlNlc3Npb25TdGFydGVkSAASLwoMZGVhbF9zdGFydGVkGAIgASgLMhcucmVmZXJlZS52MS5EZWFsU3RhcnRlZEgAEiAKBHR1cm4YAyABKAsyEC5yZWZlcmVlLnYxLlR1cm5IABIrCgpkZWFsX2VuZGVkGAQgASgLMhUucmVmZXJlZS52MS5EZWFsRW5kZWRIABIxCg1zZXNzaW9uX2VuZGVkGAUgASgLMhgucmVmZXJlZS52MS5TZXNzaW9uRW5kZWRIABIiCgVmYXVsdBgGIAEoCzIRLnJlZmVyZWUudjEuRmF1bHRIABIkCgZub3RpY2UYByABKAsyEi5yZWZlcmVlLnYxLk5vdGljZUgAQgcKBWV2ZW50IpQCCg5TZXNzaW9uU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEhIKCnNlc3Npb25faWQYAiABKAkSEgoKdG91cm5hbWVudBgDIAEoCRIPCgdydWxlc2V0GAQgASgJEg0KBXNlYXRzGAUgAygJEhEKBHNlYXQYBiABKA1IAIgBARINCgVkZWFscxgHIAEoDRISCgpjb21taXRtZW50GAggASgJEg4KBnNjb3JlcxgJIAMoERIPCgdyZXN1bWVkGAogASgIEiIKBmxpbWl0cxgLIAEoCzISLnJlZmVyZWUudjEuTGltaXRzEg8KB2F0dGVtcHQYDCABKA0SFAoMZGVhbHNfZGlnZXN0GA0gASgJQgcKBV9zZWF0ItsBCgZMaW1pdHMSKwoIZGVjaXNpb24YASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SJwoEYmFuaxgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIsCglpbmNyZW1lbnQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SKQoGY3JlZGl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg4KBmZhdWx0cxgFIAEoDRISCgphc2tfZm9yY2VkGAYgASgIIsoBCgtEZWFsU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SHgoEaGFuZBgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGAQgAygNEg4KBmRlYWxlchgFIAEoDRIoCglkaXJlY3Rpb24YBiABKA4yFS5yZWZlcmVlLnYxLkRpcmVjdGlvbhINCgVzdG9jaxgHIAEoDRIfCgVzaG93bhgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCK1AQoGQWN0aW9uEgwKBHNlYXQYASABKA0SJAoEa2luZBgCIAEoDjIWLnJlZmVyZWUudjEuQWN0aW9uS2luZBIfCgVjYXJkcxgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBINCgVkcmF3bhgEIAEoDRIlCgtkcmF3bl9jYXJkcxgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgdwYXJ0bmVyGAYgASgNSACIAQFCCgoIX3BhcnRuZXIiqAMKBFR1cm4SDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIiCgRraW5kGAMgASgOMhQucmVmZXJlZS52MS5UdXJuS2luZBIjCgdhY3Rpb25zGAQgAygLMhIucmVmZXJlZS52MS5BY3Rpb24SIQoHdG9fYmVhdBgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIQCghjYW5fcGFzcxgGIAEoCBITCgtkZWNpc2lvbl9tcxgHIAEoDRIqCgtsZWdhbF9wbGF5cxgIIAMoCzIVLnJlZmVyZWUudjEuTGVnYWxQbGF5EiYKDG11c3RfaW5jbHVkZRgJIAEoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgxuZXh0X2hhc19vbmUYCiABKAgSFwoPdG9wX2NhcmRfYmFubmVkGAsgASgIEhQKB2JhbmtfbXMYDCABKA1IAIgBARIRCgljcmVkaXRfbXMYDSABKA0SHgoEaGFuZBgOIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGA8gAygNQgoKCF9iYW5rX21zIiwKCUxlZ2FsUGxheRIfCgVjYXJkcxgBIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCJaCgRNb3ZlEg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SHwoFY2FyZHMYAyADKA4yEC5yZWZlcmVlLnYxLkNhcmQSDgoGcGFzc2VzGAQgASgIIicKBEhhbmQSHwoFY2FyZHMYASADKA4yEC5yZWZlcmVlLnYxLkNhcmQi3wEKCURlYWxFbmRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SIwoHYWN0aW9ucxgDIAMoCzISLnJlZmVyZWUudjEuQWN0aW9uEiAKA2VuZBgEIAEoDjITLnJlZmVyZWUudjEuRGVhbEVuZBIfCgVoYW5kcxgFIAMoCzIQLnJlZmVyZWUudjEuSGFuZBIeCgRsZWZ0GAYgAygLMhAucmVmZXJlZS52MS5IYW5kEgsKA291dBgHIAMoDRIOCgZwb2ludHMYCCADKBESDgoGc2NvcmVzGAkgAygRIsoBCgxTZXNzaW9uRW5kZWQSDwoHc2Vzc2lvbhgBIAEoDRIOCgZzY29yZXMYAiADKBESJgoGcmVhc29uGAMgASgOMhYucmVmZXJlZS52MS5TZXNzaW9uRW5kEhkKDGZvcmZlaXRlZF9ieRgEIAEoDUgAiAEBEg4KBmZhdWx0cxgFIAMoDRIOCgZkaWdlc3QYBiABKAkSEQoJc2lnbmF0dXJlGAcgASgJEhIKCnB1YmxpY19rZXkYCCABKAlCDwoNX2ZvcmZlaXRlZF9ieSKUAgoFRmF1bHQSDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIjCgRraW5kGAMgASgOMhUucmVmZXJlZS52MS5GYXVsdEtpbmQSDgoGcmVhc29uGAQgASgJEh4KBGhhbmQYBSADKA4yEC5yZWZlcmVlLnYxLkNhcmQSIQoHdG9fYmVhdBgGIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIiCghhbnN3ZXJlZBgHIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBInCg1kZWZhdWx0X2NhcmRzGAggAygOMhAucmVmZXJlZS52MS5DYXJkEg4KBmZhdWx0cxgJIAEoDRITCgtmYXVsdF9saW1pdBgKIAEoDSKCAQoGTm90aWNlEiQKBGNvZGUYASABKA4yFi5yZWZlcmVlLnYxLk5vdGljZUNvZGUSDAoEdGV4dBgCIAEoCRIUCgdzZXNzaW9uGAMgASgNSACIAQESFQoIc2VxdWVuY2UYBCABKA1IAYgBAUIKCghfc2Vzc2lvbkILCglfc2VxdWVuY2UqXAoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhcKE0RJUkVDVElPTl9DTE9DS1dJU0UQARIbChdESVJFQ1RJT05fQU5USUNMT0NLV0lTRRACKoUBCgpBY3Rpb25LaW5kEhsKF0FDVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQQUNUSU9OX0tJTkRfUExBWRABEhQKEEFDVElPTl9LSU5EX1BBU1MQAhIUChBBQ1RJT05fS0lORF9CT01CEAMSGAoUQUNUSU9OX0tJTkRfRVhDSEFOR0UQBCp9CghUdXJuS2luZBIZChVUVVJOX0tJTkRfVU5TUEVDSUZJRUQQABISCg5UVVJOX0tJTkRfUExBWRABEhYKElRVUk5fS0lORF9FWENIQU5HRRACEhYKElRVUk5fS0lORF9CRUFUX09XThADEhIKDlRVUk5fS0lORF9CT01CEAQqfAoHRGVhbEVuZBIYChRERUFMX0VORF9VTlNQRUNJRklFRBAAEhAKDERFQUxfRU5EX09VVBABEhMKD0RFQUxfRU5EX0RSQUdPThACEhoKFkRFQUxfRU5EX0xBU1RfVE9QX0NBUkQQAxIUChBERUFMX0VORF9GT1JGRUlUEAQqcAoKU2Vzc2lvbkVuZBIbChdTRVNTSU9OX0VORF9VTlNQRUNJRklFRBAAEhYKElNFU1NJT05fRU5EX1BMQVlFRBABEhcKE1NFU1NJT05fRU5EX0ZPUkZFSVQQAhIUChBTRVNTSU9OX0VORF9WT0lEEAMquAEKCUZhdWx0S2luZBIaChZGQVVMVF9LSU5EX1VOU1BFQ0lGSUVEEAASFgoSRkFVTFRfS0lORF9JTExFR0FMEAESFgoSRkFVTFRfS0lORF9USU1FT1VUEAISGAoURkFVTFRfS0lORF9NQUxGT1JNRUQQAxIZChVGQVVMVF9LSU5EX0RJU0NPTk5FQ1QQBBIUChBGQVVMVF9LSU5EX1NUQUxMEAUSFAoQRkFVTFRfS0lORF9GTE9PRBAGKtsBCgpOb3RpY2VDb2RlEhsKF05PVElDRV9DT0RFX1VOU1BFQ0lGSUVEEAASGgoWTk9USUNFX0NPREVfU1RBTEVfTU9WRRABEh8KG05PVElDRV9DT0RFX1VOS05PV05fU0VTU0lPThACEhoKFk5PVElDRV9DT0RFX1VORVhQRUNURUQQAxIaChZOT1RJQ0VfQ09ERV9OT1RfU0VBVEVEEAQSHQoZTk9USUNFX0NPREVfUkVQRUFURURfTU9WRRAFEhwKGE5PVElDRV9DT0RFX1VOS05PV05fVFVSThAGMksKCkJvdFNlcnZpY2USPQoEUGxheRIXLnJlZmVyZWUudjEuUGxheVJlcXVlc3QaGC5yZWZlcmVlLnYxLlBsYXlSZXNwb25zZSgBMAFiBnByb3RvMw", [file_google_protobuf_duration, file_referee_v1_cards]);
+  fileDesc("ChVyZWZlcmVlL3YxL2JvdHMucHJvdG8SCnJlZmVyZWUudjEivgEKC1BsYXlSZXF1ZXN0EiAKBWhlbGxvGAEgASgLMhEucmVmZXJlZS52MS5IZWxsbxIfCgVtb3ZlcxgCIAMoCzIQLnJlZmVyZWUudjEuTW92ZRIeCgRwb25nGAMgASgLMhAucmVmZXJlZS52MS5Qb25nEiYKCGNhcGFjaXR5GAQgASgLMhQucmVmZXJlZS52MS5DYXBhY2l0eRIkCgdnb29kYnllGAUgASgLMhMucmVmZXJlZS52MS5Hb29kYnllIp0BCgxQbGF5UmVzcG9uc2USJAoHd2VsY29tZRgBIAEoCzITLnJlZmVyZWUudjEuV2VsY29tZRIhCgZldmVudHMYAiADKAsyES5yZWZlcmVlLnYxLkV2ZW50Eh4KBHBpbmcYAyABKAsyEC5yZWZlcmVlLnYxLlBpbmcSJAoHY2xvc2luZxgEIAEoCzITLnJlZmVyZWUudjEuQ2xvc2luZyISCgRQaW5nEgoKAmlkGAEgASgNIhIKBFBvbmcSCgoCaWQYASABKA0irAEKBUhlbGxvEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SCwoDc2RrGAIgASgJEhkKDG1heF9zZXNzaW9ucxgDIAEoDUgAiAEBEi4KDGNhcGFiaWxpdGllcxgEIAEoCzIYLnJlZmVyZWUudjEuQ2FwYWJpbGl0aWVzEiAKBXdhbnRzGAUgASgLMhEucmVmZXJlZS52MS5XYW50c0IPCg1fbWF4X3Nlc3Npb25zIqgBCgxDYXBhYmlsaXRpZXMSKAoKdHVybl9raW5kcxgBIAMoDjIULnJlZmVyZWUudjEuVHVybktpbmQSFgoJbWF4X3NlYXRzGAIgASgNSACIAQESFgoJbWF4X3BhY2tzGAMgASgNSAGIAQESIgoIbWF4X2NhcmQYBCABKA4yEC5yZWZlcmVlLnYxLkNhcmRCDAoKX21heF9zZWF0c0IMCgpfbWF4X3BhY2tzIisKBVdhbnRzEhMKC2xlZ2FsX3BsYXlzGAEgASgIEg0KBWhhbmRzGAIgASgIIiAKCENhcGFjaXR5EhQKDG1heF9zZXNzaW9ucxgBIAEoDSIJCgdHb29kYnllIoIBCgdXZWxjb21lEgsKA2JvdBgBIAEoCRIUCgxtYXhfc2Vzc2lvbnMYAiABKA0SGQoRbWF4X21lc3NhZ2VfYnl0ZXMYAyABKA0SEgoKcmVmZXJlZV9pZBgEIAEoCRIlCghyZWZlcmVlcxgFIAMoCzITLnJlZmVyZWUudjEuUmVmZXJlZSImCgdSZWZlcmVlEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkidwoHQ2xvc2luZxIOCgZyZWFzb24YASABKAkSLgoLcmV0cnlfZGVsYXkYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLAoJZW5kX2RlbGF5GAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIvkCCgVFdmVudBI1Cg9zZXNzaW9uX3N0YXJ0ZWQYASABKAsyGi5yZWZlcmVlLnYxLlNlc3Npb25TdGFydGVkSAASLwoMZGVhbF9zdGFydGVkGAIgASgLMhcucmVmZXJlZS52MS5EZWFsU3RhcnRlZEgAEiAKBHR1cm4YAyABKAsyEC5yZWZlcmVlLnYxLlR1cm5IABIrCgpkZWFsX2VuZGVkGAQgASgLMhUucmVmZXJlZS52MS5EZWFsRW5kZWRIABIxCg1zZXNzaW9uX2VuZGVkGAUgASgLMhgucmVmZXJlZS52MS5TZXNzaW9uRW5kZWRIABIiCgVmYXVsdBgGIAEoCzIRLnJlZmVyZWUudjEuRmF1bHRIABIkCgZub3RpY2UYByABKAsyEi5yZWZlcmVlLnYxLk5vdGljZUgAEjMKDnNlYXRfZm9yZmVpdGVkGAggASgLMhkucmVmZXJlZS52MS5TZWF0Rm9yZmVpdGVkSABCBwoFZXZlbnQilAIKDlNlc3Npb25TdGFydGVkEg8KB3Nlc3Npb24YASABKA0SEgoKc2Vzc2lvbl9pZBgCIAEoCRISCgp0b3VybmFtZW50GAMgASgJEg8KB3J1bGVzZXQYBCABKAkSDQoFc2VhdHMYBSADKAkSEQoEc2VhdBgGIAEoDUgAiAEBEg0KBWRlYWxzGAcgASgNEhIKCmNvbW1pdG1lbnQYCCABKAkSDgoGc2NvcmVzGAkgAygREg8KB3Jlc3VtZWQYCiABKAgSIgoGbGltaXRzGAsgASgLMhIucmVmZXJlZS52MS5MaW1pdHMSDwoHYXR0ZW1wdBgMIAEoDRIUCgxkZWFsc19kaWdlc3QYDSABKAlCBwoFX3NlYXQihgIKBkxpbWl0cxIrCghkZWNpc2lvbhgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhInCgRiYW5rGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEiwKCWluY3JlbWVudBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIpCgZjcmVkaXQYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SDgoGZmF1bHRzGAUgASgNEhIKCmFza19mb3JjZWQYBiABKAgSKQoKb25fZm9yZmVpdBgHIAEoDjIVLnJlZmVyZWUudjEuT25Gb3JmZWl0IsoBCgtEZWFsU3RhcnRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SHgoEaGFuZBgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGAQgAygNEg4KBmRlYWxlchgFIAEoDRIoCglkaXJlY3Rpb24YBiABKA4yFS5yZWZlcmVlLnYxLkRpcmVjdGlvbhINCgVzdG9jaxgHIAEoDRIfCgVzaG93bhgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCK1AQoGQWN0aW9uEgwKBHNlYXQYASABKA0SJAoEa2luZBgCIAEoDjIWLnJlZmVyZWUudjEuQWN0aW9uS2luZBIfCgVjYXJkcxgDIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBINCgVkcmF3bhgEIAEoDRIlCgtkcmF3bl9jYXJkcxgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgdwYXJ0bmVyGAYgASgNSACIAQFCCgoIX3BhcnRuZXIiqAMKBFR1cm4SDwoHc2Vzc2lvbhgBIAEoDRIQCghzZXF1ZW5jZRgCIAEoDRIiCgRraW5kGAMgASgOMhQucmVmZXJlZS52MS5UdXJuS2luZBIjCgdhY3Rpb25zGAQgAygLMhIucmVmZXJlZS52MS5BY3Rpb24SIQoHdG9fYmVhdBgFIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIQCghjYW5fcGFzcxgGIAEoCBITCgtkZWNpc2lvbl9tcxgHIAEoDRIqCgtsZWdhbF9wbGF5cxgIIAMoCzIVLnJlZmVyZWUudjEuTGVnYWxQbGF5EiYKDG11c3RfaW5jbHVkZRgJIAEoDjIQLnJlZmVyZWUudjEuQ2FyZBIUCgxuZXh0X2hhc19vbmUYCiABKAgSFwoPdG9wX2NhcmRfYmFubmVkGAsgASgIEhQKB2JhbmtfbXMYDCABKA1IAIgBARIRCgljcmVkaXRfbXMYDSABKA0SHgoEaGFuZBgOIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBISCgpoYW5kX3NpemVzGA8gAygNQgoKCF9iYW5rX21zIiwKCUxlZ2FsUGxheRIfCgVjYXJkcxgBIAMoDjIQLnJlZmVyZWUudjEuQ2FyZCJaCgRNb3ZlEg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SHwoFY2FyZHMYAyADKA4yEC5yZWZlcmVlLnYxLkNhcmQSDgoGcGFzc2VzGAQgASgIIicKBEhhbmQSHwoFY2FyZHMYASADKA4yEC5yZWZlcmVlLnYxLkNhcmQi3wEKCURlYWxFbmRlZBIPCgdzZXNzaW9uGAEgASgNEgwKBGRlYWwYAiABKA0SIwoHYWN0aW9ucxgDIAMoCzISLnJlZmVyZWUudjEuQWN0aW9uEiAKA2VuZBgEIAEoDjITLnJlZmVyZWUudjEuRGVhbEVuZBIfCgVoYW5kcxgFIAMoCzIQLnJlZmVyZWUudjEuSGFuZBIeCgRsZWZ0GAYgAygLMhAucmVmZXJlZS52MS5IYW5kEgsKA291dBgHIAMoDRIOCgZwb2ludHMYCCADKBESDgoGc2NvcmVzGAkgAygRItwBCgxTZXNzaW9uRW5kZWQSDwoHc2Vzc2lvbhgBIAEoDRIOCgZzY29yZXMYAiADKBESJgoGcmVhc29uGAMgASgOMhYucmVmZXJlZS52MS5TZXNzaW9uRW5kEhkKDGZvcmZlaXRlZF9ieRgEIAEoDUgAiAEBEg4KBmZhdWx0cxgFIAMoDRIOCgZkaWdlc3QYBiABKAkSEQoJc2lnbmF0dXJlGAcgASgJEhIKCnB1YmxpY19rZXkYCCABKAkSEAoIZm9yZmVpdHMYCSADKA1CDwoNX2ZvcmZlaXRlZF9ieSJZCg1TZWF0Rm9yZmVpdGVkEg8KB3Nlc3Npb24YASABKA0SDAoEc2VhdBgCIAEoDRIpCgZyZWFzb24YAyABKA4yGS5yZWZlcmVlLnYxLkZvcmZlaXRSZWFzb24ilAIKBUZhdWx0Eg8KB3Nlc3Npb24YASABKA0SEAoIc2VxdWVuY2UYAiABKA0SIwoEa2luZBgDIAEoDjIVLnJlZmVyZWUudjEuRmF1bHRLaW5kEg4KBnJlYXNvbhgEIAEoCRIeCgRoYW5kGAUgAygOMhAucmVmZXJlZS52MS5DYXJkEiEKB3RvX2JlYXQYBiADKA4yEC5yZWZlcmVlLnYxLkNhcmQSIgoIYW5zd2VyZWQYByADKA4yEC5yZWZlcmVlLnYxLkNhcmQSJwoNZGVmYXVsdF9jYXJkcxgIIAMoDjIQLnJlZmVyZWUudjEuQ2FyZBIOCgZmYXVsdHMYCSABKA0SEwoLZmF1bHRfbGltaXQYCiABKA0iggEKBk5vdGljZRIkCgRjb2RlGAEgASgOMhYucmVmZXJlZS52MS5Ob3RpY2VDb2RlEgwKBHRleHQYAiABKAkSFAoHc2Vzc2lvbhgDIAEoDUgAiAEBEhUKCHNlcXVlbmNlGAQgASgNSAGIAQFCCgoIX3Nlc3Npb25CCwoJX3NlcXVlbmNlKnsKCU9uRm9yZmVpdBIaChZPTl9GT1JGRUlUX1VOU1BFQ0lGSUVEEAASHQoZT05fRk9SRkVJVF9ERUZBVUxUX0FDVElPThABEhcKE09OX0ZPUkZFSVRfU1RBTkRfSU4QAhIaChZPTl9GT1JGRUlUX0VORF9TRVNTSU9OEAMqXAoJRGlyZWN0aW9uEhkKFURJUkVDVElPTl9VTlNQRUNJRklFRBAAEhcKE0RJUkVDVElPTl9DTE9DS1dJU0UQARIbChdESVJFQ1RJT05fQU5USUNMT0NLV0lTRRACKoUBCgpBY3Rpb25LaW5kEhsKF0FDVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASFAoQQUNUSU9OX0tJTkRfUExBWRABEhQKEEFDVElPTl9LSU5EX1BBU1MQAhIUChBBQ1RJT05fS0lORF9CT01CEAMSGAoUQUNUSU9OX0tJTkRfRVhDSEFOR0UQBCp9CghUdXJuS2luZBIZChVUVVJOX0tJTkRfVU5TUEVDSUZJRUQQABISCg5UVVJOX0tJTkRfUExBWRABEhYKElRVUk5fS0lORF9FWENIQU5HRRACEhYKElRVUk5fS0lORF9CRUFUX09XThADEhIKDlRVUk5fS0lORF9CT01CEAQqfAoHRGVhbEVuZBIYChRERUFMX0VORF9VTlNQRUNJRklFRBAAEhAKDERFQUxfRU5EX09VVBABEhMKD0RFQUxfRU5EX0RSQUdPThACEhoKFkRFQUxfRU5EX0xBU1RfVE9QX0NBUkQQAxIUChBERUFMX0VORF9GT1JGRUlUEAQqZQoNRm9yZmVpdFJlYXNvbhIeChpGT1JGRUlUX1JFQVNPTl9VTlNQRUNJRklFRBAAEhkKFUZPUkZFSVRfUkVBU09OX0FCU0VOVBABEhkKFUZPUkZFSVRfUkVBU09OX0ZBVUxUUxACKnAKClNlc3Npb25FbmQSGwoXU0VTU0lPTl9FTkRfVU5TUEVDSUZJRUQQABIWChJTRVNTSU9OX0VORF9QTEFZRUQQARIXChNTRVNTSU9OX0VORF9GT1JGRUlUEAISFAoQU0VTU0lPTl9FTkRfVk9JRBADKrgBCglGYXVsdEtpbmQSGgoWRkFVTFRfS0lORF9VTlNQRUNJRklFRBAAEhYKEkZBVUxUX0tJTkRfSUxMRUdBTBABEhYKEkZBVUxUX0tJTkRfVElNRU9VVBACEhgKFEZBVUxUX0tJTkRfTUFMRk9STUVEEAMSGQoVRkFVTFRfS0lORF9ESVNDT05ORUNUEAQSFAoQRkFVTFRfS0lORF9TVEFMTBAFEhQKEEZBVUxUX0tJTkRfRkxPT0QQBirbAQoKTm90aWNlQ29kZRIbChdOT1RJQ0VfQ09ERV9VTlNQRUNJRklFRBAAEhoKFk5PVElDRV9DT0RFX1NUQUxFX01PVkUQARIfChtOT1RJQ0VfQ09ERV9VTktOT1dOX1NFU1NJT04QAhIaChZOT1RJQ0VfQ09ERV9VTkVYUEVDVEVEEAMSGgoWTk9USUNFX0NPREVfTk9UX1NFQVRFRBAEEh0KGU5PVElDRV9DT0RFX1JFUEVBVEVEX01PVkUQBRIcChhOT1RJQ0VfQ09ERV9VTktOT1dOX1RVUk4QBjJLCgpCb3RTZXJ2aWNlEj0KBFBsYXkSFy5yZWZlcmVlLnYxLlBsYXlSZXF1ZXN0GhgucmVmZXJlZS52MS5QbGF5UmVzcG9uc2UoATABYgZwcm90bzM", [file_google_protobuf_duration, file_referee_v1_cards]);
 
 /**
  * PlayRequest is what a bot sends: first a hello, then batches of moves, at the end a goodbye.
@@ -495,6 +495,14 @@ export type Event = Message<"referee.v1.Event"> & {
      */
     value: Notice;
     case: "notice";
+  } | {
+    /**
+     * seat_forfeited tells that a bot forfeited the session, which goes on without it. Since 0.1.
+     *
+     * @generated from field: referee.v1.SeatForfeited seat_forfeited = 8;
+     */
+    value: SeatForfeited;
+    case: "seatForfeited";
   } | { case: undefined; value?: undefined };
 };
 
@@ -663,6 +671,13 @@ export type Limits = Message<"referee.v1.Limits"> & {
    * @generated from field: bool ask_forced = 6;
    */
   askForced: boolean;
+
+  /**
+   * on_forfeit is what happens to the session when a bot forfeits it. Since 0.1.
+   *
+   * @generated from field: referee.v1.OnForfeit on_forfeit = 7;
+   */
+  onForfeit: OnForfeit;
 };
 
 /**
@@ -1113,7 +1128,7 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
   reason: SessionEnd;
 
   /**
-   * forfeited_by is the seat that forfeited; absent where none did.
+   * forfeited_by is the seat whose forfeit ended the session; absent where none did.
    *
    * @generated from field: optional uint32 forfeited_by = 4;
    */
@@ -1148,6 +1163,14 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
    * @generated from field: string public_key = 8;
    */
   publicKey: string;
+
+  /**
+   * forfeits lists the seats whose bots forfeited the session, in order: the one that ended it and those that were played
+   * for. Since 0.1.
+   *
+   * @generated from field: repeated uint32 forfeits = 9;
+   */
+  forfeits: number[];
 };
 
 /**
@@ -1156,6 +1179,44 @@ export type SessionEnded = Message<"referee.v1.SessionEnded"> & {
  */
 export const SessionEndedSchema: GenMessage<SessionEnded> = /*@__PURE__*/
   messageDesc(file_referee_v1_bots, 22);
+
+/**
+ * SeatForfeited tells that a bot forfeited a session that goes on. From then on the referee plays for its seat as
+ * limits.on_forfeit says, and its actions arrive like those of other seats. The bot itself is told, too, and is asked
+ * nothing more in this session. It is repeated after a session_started that is resumed.
+ * Since 0.1.
+ *
+ * @generated from message referee.v1.SeatForfeited
+ */
+export type SeatForfeited = Message<"referee.v1.SeatForfeited"> & {
+  /**
+   * session is the session's handle. Since 0.1.
+   *
+   * @generated from field: uint32 session = 1;
+   */
+  session: number;
+
+  /**
+   * seat is whose bot it was. Since 0.1.
+   *
+   * @generated from field: uint32 seat = 2;
+   */
+  seat: number;
+
+  /**
+   * reason says why. Since 0.1.
+   *
+   * @generated from field: referee.v1.ForfeitReason reason = 3;
+   */
+  reason: ForfeitReason;
+};
+
+/**
+ * Describes the message referee.v1.SeatForfeited.
+ * Use `create(SeatForfeitedSchema)` to create a new message.
+ */
+export const SeatForfeitedSchema: GenMessage<SeatForfeited> = /*@__PURE__*/
+  messageDesc(file_referee_v1_bots, 23);
 
 /**
  * Fault tells the bot that the referee acted for it.
@@ -1239,7 +1300,7 @@ export type Fault = Message<"referee.v1.Fault"> & {
  * Use `create(FaultSchema)` to create a new message.
  */
 export const FaultSchema: GenMessage<Fault> = /*@__PURE__*/
-  messageDesc(file_referee_v1_bots, 23);
+  messageDesc(file_referee_v1_bots, 24);
 
 /**
  * Notice reports something that has no consequence.
@@ -1281,7 +1342,50 @@ export type Notice = Message<"referee.v1.Notice"> & {
  * Use `create(NoticeSchema)` to create a new message.
  */
 export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
-  messageDesc(file_referee_v1_bots, 24);
+  messageDesc(file_referee_v1_bots, 25);
+
+/**
+ * OnForfeit says what happens to a session when a bot forfeits it. If all its bots do, it ends in any case.
+ * Since 0.1.
+ *
+ * @generated from enum referee.v1.OnForfeit
+ */
+export enum OnForfeit {
+  /**
+   * ON_FORFEIT_UNSPECIFIED is never sent. Since 0.1.
+   *
+   * @generated from enum value: ON_FORFEIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * ON_FORFEIT_DEFAULT_ACTION: it goes on, and the seat is played for by the default action. Since 0.1.
+   *
+   * @generated from enum value: ON_FORFEIT_DEFAULT_ACTION = 1;
+   */
+  DEFAULT_ACTION = 1,
+
+  /**
+   * ON_FORFEIT_STAND_IN: it goes on, and the seat is played for by the stand-in, which makes the weakest legal play.
+   * Since 0.1.
+   *
+   * @generated from enum value: ON_FORFEIT_STAND_IN = 2;
+   */
+  STAND_IN = 2,
+
+  /**
+   * ON_FORFEIT_END_SESSION: it ends. Since 0.1.
+   *
+   * @generated from enum value: ON_FORFEIT_END_SESSION = 3;
+   */
+  END_SESSION = 3,
+}
+
+/**
+ * Describes the enum referee.v1.OnForfeit.
+ */
+export const OnForfeitSchema: GenEnum<OnForfeit> = /*@__PURE__*/
+  enumDesc(file_referee_v1_bots, 0);
 
 /**
  * Direction is the order of play.
@@ -1315,7 +1419,7 @@ export enum Direction {
  * Describes the enum referee.v1.Direction.
  */
 export const DirectionSchema: GenEnum<Direction> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 0);
+  enumDesc(file_referee_v1_bots, 1);
 
 /**
  * ActionKind says what an action is.
@@ -1365,7 +1469,7 @@ export enum ActionKind {
  * Describes the enum referee.v1.ActionKind.
  */
 export const ActionKindSchema: GenEnum<ActionKind> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 1);
+  enumDesc(file_referee_v1_bots, 2);
 
 /**
  * TurnKind says what a turn asks for.
@@ -1415,7 +1519,7 @@ export enum TurnKind {
  * Describes the enum referee.v1.TurnKind.
  */
 export const TurnKindSchema: GenEnum<TurnKind> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 2);
+  enumDesc(file_referee_v1_bots, 3);
 
 /**
  * DealEnd says how a deal ended.
@@ -1463,7 +1567,41 @@ export enum DealEnd {
  * Describes the enum referee.v1.DealEnd.
  */
 export const DealEndSchema: GenEnum<DealEnd> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 3);
+  enumDesc(file_referee_v1_bots, 4);
+
+/**
+ * ForfeitReason says why a bot forfeited a session. Since 0.1.
+ *
+ * @generated from enum referee.v1.ForfeitReason
+ */
+export enum ForfeitReason {
+  /**
+   * FORFEIT_REASON_UNSPECIFIED is never sent. Since 0.1.
+   *
+   * @generated from enum value: FORFEIT_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * FORFEIT_REASON_ABSENT: it could not be given the session when it began. Since 0.1.
+   *
+   * @generated from enum value: FORFEIT_REASON_ABSENT = 1;
+   */
+  ABSENT = 1,
+
+  /**
+   * FORFEIT_REASON_FAULTS: it reached the limit of faults. Since 0.1.
+   *
+   * @generated from enum value: FORFEIT_REASON_FAULTS = 2;
+   */
+  FAULTS = 2,
+}
+
+/**
+ * Describes the enum referee.v1.ForfeitReason.
+ */
+export const ForfeitReasonSchema: GenEnum<ForfeitReason> = /*@__PURE__*/
+  enumDesc(file_referee_v1_bots, 5);
 
 /**
  * SessionEnd says why a session ended.
@@ -1486,7 +1624,8 @@ export enum SessionEnd {
   PLAYED = 1,
 
   /**
-   * SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started.
+   * SESSION_END_FORFEIT: a seat had too many faults, or was absent when its match started, and the session did not go
+   * on without it; or the time of the match was up.
    *
    * @generated from enum value: SESSION_END_FORFEIT = 2;
    */
@@ -1504,7 +1643,7 @@ export enum SessionEnd {
  * Describes the enum referee.v1.SessionEnd.
  */
 export const SessionEndSchema: GenEnum<SessionEnd> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 4);
+  enumDesc(file_referee_v1_bots, 6);
 
 /**
  * FaultKind says what a bot did wrong.
@@ -1566,7 +1705,7 @@ export enum FaultKind {
  * Describes the enum referee.v1.FaultKind.
  */
 export const FaultKindSchema: GenEnum<FaultKind> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 5);
+  enumDesc(file_referee_v1_bots, 7);
 
 /**
  * NoticeCode says what a notice is about.
@@ -1629,7 +1768,7 @@ export enum NoticeCode {
  * Describes the enum referee.v1.NoticeCode.
  */
 export const NoticeCodeSchema: GenEnum<NoticeCode> = /*@__PURE__*/
-  enumDesc(file_referee_v1_bots, 6);
+  enumDesc(file_referee_v1_bots, 8);
 
 /**
  * BotService is for bots. The metadata of a call contain "authorization: Bearer …" with the token that the bot version

@@ -1,0 +1,57 @@
+"""What is done in the place of bots that forfeited a session which goes on without them."""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+from referee.deals.action import Stage
+from referee.deals.deal import Deal
+
+OnForfeit: TypeAlias = Literal["default_action", "stand_in", "end_session"]
+"""What happens to a session when one of its bots forfeits it: its seat is played for by the default action or
+by the stand-in, or the session ends."""
+
+
+class Forfeit(NamedTuple):
+    """A seat whose bot has forfeited the session, and that is played for from then on."""
+
+    seat: int
+    deal: int
+    """The deal of the session in which it forfeited, from 1."""
+    action: int
+    """How many actions that deal had before."""
+    why: Literal["absent", "faults"]
+
+
+def substitute(deal: Deal, seat: int, by: OnForfeit) -> int:
+    """Return the mask of what is done for ``seat``, which owes a decision; 0 for a pass.
+
+    The stand-in makes the weakest legal play (by group, then strength, then cards), and passes if there is
+    none. Out of turn it does not bomb, and in an exchange it returns the lowest card: the default actions.
+    """
+    if by == "stand_in" and deal.stage in (Stage.PLAY, Stage.BEAT_OWN):
+        legal = deal.legal(seat)
+        return legal[0] & deal.rules.full if legal else 0
+    return deal.default(seat)
+
+
+class Substitutes:
+    """Acts for the seats of a session that have no bot any more, and for those that are forced."""
+
+    __slots__ = ("_by", "_forced", "_seats")
+
+    def __init__(self, seats: Iterable[int], by: OnForfeit, *, forced: bool) -> None:
+        """Act for ``seats``; ``forced`` is whether a forced action is also done for the others."""
+        self._seats = frozenset(seats)
+        self._by: OnForfeit = by
+        self._forced = forced
+
+    def __call__(self, deal: Deal) -> None:
+        """Act until a seat with a bot has a choice or the deal is over."""
+        while True:
+            if self._forced:
+                deal.act_for_forced()
+            seats = [seat for seat in deal.asked() if seat in self._seats]
+            if not seats:
+                return
+            for seat in seats:
+                deal.act(seat, substitute(deal, seat, self._by))
