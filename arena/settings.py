@@ -435,7 +435,9 @@ def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     try:
         return Settings(**(overrides or {}))  # type: ignore[arg-type]
     except ValidationError as error:
-        (name, reason), *others = map(_problem, error.errors())
+        # What follows from a wrong setting is wrong for the same reason, and is not told again.
+        found = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
+        (name, reason), *others = reversed(found.values())
         raise SettingsError(name, reason, *(one.within("setting ") for one in others)) from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None

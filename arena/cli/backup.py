@@ -6,28 +6,40 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import settings_of
-from arena.cli.output import say
+from arena.cli.output import AsJson, print_json, say
 from arena.migrations import HEAD
 from arena.operations import backups
 
 
-def backup(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The file to write.")]) -> None:
+def backup(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    as_json: AsJson = False,
+) -> None:
     """Write the database to a file; the arena may be running.
 
     It holds the seeds of tournaments that have not ended, so it is as secret as the arena. For PostgreSQL use
     pg_dump.
     """
     revision = backups.backup(settings_of(ctx), file)
-    say(f"{file} holds the database, schema {revision}")
+    if as_json:
+        print_json({"file": str(file), "schema": revision})
+    else:
+        say(f"{file} holds the database, schema {revision}")
 
 
-def restore(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The backup.")]) -> None:
+def restore(
+    ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The backup.")], as_json: AsJson = False
+) -> None:
     """Replace the database with a backup; its contents are lost. Stop everything first.
 
     The backup is checked first, and nothing is changed if it is damaged or something has the database open.
     """
     settings = settings_of(ctx)
     revision = backups.restore(settings, file)
+    if as_json:
+        print_json({"file": str(file), "schema": revision})
+        return
     say(f"{settings.shown()['database_url']} is as it was backed up, schema {revision}")
     if revision != HEAD:
         say(f"schema {HEAD} is needed; run: arena migrate")

@@ -35,5 +35,5 @@ def print_deals_whole(deals: Sequence[BotDeal]) -> None:
 def print_deals_json(deals: Sequence[BotDeal]) -> None:
     """Print deals for scripts, oldest first, one JSON object a line."""
     for deal in deals:
-        values = {"bot": deal.bot, "session": deal.session_id, "seat": deal.seat, "at": deal.at}
+        values = {"bot": deal.bot, "session_id": deal.session_id, "seat": deal.seat, "at": deal.at}
         print_json_line(values | {"points": deal.points, "lost": deal.lost, "record": deal.record})

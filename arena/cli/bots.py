@@ -22,7 +22,19 @@ from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import MOST, AsJson, ExpiresIn, console, moment, print_json, say, show, token_text, warn
+from arena.cli.output import (
+    MOST,
+    AsJson,
+    ExpiresIn,
+    console,
+    moment,
+    print_json,
+    renamed,
+    say,
+    show,
+    token_text,
+    warn,
+)
 from arena.cli.tokenfiles import token_file, token_files
 from arena.errors import SpecError
 from arena.matches.connected import connected_bots
@@ -89,7 +101,7 @@ def register(
         actor, now = actor_at_terminal(), utc_now()
         registered = versions.register_version(storage, actor, bot, now, language, expires_in)
     if as_json:
-        print_json(registered)
+        print_json(renamed(registered, name="bot"))
     else:
         say(f"{registered.name} is registered. Its token, which cannot be shown again:", registered.token)
 
@@ -100,7 +112,7 @@ def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -
         registered = bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep)
     files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
     if as_json:
-        print_json(files)
+        print_json({"bots": files})
     else:
         rows = [tuple(one.values()) for one in files]
         show(["bot version", "its token is in"], rows, "no bots")
@@ -125,7 +137,7 @@ def list_(
     with storage_of(ctx) as storage:
         listed = versions.list_versions(storage, owner)
     if as_json:
-        print_json(listed)
+        print_json({"bots": [renamed(one, name="bot") for one in listed]})
     else:
         rows = [
             (
@@ -146,7 +158,7 @@ def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool) -> Non
         found, silent = connected_bots(storage, asker(settings_of(ctx)), owner)
     warn(*silent)
     if as_json:
-        print_json(found)
+        print_json({"bots": found})
         return
     rows = [
         (one.bot, one.referee, one.sessions, one.max_sessions, "; ".join(one.bounds) or "everything")
@@ -169,7 +181,7 @@ def revoke(
         confirm(f"Revoke the token of {version} for good", yes)
         revoked = versions.revoke_version(storage, actor_at_terminal(), version, utc_now())
     if as_json:
-        print_json(revoked)
+        print_json(renamed(revoked, name="bot"))
     else:
         say(f"the token of {revoked.name} is revoked")
 
@@ -185,7 +197,7 @@ def rotate(
     with storage_of(ctx) as storage:
         rotated = versions.rotate_version(storage, actor_at_terminal(), name, utc_now(), expires_in)
     if as_json:
-        print_json(rotated)
+        print_json(renamed(rotated, name="bot"))
     else:
         say(f"{rotated.name} has a new token, which cannot be shown again:", rotated.token)
 

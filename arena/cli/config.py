@@ -12,7 +12,7 @@ def config(ctx: typer.Context, as_json: AsJson = False) -> None:
     """Show the settings; secrets are hidden."""
     shown = settings_of(ctx).shown()
     if as_json:
-        print_json(shown)
+        print_json({"settings": shown})
     else:
         rows = [(name, text, f"{PREFIX}{name.upper()}") for name, text in shown.items()]
         console().print(table(["setting", "value", "variable"], rows))

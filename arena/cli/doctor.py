@@ -19,7 +19,7 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
     given: Given = ctx.obj
     findings = examine({} if given.data is None else {"data": given.data}, utc_now)
     if as_json:
-        print_json(findings)
+        print_json({"findings": findings})
     else:
         say(*map(_line, findings))
     if any(finding.level is Level.FAIL for finding in findings):

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
-from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, say, show
+from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, renamed, say, show
 from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
@@ -97,7 +97,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         found = overview.list_leagues(storage)
     if as_json:
-        print_json(found)
+        print_json({"leagues": [renamed(one, name="league") for one in found]})
         return
     rows = [
         (one.name, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)
@@ -122,7 +122,7 @@ def show_(
     with storage_of(ctx) as storage:
         found = overview.show(storage, name, utc_now(), season)
     if as_json:
-        print_json(found)
+        print_json(_object(found))
         return
     league = found.league
     say(f"{name}: {league.members} bots, {', '.join(league.divisions)}")
@@ -133,6 +133,22 @@ def show_(
             _show_division(division)
     if season is None:
         _show_outside(found)
+
+
+def _object(found: LeagueShown) -> dict[str, object]:
+    return {
+        **renamed(found.league, name="league"),
+        "seasons": [_season_object(found.season)] if found.season else [],
+        "outside": [renamed(one, name="bot") for one in found.outside],
+    }
+
+
+def _season_object(season: SeasonShown) -> dict[str, object]:
+    divisions = [
+        {**renamed(one, name="division"), "lines": [renamed(line, name="bot") for line in one.lines]}
+        for one in season.divisions
+    ]
+    return {**renamed(season, number="season"), "divisions": divisions}
 
 
 def _dates(season: SeasonShown) -> str:
@@ -166,7 +182,7 @@ def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         seasons = overview.history(storage, name, utc_now())
     if as_json:
-        print_json(seasons)
+        print_json({"league": name, "seasons": [_season_object(one) for one in seasons]})
         return
     rows = [
         (

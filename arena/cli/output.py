@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Protocol
@@ -12,7 +12,11 @@ import typer
 from referee.plain import plain
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from rich.console import Console
+
+OUTPUT = "bigtwo-cli/1"
+"""Version of what ``--json`` prints: keys may be added, but change or go only with another one."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -63,20 +67,25 @@ def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -
         say(empty)
 
 
-def print_json(value: object) -> None:
-    """Print one JSON document in ASCII; dataclasses are objects, times are in ISO 8601."""
-    print(json.dumps(value, default=_plain, indent=2))
+def print_json(found: Mapping[str, object]) -> None:
+    """Print one JSON document in ASCII (docs/json.md); dataclasses are objects, times are in ISO 8601."""
+    print(json.dumps({"output": OUTPUT, **found}, default=_plain, indent=2))
 
 
-def print_json_line(value: object) -> None:
+def print_json_line(found: Mapping[str, object]) -> None:
     """Print one JSON document in a line of its own, at once."""
-    print(json.dumps(value, default=_plain), flush=True)
+    print(json.dumps({"output": OUTPUT, **found}, default=_plain), flush=True)
+
+
+def renamed(value: "DataclassInstance", **names: str) -> dict[str, object]:
+    """Return the fields of a dataclass; ``names`` has those that are called otherwise in JSON."""
+    return {names.get(name, name): part for name, part in asdict(value).items()}
 
 
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if isinstance(value, datetime):
+    if isinstance(value, date):  # or a time of a day, which is one too
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form")
 

@@ -8,6 +8,7 @@ import typer
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import MOST, AsJson, console, headline, number, print_json, say
 from arena.cli.tables import table
+from arena.cli.watch import status_object
 from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.models import utc_now
@@ -46,7 +47,7 @@ def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         status = lifecycle.stop(storage, actor_at_terminal(), name, utc_now())
     if as_json:
-        print_json(status)
+        print_json(status_object(status))
     else:
         say(f"{name} ends with round {status.rounds}")
 
@@ -64,7 +65,7 @@ def pairings(
     with storage_of(ctx) as storage:
         shown = find_pairings(storage, name, round, explained=explain)
     if as_json:
-        print_json(_object(shown))
+        print_json(_object(name, shown))
         return
     for one in shown.rounds:
         headline(f"Round {one.number} ({one.state.value})")
@@ -135,12 +136,13 @@ def _span(spread: Spread) -> str:
     return str(spread.most) if spread.least == spread.most else f"{spread.least}–{spread.most}"
 
 
-def _object(shown: PairingsShown) -> dict[str, object]:
-    """Return pairings for scripts: bots by name, in reasons by number, which ``entrants`` resolves."""
+def _object(tournament: str, shown: PairingsShown) -> dict[str, object]:
+    """Return pairings for scripts: bots by name, in reasons by number, which ``bots`` resolves."""
     names = shown.names
     return {
+        "tournament": tournament,
         "format": shown.format,
-        "entrants": names,
+        "bots": names,
         "rounds": [
             {
                 "round": one.number,

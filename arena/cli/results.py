@@ -11,14 +11,14 @@ import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.deals import show_deal
-from arena.cli.output import MOST, AsJson, console, headline, print_json, say
+from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
 from arena.errors import StorageError, UnknownError
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
 from arena.matches import overview
-from arena.matches.overview import MatchView
+from arena.matches.overview import MatchView, SessionView
 from arena.matches.seating import balance, seatings
 from arena.models import utc_now
 from arena.ratings import leaderboards
@@ -49,7 +49,7 @@ def leaderboard(
         found = leaderboards.leaderboard(storage, ruleset, limit)
     lines = [line for line in found if size in (None, line.table_size)]
     if as_json:
-        print_json(lines)
+        print_json({"leaderboard": [renamed(line, name="bot") for line in lines]})
     else:
         show_leaderboards(lines)
 
@@ -77,7 +77,7 @@ def crosstable_object(crossed: Crosstable) -> dict[str, object]:
         [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
     )
     return {
-        "names": crossed.names,
+        "bots": crossed.names,
         "before": before,
         "deals": deals,
         "offset": crossed.offset,
@@ -120,13 +120,31 @@ def show_match(
     with storage_of(ctx) as storage:
         view = overview.match_view(storage, tournament, round, table)
     if as_json:
-        print_json(view)
+        print_json(match_object(view))
         return
     record = _record(view, session, deal) if view.sessions else None
     _show_summary(view)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")
+
+
+def match_object(view: MatchView) -> dict[str, object]:
+    """Return a match for scripts, with the ruleset once and not in each record."""
+    records = [record for session in view.sessions for record in session.records]
+    return {
+        **renamed(view, names="bots"),
+        "ruleset": records[0]["ruleset"] if records else None,
+        "sessions": [_session_object(session) for session in view.sessions],
+    }
+
+
+def _session_object(session: SessionView) -> dict[str, object]:
+    found = renamed(session, number="session", names="bots")
+    found["records"] = [
+        {name: value for name, value in record.items() if name != "ruleset"} for record in session.records
+    ]
+    return found
 
 
 def _record(view: MatchView, session: int, deal: int) -> Mapping[str, object]:
@@ -237,7 +255,7 @@ def rebuild(
     with storage_of(ctx) as storage:
         found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
     if as_json:
-        print_json(found)
+        print_json(renamed(found))
     else:
         mended = f"; {found.mended} were wrong and have been corrected" if found.mended else ""
         say(

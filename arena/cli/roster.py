@@ -1,10 +1,10 @@
 """A tournament shown whole: its terms, its progress, who entered, and what is wrong."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from arena.cli.output import console, headline, moment, say
 from arena.cli.tables import table
+from arena.cli.watch import status_object
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
@@ -17,10 +17,8 @@ def shown_object(
     status: TournamentStatus, terms: Terms, lines: Sequence[RosterLine], **more: object
 ) -> dict[str, object]:
     """Return a tournament for scripts."""
-    rest = asdict(status)
     return {
-        "tournament": rest.pop("name"),
-        **rest,
+        **status_object(status),
         "settings": terms.model_dump(),
         "roster": lines,
         "unable": [f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],

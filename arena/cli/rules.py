@@ -29,7 +29,7 @@ def list_(as_json: AsJson = False) -> None:
     """List the presets."""
     rulesets = [load_ruleset(name) for name in preset_names()]
     if as_json:
-        print_json([{"name": one.name, "version": one.version, "hash": one.hash} for one in rulesets])
+        print_json({"rulesets": [_listed(one) for one in rulesets]})
     else:
         rows = [(one.label, one.players, one.hand_size, one.settle, one.hash[:12]) for one in rulesets]
         show(["ruleset", ">players", ">cards", "points", "hash"], rows, "no rulesets")
@@ -98,9 +98,19 @@ def _load(name: str) -> Ruleset:
 
 def _tell(ruleset: Ruleset, as_json: bool) -> None:
     if as_json:
-        print_json(ruleset.to_object())
+        print_json({"ruleset": ruleset.to_object()})
     else:
         say(ruleset.label, "", *describe(ruleset))
+
+
+def _listed(ruleset: Ruleset) -> dict[str, object]:
+    return {
+        "ruleset": ruleset.label,
+        "name": ruleset.name,
+        "version": ruleset.version,
+        "players": ruleset.players,
+        "hash": ruleset.hash,
+    }
 
 
 def _seed(text: str) -> bytes:

@@ -6,7 +6,7 @@ import typer
 
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, storage_of
-from arena.cli.output import AsJson, ExpiresIn, moment, print_json, say, show, token_text
+from arena.cli.output import AsJson, ExpiresIn, moment, print_json, renamed, say, show, token_text
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.specs import LONGEST_NAME
@@ -38,7 +38,7 @@ def create(
     with storage_of(ctx) as storage:
         made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now(), expires_in)
     if as_json:
-        print_json(made)
+        print_json(renamed(made))
     else:
         say(f"{made.name} is a token of scope {made.scope}. It cannot be shown again:", made.token)
 
@@ -49,7 +49,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         found = tokens.list_tokens(storage)
     if as_json:
-        print_json(found)
+        print_json({"tokens": found})
     else:
         rows = [(one.name, one.scope, moment(one.created_at), token_text(one)) for one in found]
         columns = ["token", "scope", "made", "state"]
@@ -62,7 +62,7 @@ def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json
     with storage_of(ctx) as storage:
         made = tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in)
     if as_json:
-        print_json(made)
+        print_json(renamed(made))
     else:
         say(f"{made.name} is a new token of scope {made.scope}. It cannot be shown again:", made.token)
 
@@ -75,6 +75,6 @@ def revoke(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = F
         confirm(f"Revoke the token {token.name} of scope {token.scope} for good", yes)
         revoked = tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
     if as_json:
-        print_json(revoked)
+        print_json(renamed(revoked))
     else:
         say(f"the token {revoked.name} is revoked")

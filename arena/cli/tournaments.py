@@ -15,7 +15,7 @@ from arena.cli.output import MOST, AsJson, console, moment, number, print_json, 
 from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.tables import table
-from arena.cli.watch import follow
+from arena.cli.watch import follow, status_object
 from arena.errors import ArenaError, StateError
 from arena.formats import FORMATS
 from arena.matches.referees import asker
@@ -188,7 +188,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     with storage_of(ctx) as storage:
         found = overview.list_tournaments(storage)
     if as_json:
-        print_json(found)
+        print_json({"tournaments": list(map(status_object, found))})
         return
     rows = [
         (
@@ -246,7 +246,7 @@ def standing_object(line: StandingLine) -> dict[str, object]:
     standing = asdict(line.standing)
     del standing["entrant"]
     rest = {"raw": line.raw, "deals": line.deals, "plus_minus": line.plus_minus}
-    return {"rank": standing.pop("rank"), "name": line.name, **standing, **rest}
+    return {"rank": standing.pop("rank"), "bot": line.name, **standing, **rest}
 
 
 def show_standings(lines: list[StandingLine], format: str) -> None:
@@ -287,7 +287,7 @@ def _tell(
 ) -> None:
     """Print how a tournament stands, and what to do next; warnings belong to the object for scripts."""
     if as_json:
-        print_json(asdict(status) | ({} if warnings is None else {"warnings": warnings}))
+        print_json(status_object(status) | ({} if warnings is None else {"warnings": warnings}))
         return
     warn(*warnings or ())
     say(

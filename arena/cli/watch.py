@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Protocol
 
@@ -11,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 
 from arena.cli.bars import FittedBar
-from arena.cli.output import print_json_line
+from arena.cli.output import print_json_line, renamed
 from arena.matches.referees import Ask, nobody_asked
 from arena.models import TournamentState, utc_now
 from arena.rounds import waiting
@@ -149,6 +148,13 @@ class Lines:
         pass
 
 
+def status_object(status: TournamentStatus) -> dict[str, object]:
+    """Return how a tournament stands, for scripts."""
+    found = renamed(status, name="tournament")
+    del found["id"]  # is nobody else's business
+    return found
+
+
 class JsonLines:
     """A JSON object a line, whenever something has changed."""
 
@@ -156,7 +162,7 @@ class JsonLines:
         self._last: dict[str, object] = {}
 
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
-        shown = {**asdict(status), "notes": list(notes)}
+        shown = {**status_object(status), "notes": list(notes)}
         del shown["leased_until"]  # moves all the time
         if shown != self._last:
             self._last = shown

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bots import versions
+from arena.bots.journal import DatabaseJournal
 from arena.cli.app import arena_group
 from arena.cli.later import Later
 from arena.exports.write import export_lines
@@ -16,6 +17,7 @@ from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.tournaments import creation, lifecycle
 from referee.matches.auth import Scope
+from referee.matches.journal import Entry, EntryKind
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import LeagueWorld, winter
 from tests.arena.random_play import play_randomly
@@ -36,6 +38,7 @@ CALLS = {
     "audit": "",
     "backup": "FOLDER/again.db",
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
+    "bot games": "owner-0/bot-0",
     "bot list": "",
     "bot log": "owner-0/bot-0 --token TOKEN",
     "bot register": "ann/one",
@@ -137,6 +140,8 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         _make_league(world)
         _make_tournaments(world, names[:5])
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
+        with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
+            journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
         token = versions.rotate_version(storage, ROOT, "owner-0/bot-0", utc_now()).token
     (folder / "token").write_text(token)
     shutil.copy(settings.data / "arena.db", folder / "backup.db")

@@ -169,7 +169,7 @@ def test_games_when_shown_then_a_line_tells_how_each_deal_went(world: World, are
     assert [row.split()[4] for row in rows] == [f"{deal.points:+d}" for deal in deals]
     found = [json.loads(line) for line in arena("bot", "games", MINE, "--lost", "--json").out.splitlines()]
     lost = [deal for deal in deals if deal.lost]
-    assert [(one["session"], one["record"]["deal"]) for one in found] == places(lost)
+    assert [(one["session_id"], one["record"]["deal"]) for one in found] == places(lost)
     assert {one["bot"] for one in found} == {f"{MINE}@1"}
     whole = arena("bot", "games", MINE, "--limit", 1, "--whole").out
     last = deals[-1]

@@ -61,7 +61,7 @@ def test_bots_of_a_file_are_registered_each_with_its_token_in_a_private_file(
 ) -> None:
     before = os.umask(0)
     try:
-        made = arena("bot", "register", "--file", file, "--tokens", tokens, "--json").json
+        made = arena("bot", "register", "--file", file, "--tokens", tokens, "--json").json["bots"]
     finally:
         os.umask(before)
     assert [one["bot"] for one in made] == NAMES

@@ -34,8 +34,8 @@ def test_register_of_a_new_bot_prints_its_version_and_its_token(arena: Arena) ->
 def test_register_again_makes_the_next_version(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
     again = arena("bot", "register", "ann/greedy", "--json").json
-    assert again["name"] == "ann/greedy@2"
-    assert set(again) == {"name", "token"}
+    assert again["bot"] == "ann/greedy@2"
+    assert set(again) == {"output", "bot", "token"}
 
 
 def test_list_shows_versions_without_tokens(arena: Arena) -> None:
@@ -45,8 +45,8 @@ def test_list_shows_versions_without_tokens(arena: Arena) -> None:
     assert "ann/greedy@1" in shown
     assert "bob/lowest@1" in shown
     assert token not in shown
-    listed = arena("bot", "list", "--owner", "ann", "--json").json
-    shown_of_each = {"name", "owner", "created_at", "revoked_at", "language", "check_passed_at"}
+    listed = arena("bot", "list", "--owner", "ann", "--json").json["bots"]
+    shown_of_each = {"bot", "owner", "created_at", "revoked_at", "language", "check_passed_at"}
     shown_of_each |= {"expires_at", "last_used_on"}
     assert [set(one) for one in listed] == [shown_of_each]
 
@@ -54,7 +54,7 @@ def test_list_shows_versions_without_tokens(arena: Arena) -> None:
 def test_register_keeps_the_language(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy", "--language", "go")
     assert re.search(r"ann/greedy@1 +go ", arena("bot", "list").out)
-    assert arena("bot", "list", "--json").json[0]["language"] == "go"
+    assert arena("bot", "list", "--json").json["bots"][0]["language"] == "go"
     assert_one_line(arena("bot", "register", "ann/greedy", "--language", "Go!"), 1, "language", "Go!")
 
 
@@ -65,15 +65,16 @@ def test_list_of_nothing_says_what_to_do(arena: Arena) -> None:
 def test_revoke_makes_the_version_revoked(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
     assert arena("bot", "revoke", "ann/greedy@1", "--yes").status == 0
-    assert arena("bot", "list", "--json").json[0]["revoked_at"] is not None
+    assert arena("bot", "list", "--json").json["bots"][0]["revoked_at"] is not None
     assert_one_line(arena("bot", "revoke", "ann/greedy@1", "--yes"), 1, "ann/greedy@1", "revoked")
 
 
 def test_revoke_for_scripts_prints_the_version(arena: Arena) -> None:
     arena("bot", "register", "ann/greedy")
     revoked = arena("bot", "revoke", "ann/greedy", "--yes", "--json").json
-    assert revoked == arena("bot", "list", "--json").json[0]
-    assert (revoked["name"], revoked["revoked_at"] is not None) == ("ann/greedy@1", True)
+    assert revoked.pop("output") == "bigtwo-cli/1"
+    assert revoked == arena("bot", "list", "--json").json["bots"][0]
+    assert (revoked["bot"], revoked["revoked_at"] is not None) == ("ann/greedy@1", True)
 
 
 @pytest.mark.parametrize("name", ["nobody", "a/b/c", "Ann/greedy", "ann/", "/greedy", "ann/gre edy"])
@@ -81,7 +82,7 @@ def test_register_of_what_is_no_name_is_refused(arena: Arena, name: str) -> None
     result = arena("bot", "register", name)
     assert result.status in (1, 2)
     assert_one_line(result, result.status)
-    assert arena("bot", "list", "--json").json == []
+    assert arena("bot", "list", "--json").json["bots"] == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_group_alone_shows_its_help(group: list[str], capsys: pytest.CaptureFi
 def test_config_shows_settings_and_hides_secrets(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARENA_WORKER_TOKEN", "hush-hush-hush-hush")
     monkeypatch.setenv("ARENA_LISTEN", "127.0.0.1:9999")
-    shown = arena("config", "--json").json
+    shown = arena("config", "--json").json["settings"]
     assert shown["listen"] == "127.0.0.1:9999"
     text = arena("config").out
     assert "127.0.0.1:9999" in text

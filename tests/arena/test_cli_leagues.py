@@ -73,7 +73,7 @@ def test_apply_when_owners_would_meet_and_may_not_then_the_field_is_named(arena:
 def test_apply_twice_changes_something_once(arena: Arena, world: World, file: Path) -> None:
     assert "winter is changed" in arena("league", "apply", file, "--yes").out
     again = arena("league", "apply", file, "--yes", "--json").json
-    assert again == {"league": "winter", "applied": True, "changes": []}
+    assert again == {"output": "bigtwo-cli/1", "league": "winter", "applied": True, "changes": []}
     assert "nothing to change" in arena("league", "apply", file).out
     [found] = overview.list_leagues(world.storage)
     assert (found.name, found.divisions, found.season) == ("winter", ("first", "second"), 0)
@@ -93,7 +93,7 @@ def test_apply_of_another_schedule_moves_the_next_season(arena: Arena, world: Wo
     arena("league", "apply", file, "--yes")
     file.write_text(TOML.replace("2026-01-05", "2400-01-08"))
     arena("league", "apply", file, "--yes")
-    [found] = arena("league", "list", "--json").json
+    [found] = arena("league", "list", "--json").json["leagues"]
     assert found["next_at"] == "2400-01-08T18:00:00+00:00"
 
 
@@ -111,7 +111,7 @@ def test_join_and_leave(arena: Arena, world: World, file: Path) -> None:
     assert arena("league", "join", "winter", "owner-1/bot-1@1", "--json").json["bot"] == "owner-1/bot-1@1"
     assert "owner-0/bot-0" in arena("league", "show", "winter").out
     assert "has left" in arena("league", "leave", "winter", "owner-0/bot-0").out
-    assert arena("league", "list", "--json").json[0]["members"] == 1
+    assert arena("league", "list", "--json").json["leagues"][0]["members"] == 1
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ def test_show_has_divisions_tables_and_the_next_date(arena: Arena, league: Leagu
 
 def test_show_for_scripts_has_everything(arena: Arena, league: LeagueWorld) -> None:
     found = arena("league", "show", "winter", "--json").json
-    assert (found["league"]["season"], found["league"]["running"]) == (1, False)
-    assert found["league"]["next_at"] == "2026-01-12T18:00:00+00:00"
-    assert found["season"]["divisions"][1]["lines"][0]["goes"] == "promoted"
+    assert (found["league"], found["season"], found["running"]) == ("winter", 1, False)
+    assert found["next_at"] == "2026-01-12T18:00:00+00:00"
+    assert found["seasons"][0]["divisions"][1]["lines"][0]["goes"] == "promoted"
     assert found["outside"] == []
 
 
 def test_history_tells_who_went_where(arena: Arena, league: LeagueWorld) -> None:
     league.week(2)
-    seasons = arena("league", "history", "winter", "--json").json
-    assert [season["number"] for season in seasons] == [2, 1]
+    seasons = arena("league", "history", "winter", "--json").json["seasons"]
+    assert [season["season"] for season in seasons] == [2, 1]
     told = [line for line in arena("league", "history", "winter").out.splitlines() if line.strip()]
     up, down = ["owner-4/bot-4,", "owner-8/bot-8"], ["owner-3/bot-3,", "owner-7/bot-7"]
     assert told[-1].split()[-5:] == ["owner-0/bot-0@1", *up, *down]

@@ -20,7 +20,7 @@ def test_migrate_when_there_is_no_database_then_it_is_made(arena: Arena) -> None
     assert arena("migrate").out == f"the database has schema {HEAD} now\n"
     assert arena("bot", "list").status == 0
     assert arena("migrate").out == f"the database is up to date: schema {HEAD}\n"
-    assert arena("migrate", "--json").json == {"before": HEAD, "schema": HEAD}
+    assert arena("migrate", "--json").json == {"output": "bigtwo-cli/1", "before": HEAD, "schema": HEAD}
 
 
 def test_migrate_when_the_schema_is_old_then_it_becomes_the_present_one(

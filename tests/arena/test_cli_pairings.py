@@ -37,7 +37,7 @@ def test_pairings_for_scripts_give_reasons_by_number(arena: Arena, world: World)
     found = arena("tournament", "pairings", "cup", "--explain", "--json").json
     first, second = found["rounds"]
     assert first["reasons"] == []
-    seated = [[found["entrants"][str(who)] for who in reason["entrants"]] for reason in second["reasons"]]
+    seated = [[found["bots"][str(who)] for who in reason["entrants"]] for reason in second["reasons"]]
     assert seated == second["tables"]
     assert found["balance"]["byes"] == [0, 0]
 

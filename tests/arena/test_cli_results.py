@@ -85,7 +85,7 @@ def test_match_show_before_the_match_shows_its_state(arena: Arena, world: World)
 def test_match_show_tells_faults_by_seat_kind_and_session(arena: Arena, world: World) -> None:
     world.finish(world.tournament(4).id, play_with_faults)
     shown = arena("match", "show", "cup", 1, 1).out
-    names = arena("match", "show", "cup", 1, 1, "--json").json["names"]
+    names = arena("match", "show", "cup", 1, 1, "--json").json["bots"]
     lines = [line.split(maxsplit=2) for line in shown.partition("faults of")[2].splitlines()[2:4]]
     assert [line[:2] for line in lines] == [[names[0], "3"], [names[1], "6"]]
     assert lines[0][2].split("  ")[0] == "timeout 3"
@@ -136,7 +136,7 @@ def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest
 
 
 def test_leaderboard_tells_how_far_each_rating_may_be_off(arena: Arena, played: World) -> None:
-    lines = arena("leaderboard", "--json").json
+    lines = arena("leaderboard", "--json").json["leaderboard"]
     assert {line["plus_minus"] for line in lines} == {uncertainty(1, 4)}
     assert arena("leaderboard").out.splitlines()[1].split() == (
         ["bot", "version", "Elo", "±", "matches", "deals"]

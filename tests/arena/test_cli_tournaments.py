@@ -49,7 +49,7 @@ def test_create_from_options_is_the_same(arena: Arena, world: World) -> None:
     entrants = [part for name in names for part in ("--entrant", name)]
     options = ["--name", "cup", "--format", "round-robin", "--ruleset", "hong-kong", "--sessions", 2]
     status = arena("tournament", "create", *options, *entrants, "--json").json
-    assert (status["name"], status["ruleset"], status["entrants"]) == ("cup", "hong-kong@1", 5)
+    assert (status["tournament"], status["ruleset"], status["entrants"]) == ("cup", "hong-kong@1", 5)
     assert status["seed"] is None
 
 
@@ -88,7 +88,7 @@ def test_watch_for_scripts_ends_with_how_it_ended(arena: Arena, world: World) ->
     world.finish(world.tournament(4).id)
     told = arena("tournament", "watch", "cup", "--json")
     assert told.status == 0
-    assert (told.json["name"], told.json["state"]) == ("cup", "finished")
+    assert (told.json["tournament"], told.json["state"]) == ("cup", "finished")
 
 
 def test_create_takes_a_ruleset_file(arena: Arena, world: World, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_create_from_a_wrong_file_is_one_line_and_creates_nothing(
     world.register(4)
     spec.write_text(SPEC.replace(old, new, 1))
     assert_one_line(arena("tournament", "create", spec), 1, *parts)
-    assert arena("tournament", "list", "--json").json == []
+    assert arena("tournament", "list", "--json").json["tournaments"] == []
 
 
 def test_create_of_a_name_that_is_taken_is_refused(arena: Arena, world: World, spec: Path) -> None:
@@ -175,7 +175,7 @@ def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None
     assert shown[0].split() == ["bot", "version", "score", "points", "±", "raw", "wins", "opponents"]
     assert len(shown) == 2 + 8
     lines = arena("tournament", "standings", "cup", "--json").json["standings"]
-    assert list(lines[0])[:6] == ["rank", "name", "score", "points", "wins", "opponents"]
+    assert list(lines[0])[:6] == ["rank", "bot", "score", "points", "wins", "opponents"]
     assert [line["rank"] for line in lines] == list(range(1, 9))
     assert sum(line["score"] for line in lines) == 14 * 6
 
@@ -194,10 +194,12 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     world.finish(world.tournament(8).id)
     shown = arena("leaderboard").out
     assert "chinese@1, tables of 4" in shown
-    lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json
+    lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json[
+        "leaderboard"
+    ]
     assert [line["rank"] for line in lines] == [1, 2, 3]
     assert set(lines[0]) == {
-        *("ruleset", "table_size", "rank", "name", "rating", "plus_minus", "matches", "deals")
+        *("ruleset", "table_size", "rank", "bot", "rating", "plus_minus", "matches", "deals")
     }
-    assert arena("leaderboard", "--size", 3, "--json").json == []
+    assert arena("leaderboard", "--size", 3, "--json").json["leaderboard"] == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

@@ -210,8 +210,8 @@ def test_doctor_with_warnings_only_ends_well_and_speaks_json(
     monkeypatch.setenv("ARENA_LISTEN", free_address())
     found = arena("doctor", "--json")
     assert found.status == 0
-    assert {one["level"] for one in found.json} == {"ok", "warn"}
-    assert set(found.json[0]) == {"check", "level", "found", "advice"}
+    assert {one["level"] for one in found.json["findings"]} == {"ok", "warn"}
+    assert set(found.json["findings"][0]) == {"check", "level", "found", "advice"}
 
 
 def test_doctor_with_a_wrong_settings_file_is_no_traceback(

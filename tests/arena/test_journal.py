@@ -352,6 +352,7 @@ def test_command_shows_the_log_to_the_author_alone(
     monkeypatch.setenv("ARENA_TOKEN", token)
     found = arena("bot", "log", "ann/a@1", "--json", "--kind", "fault").json
     assert found == {
+        "output": "bigtwo-cli/1",
         "at": NOW.isoformat(),
         "bot": "ann/a@1",
         "referee": "127.0.0.1:8710",

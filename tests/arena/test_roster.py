@@ -278,7 +278,7 @@ def test_create_and_start_when_there_is_a_beacon_then_nothing_is_created(
 ) -> None:
     world.register(4)
     assert_one_line(arena("tournament", "create", file, "--start", "--beacon", "drand 1"), 2, "--start")
-    assert arena("tournament", "list", "--json").json == []
+    assert arena("tournament", "list", "--json").json["tournaments"] == []
 
 
 async def test_create_and_start_when_a_bot_cannot_play_then_it_is_created_and_that_is_said(
@@ -317,16 +317,16 @@ async def test_connected_bots_are_listed_with_referee_sessions_and_what_they_pla
             of_owner = await asyncio.to_thread(
                 arena, "bot", "list", "--connected", "--owner", "owner-0", "--json"
             )
-    assert [(one["bot"], one["referee"]) for one in as_json.json] == [
+    assert [(one["bot"], one["referee"]) for one in as_json.json["bots"]] == [
         (names[4], address),
         (names[1], address),
     ]
-    assert [one["bounds"] for one in as_json.json] == [
+    assert [one["bounds"] for one in as_json.json["bots"]] == [
         [],
         ["at most 3 seats", "at most 1 pack", "cards up to CARD_2S"],
     ]
-    assert as_json.json[0]["max_sessions"] == 7
-    assert [one["bot"] for one in of_owner.json] == [names[4]]
+    assert as_json.json["bots"][0]["max_sessions"] == 7
+    assert [one["bot"] for one in of_owner.json["bots"]] == [names[4]]
     assert "everything" in shown.out
     assert shown.err == "warning: referee 127.0.0.1:1 cannot be reached from here\n"
 

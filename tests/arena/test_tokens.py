@@ -199,13 +199,13 @@ def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
     assert rotated[0] == "ann/a@1 has a new token, which cannot be shown again:"
     assert rotated[1].startswith("bt_bot_")
     assert rotated[1] != first["token"]
-    [listed] = arena("bot", "list", "--json").json
+    [listed] = arena("bot", "list", "--json").json["bots"]
     assert (listed["expires_at"], listed["last_used_on"]) == (None, None)
     assert "never used" in arena("bot", "list").out
     arena("token", "create", "board", "--scope", "spectator", "--expires-in", "1")
     assert arena("token", "rotate", "board").out.startswith("board is a new token of scope spectator.")
     assert_one_line(arena("bot", "register", "ann/b", "--expires-in", "0"), 1, "expires_in: must be from 1")
-    assert [one["action"] for one in arena("audit", "--json").json if "rotate" in one["action"]]
+    assert [one["action"] for one in arena("audit", "--json").json["changes"] if "rotate" in one["action"]]
 
 
 async def test_stream_when_its_token_is_rotated_then_it_ends_and_the_new_token_gets_in(
@@ -237,13 +237,17 @@ def test_commands_make_list_and_revoke(arena: Arena) -> None:
     assert first == "board is a token of scope spectator. It cannot be shown again:"
     assert re.fullmatch(r"bt_spectator_\S{40,}", token)
     made = arena("token", "create", "ann", "--scope", "organiser", "--json").json
-    assert (made["name"], made["scope"], set(made)) == ("ann", "organiser", {"name", "scope", "token"})
+    assert (made["name"], made["scope"], set(made)) == (
+        "ann",
+        "organiser",
+        {"output", "name", "scope", "token"},
+    )
     assert "revoked" in arena("token", "revoke", "board", "--yes").out
     assert arena("token", "revoke", "ann", "--yes", "--json").json["revoked_at"] is not None
     listed = arena("token", "list")
     assert re.search("board +spectator", listed.out)
     assert "bt_" not in listed.out
-    assert [one["name"] for one in arena("token", "list", "--json").json] == ["ann", "board"]
+    assert [one["name"] for one in arena("token", "list", "--json").json["tokens"]] == ["ann", "board"]
     assert_one_line(arena("token", "create", "x", "--scope", "king"), 2, "--scope", "king")
     assert_one_line(arena("token", "create", "board", "--scope", "worker"), 1, "already is a token board")
 
