@@ -4,7 +4,6 @@ import asyncio
 import importlib
 import importlib.util
 import logging
-import shutil
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -35,6 +34,7 @@ from arena.cli.output import (
     token_text,
     warn,
 )
+from arena.cli.practice import practice, require_program
 from arena.cli.tokenfiles import token_file, token_files
 from arena.errors import SpecError
 from arena.matches.connected import connected_bots
@@ -59,7 +59,10 @@ AuthorsToken = Annotated[
 ]
 TokenFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the token.")]
 
-app = typer.Typer(no_args_is_help=True, help="Register, list, check and run bots, and read their log.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Register, list, check and run bots, practise, and read their log and deals.",
+)
 
 
 @app.command()
@@ -329,8 +332,8 @@ def check_(
 
     if log is not None and not log.parent.is_dir():
         raise typer.BadParameter(f"there is no folder for {log}", param_hint="'--log'")
-    if command and shutil.which(command[0]) is None:
-        raise typer.BadParameter(f"there is no program {command[0]!r}", param_hint="'COMMAND'")
+    if command:
+        require_program(command)
     versions.check_bot(bot)
     keep = store and not scenario
     with storage_of(ctx) if keep else nullcontext() as storage:
@@ -365,6 +368,9 @@ def _tell_where(address: str, token: str) -> None:
 def _tell_result(result: "Result") -> None:
     if sys.stderr.isatty():
         print(f"{result.code} {result.outcome}", file=sys.stderr, flush=True)
+
+
+app.command("practice")(practice)
 
 
 @app.command()

@@ -38,7 +38,7 @@ def list_(as_json: AsJson = False) -> None:
 @rules_app.command("show")
 def show_(ruleset: NameOrFile, as_json: AsJson = False) -> None:
     """Print a ruleset in words, or as the resolved object."""
-    _tell(_load(ruleset), as_json)
+    _tell(load(ruleset), as_json)
 
 
 @rules_app.command()
@@ -85,12 +85,12 @@ def random(
     ] = None,
 ) -> None:
     """Play random deals, and write their records."""
-    rules = compile_ruleset(_load(ruleset))
+    rules = compile_ruleset(load(ruleset))
     for record in random_records(rules, _seed(seed), deals, session_deals):
         sys.stdout.write(_line(record))
 
 
-def _load(name: str) -> Ruleset:
+def load(name: str) -> Ruleset:
     if name in preset_names() or not (name.endswith(".toml") or Path(name).exists()):
         return load_ruleset(name)
     return load_ruleset_file(Path(name))

@@ -1,0 +1,1 @@
+"""Practice: a bot plays sample bots, on a referee of its own; nothing is rated or kept."""

@@ -1,0 +1,105 @@
+"""What is played in a practice: every deal once from each seat, so that the luck of the cards cancels out."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
+from typing import Any
+
+from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.ruleset import Ruleset
+
+ME = "me/my-bot@1"
+"""The name under which the bot plays."""
+MOST_DEALS = 1_000
+JOIN_MS = 5_000
+"""How long a bot that was connected may be away when the match begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is played."""
+
+    ruleset: Ruleset
+    opponents: tuple[str, ...]
+    """Names of sample bots, one for each other seat."""
+    deals: int
+    """Different deals; each is played from every seat."""
+    seed: str
+    """The deals follow from it."""
+    decision_ms: int
+
+    @property
+    def players(self) -> int:
+        """How many bots are at the table."""
+        return self.ruleset.players
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The bots' names: the own one first, then the opponents'."""
+        return (ME, *(f"opponent-{place}/{name}@1" for place, name in enumerate(self.opponents, start=1)))
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions there are, of one deal each."""
+        return self.deals * self.players
+
+    def match(self) -> MatchSpec:
+        """Return the match to be run."""
+        return MatchSpec(
+            match_id="practice/1/1",
+            tournament="practice",
+            round=1,
+            table=1,
+            ruleset=self.ruleset.to_object(),
+            bots=tuple(MatchBot(number, name) for number, name in enumerate(self.names, start=1)),
+            sessions=tuple(self._sessions()),
+            deals=1,
+            commitment="",
+            limits=Limits(decision_ms=self.decision_ms, join_ms=JOIN_MS),
+        )
+
+    def _sessions(self) -> Iterator[SessionSpec]:
+        for number in range(self.sessions):
+            deal, turned = divmod(number, self.players)
+            seed = sha256(f"{self.seed}/{deal}".encode()).digest()
+            yield SessionSpec(number + 1, self.seating(turned), seed)
+
+    def seating(self, turned: int) -> tuple[int, ...]:
+        """Return for each seat the place of its bot in ``names``; ``turned`` by so many seats."""
+        return tuple((seat + turned) % self.players for seat in range(self.players))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One deal from one seat."""
+
+    seating: tuple[int, ...]
+    """For each seat the place of its bot in the plan's names."""
+    record: dict[str, Any]
+    """Its lean record."""
+
+    @property
+    def own_seat(self) -> int:
+        """The bot's seat."""
+        return self.seating.index(0)
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The points, in the order of the plan's names."""
+        by_seat = self.record["points"]
+        return tuple(by_seat[self.seating.index(place)] for place in range(len(self.seating)))
+
+
+def played_deals(plan: Plan, results: Sequence[SessionResult]) -> list[list[Played]]:
+    """Return what was played, the same deal from all its seats together; a forfeit without a card is none."""
+    ordered = sorted(results, key=lambda result: result.number)
+    return [
+        [
+            Played(plan.seating((result.number - 1) % plan.players), json.loads(result.records[0]))
+            for result in alike
+            if result.records
+        ]
+        for _, alike in groupby(ordered, key=lambda result: (result.number - 1) // plan.players)
+    ]
