@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import zip_longest
+from typing import NamedTuple
 
 from arena.errors import SpecError
 from referee.ruleset import Ruleset
@@ -19,6 +20,20 @@ Deals = Sequence[Sequence[int]]
 
 Attempts = Sequence[int] | None
 """For each deal of a session the attempt that dealt it; None: the first dealt all."""
+
+
+class PlayedSession(NamedTuple):
+    """A session of a finished match."""
+
+    number: int
+    seating: Sequence[int]
+    """For each seat the position at the table."""
+    points: Deals
+    attempts: Attempts
+    forfeits: Sequence[int] = ()
+    """The seats whose bots forfeited it."""
+    forfeit: int | None = None
+    """The seat whose forfeit ended it, in its last deal; None: it was played to its end."""
 
 
 def scores(

@@ -7,10 +7,13 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.matches.tables import Table, tables_of
-from arena.models import Entrant, Rating, RatingChange, Round, StoredRuleset, Tournament
-from arena.ratings.elo import START, apply_match
-from arena.standings.outcomes import duplicate_points
+from arena.models import Entrant, Match, Rating, RatingChange, Round, Session, StoredRuleset, Tournament
+from arena.ratings.elo import START, Share, apply_match
+from arena.ratings.forfeits import shares
+from arena.standings.outcomes import duplicate_points, played_deals
 from arena.storage import Transaction, changed
+from referee.ruleset import load_ruleset
+from referee.ruleset.limits import most_deals
 
 
 def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datetime) -> None:
@@ -24,9 +27,12 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament)
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament, round)
     for table in tables:
-        points = points_of(table, compared.get((round.number, table.match.table_number)))
-        after = apply_match({version_id: ratings[version_id].value for version_id in points}, points)
+        number = table.match.table_number
+        points = points_of(table, compared.get((round.number, number)))
+        before = {version_id: ratings[version_id].value for version_id in points}
+        after = apply_match(before, points, forfeited.get(number))
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             rating = ratings[version_id]
             change = RatingChange(
@@ -50,6 +56,19 @@ def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
     """
     pools = update(StoredRuleset).where(col(StoredRuleset.id) == ruleset_id)
     changed(tx, pools.values(rated_matches=StoredRuleset.rated_matches + matches))
+
+
+def forfeited_shares(
+    tx: Transaction, tournament: Tournament, round: Round
+) -> dict[int, dict[tuple[int, int], list[Share]]]:
+    """Return the shares of the matches of a round in which bots forfeited, by table and pair of positions."""
+    sessions = select(Session.number, Session.forfeits).join(Match, col(Match.id) == Session.match_id)
+    if not any(forfeits for _, forfeits in tx.exec(sessions.where(Match.round_id == round.id))):
+        return {}
+    ruleset = load_ruleset(tx.get_one(StoredRuleset, tournament.ruleset_id).content)
+    deals = most_deals(ruleset, tournament.deals or 0)
+    ((_, tables),) = played_deals(tx, tournament, round.id)
+    return shares(tables, deals, duplicate=tournament.duplicate)
 
 
 def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float]:

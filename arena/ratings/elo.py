@@ -6,7 +6,8 @@ multi-player Elo of Halite and others; for two it is Elo's own formula, "The Rat
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 START = 1500.0
 """Rating of a bot version before its first match in a pool."""
@@ -33,22 +34,37 @@ def expected(own: float, other: float) -> float:
     return 1.0 / (1.0 + math.pow(10.0, (other - own) / SCALE))
 
 
-def apply_match(ratings: Mapping[int, float], points: Mapping[int, float]) -> dict[int, float]:
+class Share(NamedTuple):
+    """A part of a match between two, and how it came out."""
+
+    weight: float
+    """Of the whole match, which weighs 1."""
+    won: float
+    """By the first of the two: 1 for a win, 0.5 for a draw, 0 for a loss."""
+
+
+def apply_match(
+    ratings: Mapping[int, float],
+    points: Mapping[int, float],
+    shares: Mapping[tuple[int, int], Sequence[Share]] | None = None,
+) -> dict[int, float]:
     """Return the new ratings of those who sat at a table; their changes sum to zero.
 
     ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
-    draw. Whoever has no rating yet starts at ``START``.
+    draw. Where bots forfeited, ``shares`` say how it came out instead, by the places of two in ``points``,
+    the higher place first (``arena.ratings.forfeits``). Whoever has no rating yet starts at ``START``.
     """
     before = {entrant: ratings.get(entrant, START) for entrant in points}
     step = K / (len(points) - 1)
     after = dict(before)
     table = list(points)
     for index, one in enumerate(table):
-        for other in table[:index]:
-            won = (1 + (points[one] > points[other]) - (points[one] < points[other])) / 2
-            change = step * (won - expected(before[one], before[other]))
-            after[one] += change
-            after[other] -= change
+        for place, other in enumerate(table[:index]):
+            whole = Share(1.0, (1 + (points[one] > points[other]) - (points[one] < points[other])) / 2)
+            for weight, won in (whole,) if shares is None else shares[index, place]:
+                change = step * weight * (won - expected(before[one], before[other]))
+                after[one] += change
+                after[other] -= change
     return after
 
 

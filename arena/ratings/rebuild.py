@@ -10,7 +10,7 @@ from arena.actors import Actor, Role
 from arena.audit import record
 from arena.matches.tables import tables_of
 from arena.models import BotVersion, Match, Rating, RatingChange, Round, Session, StoredRuleset, Tournament
-from arena.ratings.apply import lock_pools, points_of
+from arena.ratings.apply import forfeited_shares, lock_pools, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import duplicate_points
 from arena.storage import Storage, Transaction
@@ -166,10 +166,12 @@ def _replay(
     tables = tables_of(tx, round)
     raw = _deal_totals(tx, round)
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament, round)
     for table in tables:
         match = table.match
         before = {version_id: pool.setdefault(version_id, _Built()).value for version_id in table.version_ids}
-        after = apply_match(before, points_of(table, compared.get((round.number, match.table_number))))
+        points = points_of(table, compared.get((round.number, match.table_number)))
+        after = apply_match(before, points, forfeited.get(match.table_number))
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             where = f"table {match.table_number}, seat {seat.position}"
             found = stored.pop(seat.id, None)

@@ -6,13 +6,12 @@ paired alike everywhere.
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.formats import FORMATS
-from arena.matches.duplicate import Attempts, scores
+from arena.matches.duplicate import PlayedSession, scores
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat, Session, Tournament
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
@@ -58,18 +57,6 @@ def duplicate_points(
     return found
 
 
-class PlayedSession(NamedTuple):
-    """A session of a finished match."""
-
-    number: int
-    seating: Sequence[int]
-    """For each seat the position at the table."""
-    points: Sequence[Sequence[int]]
-    """For each deal the points of each seat."""
-    attempts: Attempts
-    """For each deal the attempt that dealt it; None: the first dealt all."""
-
-
 def played_deals(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
@@ -86,6 +73,8 @@ def played_deals(
                 col(Session.seating),
                 col(Session.deal_points),
                 col(Session.deal_attempts),
+                col(Session.forfeits),
+                col(Session.forfeit),
             )
             .select_from(Match)
             .join(Session, col(Session.match_id) == Match.id)
@@ -93,9 +82,8 @@ def played_deals(
             .order_by(col(Match.table_number), col(Session.number))
         )
         tables: dict[int, list[PlayedSession]] = {}
-        for table, number, seating, points, attempts in tx.connection().execute(sessions):
-            session = PlayedSession(number, seating, points, attempts)
-            tables.setdefault(table, []).append(session)
+        for row in tx.connection().execute(sessions):
+            tables.setdefault(row[0], []).append(PlayedSession(*row[1:]))
         yield round, tables
 
 

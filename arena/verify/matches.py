@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from arena.exports.lines import Lines
 from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
+from arena.matches.duplicate import PlayedSession
 from arena.matches.seating import seatings
 from arena.verify.forfeits import Forfeits, Overruns
 from arena.verify.head import Head
@@ -24,6 +25,21 @@ class Played:
     """For each session the points of its deals by seat."""
     deal_attempts: dict[int, list[int]]
     """For each session the attempts that dealt its deals."""
+
+    def sessions(self) -> list[PlayedSession]:
+        """Return its sessions."""
+        points, attempts = self.deal_points, self.deal_attempts
+        return [
+            PlayedSession(
+                line.session,
+                line.seating,
+                points[line.session],
+                attempts[line.session],
+                line.forfeits,
+                line.forfeit,
+            )
+            for line in self.part.sessions
+        ]
 
 
 def check_match(

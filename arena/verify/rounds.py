@@ -3,16 +3,21 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from arena.exports.lines import Lines
 from arena.exports.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.matches.duplicate import scores
-from arena.ratings.elo import START, apply_match
+from arena.ratings.elo import START, Share, apply_match
+from arena.ratings.forfeits import shares
 from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
 from arena.verify.matches import Played, check_match
 from arena.verify.pairings import Pairings
 from arena.verify.report import Link, Rated, Report, Where
+
+Forfeited: TypeAlias = Mapping[tuple[int, int], Sequence[Share]]
+"""What a match in which bots forfeited came to, by the places of two."""
 
 
 class Rounds:
@@ -54,12 +59,11 @@ class Rounds:
         before = self._pool(part)
         lines.close(part)
         tables = range(1, len(part.tables) + 1)
-        points = self._scores(
-            [
-                check_match(lines, report, self._head, part, table, self._void.pop((part.round, table), {}))
-                for table in tables
-            ]
-        )
+        matches = [
+            check_match(lines, report, self._head, part, table, self._void.pop((part.round, table), {}))
+            for table in tables
+        ]
+        points = self._scores(matches)
         self.outcomes += [
             MatchOutcome(part.round, table, dict(zip(entrants, scored, strict=True)))
             for table, (entrants, scored) in enumerate(zip(part.tables, points, strict=True), start=1)
@@ -67,7 +71,9 @@ class Rounds:
         ]
         if part.state == "closed":
             self.byes += part.byes
-            self._check_end(part, points, before)
+            played = {match.part.table: match.sessions() for match in matches}
+            forfeited = shares(played, self._head.deals, duplicate=self._head.part.duplicate)
+            self._check_end(part, points, before, forfeited)
 
     def check_number(self, stopped: int | None) -> None:
         """Check that all rounds are there, and those of a continuous tournament as they follow.
@@ -160,7 +166,11 @@ class Rounds:
         return [next(compared) if match.part.state == "done" else None for match in matches]
 
     def _check_end(
-        self, part: RoundPart, points: Sequence[Sequence[float] | None], before: Mapping[str, float]
+        self,
+        part: RoundPart,
+        points: Sequence[Sequence[float] | None],
+        before: Mapping[str, float],
+        forfeited: Mapping[int, Forfeited],
     ) -> None:
         lines = self._lines
         end = lines.take_part(RoundEndPart)
@@ -177,7 +187,8 @@ class Rounds:
             if scored is None:
                 raise lines.wrong(f"the round is closed, but table {table + 1} is not done")
             bots = [self._head.names[number] for number in entrants]
-            self._check_ratings(part.round, table, bots, scored, changes, before)
+            after = self._rated(bots, scored, before, forfeited.get(table + 1))
+            self._check_ratings(part.round, table, bots, changes, before, after)
         lines.close(end)
 
     def _note_rated(self, part: RoundPart, end: RoundEndPart) -> None:
@@ -202,18 +213,27 @@ class Rounds:
         self._last |= places
         self._rated_after = end.rated_after + len(part.tables)
 
+    def _rated(
+        self,
+        bots: Sequence[str],
+        points: Sequence[float],
+        before: Mapping[str, float],
+        forfeited: Forfeited | None,
+    ) -> dict[int, float]:
+        """Return the ratings after a match by place at the table."""
+        ratings = {place: before[bot] for place, bot in enumerate(bots)}
+        return apply_match(ratings, dict(enumerate(points)), forfeited)
+
     def _check_ratings(
         self,
         round: int,
         table: int,
         bots: Sequence[str],
-        points: Sequence[float],
         changes: Sequence[Change],
         before: Mapping[str, float],
+        after: Mapping[int, float],
     ) -> None:
         self._lines.same(f"ratings.{table}: bots", len(changes), len(bots))
-        numbered = dict(enumerate(points))
-        after = apply_match({place: before[bot] for place, bot in enumerate(bots)}, numbered)
         for place, (bot, change) in enumerate(zip(bots, changes, strict=True)):
             where = f"ratings.{table}.{place}"
             self._lines.near(f"{where}.before", change.before, before[bot])
