@@ -50,7 +50,11 @@ COMMANDS = (
         "arena.cli.demo:demo",
         "Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings.",
     ),
-    Later("bot", "arena.cli.bots:app", "Register, list, check and run bots, and read their log."),
+    Later(
+        "bot",
+        "arena.cli.bots:app",
+        "Register, list, check and run bots, practise, and read their log and deals.",
+    ),
     Later(
         "token",
         "arena.cli.tokens:app",
