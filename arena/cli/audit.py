@@ -21,7 +21,7 @@ def audit(
     with storage_of(ctx) as storage:
         changes = list_changes(storage, actor_at_terminal(), subject=subject, limit=limit)
     if as_json:
-        print_json({"changes": changes})
+        print_json({"entries": changes})
         return
     rows = [(moment(one.at), one.actor, one.action, one.subject, _in_words(one.details)) for one in changes]
     show(["time", "who", "change", "of", "details"], rows, "nothing has been changed yet")

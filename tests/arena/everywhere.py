@@ -159,6 +159,7 @@ def _make_league(world: World) -> None:
     league = LeagueWorld(world, winter())
     league.join(*(f"member-{number}/bot" for number in range(9)))
     league.week(1)
+    league.join("late/bot")
 
 
 def call(name: str, folder: Path) -> list[str]:

@@ -158,10 +158,10 @@ def test_audit_command_shows_who_did_what_at_this_terminal(
     arena("bot", "register", "ann/a")
     made = arena("token", "create", "w", "--scope", "worker", "--json").json
     shown = arena("audit", "--json")
-    assert [(one["action"], one["subject"], one["details"]) for one in shown.json["changes"]] == [
+    assert [(one["action"], one["subject"], one["details"]) for one in shown.json["entries"]] == [
         ("token.create", "w", {"scope": "worker"}),
         ("bot.register", "ann/a@1", {}),
     ]
-    assert {one["actor"]["role"] for one in shown.json["changes"]} == {"operator"}
+    assert {one["actor"]["role"] for one in shown.json["entries"]} == {"operator"}
     assert made["token"] not in shown.out
     assert "bot.register" in arena("audit", "ann/a@1").out

@@ -205,7 +205,7 @@ def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
     arena("token", "create", "board", "--scope", "spectator", "--expires-in", "1")
     assert arena("token", "rotate", "board").out.startswith("board is a new token of scope spectator.")
     assert_one_line(arena("bot", "register", "ann/b", "--expires-in", "0"), 1, "expires_in: must be from 1")
-    assert [one["action"] for one in arena("audit", "--json").json["changes"] if "rotate" in one["action"]]
+    assert [one["action"] for one in arena("audit", "--json").json["entries"] if "rotate" in one["action"]]
 
 
 async def test_stream_when_its_token_is_rotated_then_it_ends_and_the_new_token_gets_in(

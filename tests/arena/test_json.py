@@ -1,0 +1,90 @@
+"""What commands print with ``--json`` is what docs/json.md says."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from arena.cli.app import run
+from arena.cli.output import OUTPUT
+from tests.arena.everywhere import CALLS, ENDLESS, call, commands
+from tests.arena.json_keys import keys_of, read_page
+
+SECTIONS = list(read_page())
+
+LINES = {"bot games", "bot log", "tournament watch"}
+"""Commands that print an object for each line."""
+
+ALWAYS = {
+    "export": "its lines are JSON anyway",
+    "rules compare": "it answers in JSON anyway",
+    "rules legal": "it answers in JSON anyway",
+    "rules random": "its records are JSON anyway",
+    "rules replay": "it answers in JSON anyway",
+}
+"""Commands without ``--json`` that end by themselves, and why they need none."""
+
+
+def printed(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """Return the objects that a command prints with ``--json``."""
+    arguments = call(name, folder)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    assert run([*arguments[:end], "--json", *arguments[end:]]) in (0, 1)
+    out = capsys.readouterr().out
+    return [json.loads(line) for line in out.splitlines()] if name in LINES else [json.loads(out)]
+
+
+def described() -> Iterator[tuple[str, frozenset[str]]]:
+    for section in SECTIONS:
+        for command in section.commands:
+            yield command, section.keys
+
+
+def test_every_command_has_json_or_there_is_a_reason_why_not() -> None:
+    without = {
+        name
+        for name, command in commands()
+        if not any("--json" in parameter.opts for parameter in command.params)
+    }
+    assert without == {*ENDLESS, *ALWAYS}
+
+
+def test_page_describes_every_command_with_json_once() -> None:
+    assert sorted(name for name, _ in described()) == sorted({*CALLS} - {*ALWAYS})
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.title)
+def test_page_has_the_keys_that_its_commands_print_and_no_others(
+    section: Any, everything_once: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: set[str] = set()
+    for number, name in enumerate(section.commands):
+        for one in printed(name, copytree(everything_once, tmp_path / str(number)), capsys):
+            assert next(iter(one)) == "output"
+            assert one.pop("output") == OUTPUT
+            found |= set(keys_of(one, section.keys))
+    assert sorted(found) == sorted(section.keys)
+
+
+def test_match_when_it_is_shown_then_its_ruleset_is_there_once(
+    everything: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [found] = printed("match show", everything, capsys)
+    assert found["ruleset"]["name"] == "chinese"
+    records = [record for session in found["sessions"] for record in session["records"]]
+    assert len(records) == 6
+    assert not any("ruleset" in record for record in records)
+
+
+def test_bots_when_their_tokens_were_used_then_the_day_is_a_text(
+    everything: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(everything / "data" / "arena.db") as database:
+        database.execute("UPDATE bot_versions SET last_used_on = '2026-01-02' WHERE id = 1")
+    database.close()
+    [found] = printed("bot list", everything, capsys)
+    assert "2026-01-02" in {one["last_used_on"] for one in found["bots"]}
