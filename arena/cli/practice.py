@@ -160,7 +160,7 @@ def _show(summary: "Summary", played: "Practice", failed: int, output: Sequence[
         f"the seed is {summary.seed}"
     )
     if summary.points is not None:
-        rows = [("all", *_estimate(summary.points))]
+        rows = [("all of them", *_estimate(summary.points))]
         rows += [(one.bot, *_estimate(one.points)) for one in summary.against]
         show(["against", ">points a deal", ">±"], rows, "")
         say("points a deal: yours less theirs, with the same cards; ±: in 95 of 100 cases within this range")
