@@ -78,7 +78,7 @@ def summarise(plan: Plan, results: Sequence[SessionResult]) -> Summary:
         points=_estimate([fmean(map(_lead, deal)) for deal in whole]) if whole else None,
         against=tuple(_against(plan, whole)) if whole else (),
         wins=sum(max(one.points) == one.points[0] for one in played),
-        forfeits=sum(one.record.get("forfeit") == one.own_seat for one in played),
+        forfeits=sum(map(_forfeited, played)),
         faults=dict(sorted(Counter(kind for one in played for kind in _faults(one)).items())),
         times=_times(plan, sorted(ms for one in played for ms in _spent(one))),
     )
@@ -101,6 +101,11 @@ def _estimate(values: Sequence[float]) -> Estimate:
     """Return the mean of values that do not depend on each other, with 1.96 standard errors."""
     error = SIGMAS * stdev(values) / sqrt(len(values)) if len(values) > 1 else None
     return Estimate(fmean(values), error)
+
+
+def _forfeited(one: Played) -> bool:
+    gone = [forfeit["seat"] for forfeit in one.record.get("played_for", ())]
+    return one.own_seat in [*gone, one.record.get("forfeit")]
 
 
 def _faults(one: Played) -> Iterator[str]:

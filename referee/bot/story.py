@@ -40,6 +40,10 @@ class Story:
         """Tell of a fault; ``view`` is None where the session cannot be read."""
         self._tell(logging.WARNING, lambda: _fault(view, fault), faults=1)
 
+    def forfeited(self, view: SessionView, seat: int) -> None:
+        """Tell that a bot has forfeited a session that goes on without it."""
+        self._tell(logging.INFO, lambda: _forfeit(view, seat), forfeits=1)
+
     def sum_up(self) -> None:
         """Tell in one line what was only counted, and begin the next period."""
         with self._lock:
@@ -63,6 +67,8 @@ def _counts(untold: Counter[str]) -> Iterator[str]:
         yield f"{begun:,} sessions begun"
     if ended := untold["ended"]:
         yield f"{ended:,} ended with {untold['points']:+,} points"
+    if forfeits := untold["forfeits"]:
+        yield f"{forfeits:,} forfeits"
     if faults := untold["faults"]:
         yield f"{faults:,} faults"
 
@@ -76,6 +82,11 @@ def _beginning(view: SessionView, resumed: bool) -> str:
         f"session {view.session_id}{tournament} {again}: "
         f"in seat {view.seat} against {others}; {view.rules.ruleset.name}, {deals}"
     )
+
+
+def _forfeit(view: SessionView, seat: int) -> str:
+    who = "this bot" if seat == view.seat else view.seats[seat]
+    return f"session {view.session_id} deal {view.deal}: {who} has forfeited the session, and is played for"
 
 
 def _ending(view: SessionView, ended: bots_pb2.SessionEnded) -> str:

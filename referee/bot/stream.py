@@ -220,7 +220,7 @@ class Stream:
                 gone = event.seat_forfeited
                 left = self._seats.get(gone.session)
                 if isinstance(left, Seat):
-                    log.info("session %s: %s forfeits it", left.view.session_id, left.view.seats[gone.seat])
+                    self._story.forfeited(left.view, gone.seat)
             case "notice":
                 log.info("notice: %s", event.notice.text)
 

@@ -41,6 +41,7 @@ CALLS = {
     "bot games": "owner-0/bot-0",
     "bot list": "",
     "bot log": "owner-0/bot-0 --token TOKEN",
+    "bot practice": f"--deals 2 --ruleset chinese-2 -- {sys.executable} FOLDER/careless.py",
     "bot register": "ann/one",
     "bot revoke": "owner-0/bot-0@1 --yes",
     "bot rotate": "owner-0/bot-0",
@@ -99,6 +100,9 @@ ruleset = "house.toml"
 rounds = 3
 sessions = 2
 entrants = ["member-0/bot", "member-1/bot", "member-2/bot", "member-3/bot", "member-4/bot"]
+""",
+    "careless.py": """from referee.bot import main
+main(lambda turn: "3D 4D" if turn.to_beat is None else None)
 """,
     "house.toml": 'name = "house"\nextends = "hong-kong"\n',
     "winter.toml": """\

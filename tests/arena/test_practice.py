@@ -72,11 +72,13 @@ def test_summary_when_the_bot_made_faults_then_only_its_own_count() -> None:
     results = [
         result(1, [0, 5], faults=[fault(0, "timeout"), fault(0, "illegal"), fault(1, "timeout")]),
         result(2, [0, 5], faults=[fault(1, "timeout"), fault(0, "flood")], forfeit=1),
-        SessionResult(3, (0, 0), 1, (), (0, 0)),
+        result(3, [0, 0], played_for=[{"seat": 0}]),
+        result(4, [0, 0], played_for=[{"seat": 0}], forfeit=0),
+        SessionResult(5, (0, 0), 1, (), (0, 0)),
     ]
-    summary = summarise(plan_of(2), results)
+    summary = summarise(plan_of(3), results)
     assert summary.faults == {"illegal": 1, "timeout": 2}
-    assert (summary.forfeits, summary.wins, summary.played) == (1, 1, 2)
+    assert (summary.forfeits, summary.wins, summary.played) == (2, 3, 4)
 
 
 def test_summary_when_decisions_took_time_then_only_those_that_were_asked_count() -> None:

@@ -114,6 +114,22 @@ def test_story_when_a_bot_makes_a_fault_then_it_says_where_and_what_was_played_i
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
+def test_story_when_a_bot_forfeits_then_it_says_who_is_played_for(caplog: pytest.LogCaptureFixture) -> None:
+    story, seen = Story(), view()
+    seen.deal = 3
+    story.forfeited(seen, 0)
+    story.forfeited(seen, 1)
+    gone = "has forfeited the session, and is played for"
+    assert caplog.messages == [
+        f"session cup/1/2/3 deal 3: ann/a@1 {gone}",
+        f"session cup/1/2/3 deal 3: this bot {gone}",
+    ]
+    for _ in range(MOST_LINES):
+        story.forfeited(seen, 0)
+    story.sum_up()
+    assert caplog.messages[-1] == "not shown one by one: 2 forfeits"
+
+
 def test_story_when_there_are_many_sessions_then_most_are_only_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
