@@ -52,7 +52,9 @@ def practice(
     decision_ms: Annotated[
         int, typer.Option(min=1, max=3_600_000, help="Milliseconds allowed for a decision.")
     ] = 1000,
-    wait: Annotated[float, typer.Option(min=0.1, help="Seconds to wait for the bot to connect.")] = 60.0,
+    wait: Annotated[
+        float, typer.Option(min=0.1, max=86_400, help="Seconds to wait for the bot to connect.")
+    ] = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Have a bot play sample bots, and show how it did. Nothing is rated, registered or kept.
