@@ -56,6 +56,8 @@ class Plan(BaseModel):
     """Deals in a session; by default as many as the ruleset says."""
     duplicate: bool = False
     """Whether all tables of a round play the same deals."""
+    rated: bool = True
+    """Whether it changes ratings."""
     allow_same_owner: bool = False
     """Whether two bots of one owner may sit at the same table."""
     options: dict[str, object] = Field(default_factory=dict)

@@ -196,6 +196,7 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
             one.state.value,
             one.format,
             one.ruleset,
+            "yes" if one.rated else "no",
             one.entrants,
             f"{one.round}/{one.rounds or '?'}",
             f"{one.sessions_done}/{one.sessions_total}",
@@ -203,7 +204,17 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
         )
         for one in found
     ]
-    columns = ["tournament", "state", "format", "ruleset", ">entrants", ">round", ">sessions", "created"]
+    columns = [
+        "tournament",
+        "state",
+        "format",
+        "ruleset",
+        "rated",
+        ">entrants",
+        ">round",
+        ">sessions",
+        "created",
+    ]
     show(columns, rows, "no tournaments yet: arena tournament create")
 
 
@@ -292,7 +303,7 @@ def _tell(
     warn(*warnings or ())
     say(
         f"{status.name} is {status.state.value}: {status.format}, {status.ruleset}, {status.entrants} bots "
-        f"at tables of {status.table_size}",
+        f"at tables of {status.table_size}{'' if status.rated else '; not rated'}",
         f"hash of its seed: {status.seed_hash}",
         f"commitment: {status.commitment or 'none before it is locked or started'}",
         f"luck: {_luck(status)}",

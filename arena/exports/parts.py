@@ -292,7 +292,7 @@ class RoundPart(Part):
     round: int = Count
     """The round, from 1."""
     state: Literal["open", "closed", "cancelled"]
-    """Where it stands; a closed round is rated."""
+    """Where it stands; a closed round of a tournament that is rated has changed ratings."""
     tables: tuple[tuple[int, ...], ...]
     """Numbers of the entrants at each table."""
     byes: tuple[int, ...]
@@ -335,12 +335,13 @@ class RoundEndPart(Part):
     """Which part this is."""
     round: int = Count
     """The round, from 1."""
-    rated_after: int = Field(ge=0)
-    """Matches rated under the ruleset, in all tournaments, before those of this round."""
+    rated_after: int | None = Field(ge=0)
+    """Matches rated under the ruleset, in all tournaments, before those of this round; None in a tournament
+    that is not rated."""
     scores: tuple[tuple[float, ...], ...] | None
     """In a duplicate tournament by table and place: points relative to the same seat elsewhere. Else None."""
-    ratings: tuple[tuple[Change, ...], ...]
-    """By table and place."""
+    ratings: tuple[tuple[Change, ...], ...] | None
+    """By table and place; None in a tournament that is not rated."""
 
 
 class EndPart(Part):

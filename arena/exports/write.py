@@ -140,13 +140,14 @@ def _in_rated_order(tx: Transaction, tournament: Tournament, rounds: Sequence[Ro
 def _round(
     tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[_Seated]
 ) -> dict[str, object]:
+    rated = tournament.rated and round.state == RoundState.CLOSED
     return {
         "round": round.number,
         "state": round.state.value,
         "tables": [[entrant.number for entrant in table.entrants] for table in tables],
         "byes": list(round.byes),
         "free": round.free,
-        "pool": _pool(tx, tournament, round, tables) if round.state == RoundState.CLOSED else [],
+        "pool": _pool(tx, tournament, round, tables) if rated else [],
     }
 
 
@@ -236,7 +237,9 @@ def _round_end(
         "round": round.number,
         "rated_after": round.rated_after,
         "scores": compared and [compared[round.number, table.match.table_number] for table in tables],
-        "ratings": [[changes[seat.id] for seat in table.seats] for table in tables],
+        "ratings": [[changes[seat.id] for seat in table.seats] for table in tables]
+        if tournament.rated
+        else None,
     }
 
 

@@ -94,14 +94,15 @@ def next_step(storage: Storage, tournament_id: int) -> Step | None:
 
 
 def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
-    """Close an open round, all of whose matches are done, and apply its ratings."""
+    """Close an open round, all of whose matches are done, and apply its ratings if it is rated."""
     with storage.write() as tx:
         tournament = _lock_running(tx, tournament_id, now)
         round = _finished_round(tx, tournament_id)
         if tournament is None or round is None:
             return False
         round.state, round.finished_at = RoundState.CLOSED, now
-        rate_round(tx, tournament, round, now)
+        if tournament.rated:
+            rate_round(tx, tournament, round, now)
         log.info("%s: round %d closed", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 

@@ -38,6 +38,8 @@ class TournamentStatus:
     """Sessions in a match."""
     deals: int | None
     """Deals in a session; None: as the ruleset says."""
+    rated: bool
+    """Whether it changes ratings."""
     seed_hash: str
     """SHA-256 of the seed."""
     commitment: str | None
@@ -126,6 +128,7 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         rounds=tournament.rounds,
         sessions=tournament.sessions,
         deals=tournament.deals,
+        rated=tournament.rated,
         seed_hash=tournament.seed_hash,
         commitment=tournament.commitment,
         beacon=tournament.beacon,

@@ -126,7 +126,7 @@ class Rounds:
     def _pool(self, part: RoundPart) -> dict[str, float]:
         """Return ratings before the round of all at its tables."""
         before = {}
-        if part.state == "closed":
+        if part.state == "closed" and self._head.part.rated:
             sitting = [self._head.names[number] for table in part.tables for number in table]
             before = {bot: self._ratings[bot] for bot in sitting if bot in self._ratings}
             for place, line in enumerate(part.pool):
@@ -139,7 +139,7 @@ class Rounds:
                 if bot not in before:
                     raise self._lines.wrong(f"pool: the rating of {bot} is missing")
         elif part.pool:
-            raise self._lines.wrong("pool: is not empty, but the round is not closed")
+            raise self._lines.wrong("pool: is not empty, but the round is not rated")
         return before
 
     def _check_pool_line(self, where: str, line: PoolLine) -> None:
@@ -175,32 +175,47 @@ class Rounds:
         lines = self._lines
         end = lines.take_part(RoundEndPart)
         lines.same("round", end.round, part.round)
-        self._note_rated(part, end)
         lines.same("scores", end.scores is not None, self._head.part.duplicate)
         if end.scores is not None:
             lines.same("scores: tables", len(end.scores), len(points))
             for table, (given, right) in enumerate(zip(end.scores, points, strict=True)):
                 lines.near_all(f"scores.{table}", given, right or ())
-        lines.same("ratings: tables", len(end.ratings), len(part.tables))
+        if None in points:
+            raise lines.wrong(f"the round is closed, but table {points.index(None) + 1} is not done")
+        rated = self._head.part.rated
+        lines.same("rated_after, ratings: are there", [end.rated_after, end.ratings] != [None, None], rated)
+        if rated:
+            self._check_rated(part, end, points, before, forfeited)
+        lines.close(end)
+
+    def _check_rated(
+        self,
+        part: RoundPart,
+        end: RoundEndPart,
+        points: Sequence[Sequence[float] | None],
+        before: Mapping[str, float],
+        forfeited: Mapping[int, Forfeited],
+    ) -> None:
+        """Check what a round did to ratings."""
+        if end.rated_after is None or end.ratings is None:
+            raise self._lines.wrong("rated_after, ratings: one of them is missing")
+        self._note_rated(part, end.rated_after)
+        self._lines.same("ratings: tables", len(end.ratings), len(part.tables))
         for table, (entrants, changes) in enumerate(zip(part.tables, end.ratings, strict=True)):
             scored = points[table]
-            if scored is None:
-                raise lines.wrong(f"the round is closed, but table {table + 1} is not done")
+            assert scored is not None
             bots = [self._head.names[number] for number in entrants]
             after = self._rated(bots, scored, before, forfeited.get(table + 1))
             self._check_ratings(part.round, table, bots, changes, before, after)
-        lines.close(end)
 
-    def _note_rated(self, part: RoundPart, end: RoundEndPart) -> None:
+    def _note_rated(self, part: RoundPart, rated_after: int) -> None:
         """Check where the round stands among all that were rated, and keep it for other exports."""
-        if end.rated_after < self._rated_after:
-            raise self._lines.wrong(
-                f"rated_after: is {end.rated_after}, should be {self._rated_after} at least"
-            )
+        if rated_after < self._rated_after:
+            raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_after} at least")
         pool = {line.bot: line.since for line in part.pool}
         sources: dict[str, Where | None] = dict(self._last)
         for bot, since in pool.items():
-            if bot in self._last and end.rated_after == self._rated_after:
+            if bot in self._last and rated_after == self._rated_after:
                 raise self._lines.wrong(f"rated_after: leaves no room for what else {bot} was rated for")
             sources[bot] = None if since is None else (since.tournament, since.round, since.table, bot)
         places: dict[str, Where] = {
@@ -209,9 +224,9 @@ class Rounds:
             for bot in (self._head.names[number] for number in entrants)
         }
         here = {bot: sources.get(bot) for bot in places}
-        self._report.rated.append(Rated(part.round, end.rated_after, len(part.tables), here, places))
+        self._report.rated.append(Rated(part.round, rated_after, len(part.tables), here, places))
         self._last |= places
-        self._rated_after = end.rated_after + len(part.tables)
+        self._rated_after = rated_after + len(part.tables)
 
     def _rated(
         self,
