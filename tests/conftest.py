@@ -25,6 +25,7 @@ LONGEST = (
     "test_referees",
     "test_crashes",
     "test_wheel",
+    "test_readme",
     "test_cli_demo",
     "test_continuous_running",
     "test_servers",

@@ -1,0 +1,135 @@
+"""The commands and the files of README.md, as a new user takes them: all work, one after another."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.arena.ports import free_address
+from tests.arena.waiting import wait_for
+from tests.tied import tied
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+ELSEWHERE = {
+    "make demo": "tests/test_wheel.py runs the demo",
+    "make test": "this is one of them",
+    "source .venv/bin/activate": "the tests' own environment is that one",
+    "arena up": "the fixture runs it",
+}
+"""Commands that are not run here, and why."""
+
+SMALLER = {
+    "arena bot practice --": "arena bot practice --deals 2 --",
+    "arena bot check me/my-bot --": "arena bot check me/my-bot --scenario PING-01 --",
+    "rounds = 7\n": "rounds = 2\n",
+    "sessions = 24 ": "sessions = 2 ",
+    "deals = 10 ": "deals = 3 ",
+}
+"""What is run instead, so that it takes seconds."""
+
+IN_BACKGROUND = re.compile(r"python my_bot\.py$|& done")
+"""Commands that start bots, which run until they are stopped."""
+
+
+def blocks(kind: str) -> Iterator[str]:
+    yield from re.findall(rf"^```{kind}\n(.*?)^```", smaller(README), flags=re.M | re.S)
+
+
+def smaller(text: str) -> str:
+    for shown, run in SMALLER.items():
+        assert shown in text, shown
+        text = text.replace(shown, run)
+    return text
+
+
+def shown_commands() -> list[str]:
+    """Return the commands without the comments behind them."""
+    lines = [line for block in blocks("console") for line in block.splitlines()]
+    return [re.sub(r"  +# .*", "", line.removeprefix("$ ")) for line in lines if line.startswith("$ ")]
+
+
+def shown_files() -> dict[str, str]:
+    """Return the files by their names, which are in their first lines."""
+    texts = [*blocks("toml"), *blocks("python")]
+    return {text.partition("\n")[0].removeprefix("# "): text for text in texts}
+
+
+class User:
+    """Somebody at a shell in an empty folder, where an arena runs."""
+
+    def __init__(self, folder: Path) -> None:
+        address = free_address()
+        self.folder = folder
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("ARENA_")
+        } | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "ARENA_LISTEN": address,
+            "ARENA_REFEREE": address,
+            "ARENA_BOT_LOG": "off",
+        }
+        self.token = ""
+        self.started: list[subprocess.Popen[bytes]] = []
+
+    def run(self, command: str) -> None:
+        """Run a command as it is shown; assert that it succeeds."""
+        command = command.replace("ARENA_TOKEN=…", f"ARENA_TOKEN={self.token}")
+        if IN_BACKGROUND.search(command):
+            self.start("bash", "-c", f"{command}\nwait")
+            return
+        done = subprocess.run(
+            tied("bash", "-c", command), cwd=self.folder, env=self.environment, capture_output=True, text=True
+        )
+        problems = [line for line in done.stderr.splitlines() if not line.endswith("is not connected")]
+        assert (done.returncode, problems) == (0, []), (command, done.stdout, done.stderr)
+        if "bot register me/my-bot" in command:
+            self.token = done.stdout.splitlines()[-1]
+
+    def start(self, *command: str) -> None:
+        """Start a command that runs until the end; what it prints goes into ``NUMBER.log``."""
+        with (self.folder / f"{len(self.started)}.log").open("wb") as log:
+            self.started.append(
+                subprocess.Popen(
+                    tied(*command),
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+
+    def stop(self) -> None:
+        """Stop what was started, the latest first."""
+        for process in reversed(self.started):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    user = User(tmp_path)
+    for name, text in shown_files().items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    try:
+        user.start("arena", "up")
+        wait_for(lambda: "Ctrl-C" in (tmp_path / "0.log").read_text(encoding="utf-8"))
+        yield user
+    finally:
+        user.stop()
+
+
+def test_commands_of_the_readme_when_run_in_order_then_all_succeed(user: User) -> None:
+    commands = shown_commands()
+    assert {*ELSEWHERE} < {*commands}
+    run = [command for command in commands if command not in ELSEWHERE]
+    assert len(run) > 15
+    for command in run:
+        user.run(command)
