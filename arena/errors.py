@@ -3,6 +3,7 @@
 ArenaError
  ├─ SettingsError    settings are wrong (``field``, ``reason``, ``problems``)
  ├─ StorageError     the database cannot be reached, read or written
+ │   ├─ NoArena      there is no database
  │   └─ SchemaError  the database was made by another version of the arena
  ├─ BrokerError      the message broker cannot be reached
  ├─ SpecError        fields of what was asked for are wrong (``field``, ``reason``, ``problems``)
@@ -30,6 +31,10 @@ class SettingsError(FieldsWrong, ArenaError):
 
 class StorageError(ArenaError):
     """The database cannot be reached, read or written."""
+
+
+class NoArena(StorageError):
+    """There is no arena where one was looked for."""
 
 
 class SchemaError(StorageError):

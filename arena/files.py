@@ -1,12 +1,16 @@
 """Files and folders that are their user's alone, whatever the umask."""
 
 import os
+import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """Modes."""
+
+FULL = 64 << 10
+"""Free bytes below which a disk is full: SQLite writes files in steps of half of that."""
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 """What a mode allows to others than the user."""
@@ -36,6 +40,14 @@ def keep_private(file: Path) -> None:
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
         if stat.S_IMODE(file.stat().st_mode) != PRIVATE_FILE:
             file.chmod(PRIVATE_FILE)
+
+
+def is_full(folder: Path) -> bool:
+    """Return whether hardly anything can be written any more on the disk of a folder."""
+    try:
+        return shutil.disk_usage(folder).free < FULL
+    except OSError:
+        return False
 
 
 def write_private(file: Path, text: str) -> None:

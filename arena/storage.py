@@ -4,6 +4,7 @@ Every change is a short transaction; what two of them could do at once is kept a
 and unique constraints, never by what was read before.
 """
 
+import os
 import sqlite3
 import threading
 import time
@@ -11,15 +12,16 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Executable, create_engine, event, inspect, make_url, text
+from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
 from sqlmodel import Session as Transaction
 
-from arena.errors import SchemaError, SettingsError, StorageError
-from arena.files import keep_private
+from arena.errors import NoArena, SchemaError, SettingsError, StorageError
+from arena.files import is_full, keep_private
 from arena.migrations import HEAD
-from arena.settings import Settings
+from arena.settings import PREFIX, Settings
 
 __all__ = [
     "Storage",
@@ -64,6 +66,7 @@ class Storage:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
+        self._file = sqlite_file(url)
         self._reader = self._engine
         self._writer = self._engine.execution_options(**{WRITING: True})
         # SQLite has one writer at a time and others try again now and then; threads hand over at once.
@@ -75,14 +78,14 @@ class Storage:
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Open a read-only transaction that sees the database as it was when the transaction began."""
-        with _in_one_line(), Transaction(self._reader) as tx:
+        with _in_one_line(self._file), Transaction(self._reader) as tx:
             yield tx
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Open a transaction that is committed at the end of the block, and rolled back if it raises."""
         new = Transaction(self._writer, expire_on_commit=False)
-        with _in_one_line(), self._turn, new as tx, tx.begin():
+        with _in_one_line(self._file), self._turn, new as tx, tx.begin():
             yield tx
 
     def close(self) -> None:
@@ -108,6 +111,12 @@ def _engine(url: str) -> Engine:
             patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
             given = {name: value for name, value in patience.items() if name not in parts.query}
             return create_engine(url, pool_pre_ping=True, connect_args=given)
+        file = sqlite_file(url)
+        if file is not None and _is_fixed(file):
+            engine = create_engine(_fixed_url(file), connect_args={"timeout": BUSY_SECONDS})
+            event.listen(engine, "connect", _leave_transactions_to_us)
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine
         engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
     except ModuleNotFoundError as error:
         raise SettingsError("database_url", f"needs the Python package {error.name}") from None
@@ -119,13 +128,45 @@ def _engine(url: str) -> Engine:
     return engine
 
 
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of a SQLite database; None for a server, one in memory, and a URL that is wrong."""
+    try:
+        parts = make_url(url)
+    except SQLAlchemyError:
+        return None
+    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
+        return None
+    return Path(parts.database or "")
+
+
+def _is_fixed(file: Path) -> bool:
+    """Return whether a database is there in a folder in which nothing can be written: it can only be read."""
+    return file.is_file() and not os.access(file.parent, os.W_OK)
+
+
+def _fixed_url(file: Path) -> URL:
+    """Return the URL by which such a database is opened.
+
+    SQLite makes files beside a database to read it, unless it is told that nobody changes it. That would
+    leave out what still stands in a write-ahead log.
+    """
+    log = Path(f"{file}-wal")
+    unchanged = {} if log.is_file() and log.stat().st_size else {"immutable": "1"}
+    name = f"file:{quote(str(file.absolute()))}"
+    return URL.create("sqlite", database=name, query={"mode": "ro", **unchanged, "uri": "true"})
+
+
 def _keep_private(_dialect: object, _record: object, arguments: list[str], _options: object) -> None:
     """Have SQLite find a file that is this user's alone; the files that it puts beside it are like it."""
     keep_private(Path(arguments[0]))
 
 
-def _set_up_sqlite(connection: Any, _record: object) -> None:
+def _leave_transactions_to_us(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver's own BEGIN comes too late; see _begin_sqlite
+
+
+def _set_up_sqlite(connection: Any, record: object) -> None:
+    _leave_transactions_to_us(connection, record)
     _use_wal(connection)
     connection.execute("PRAGMA foreign_keys = ON")
 
@@ -150,14 +191,29 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
-    """Tell the database's own troubles, which no service can help, in one line."""
+def _in_one_line(file: Path | None) -> Iterator[None]:
+    """Tell the database's own troubles, which no service can help, in one line; ``file`` is SQLite's."""
     try:
         yield
     except DatabaseError as error:
         if type(error) not in (DatabaseError, OperationalError):  # the others are answers to what was asked
             raise
+        if file is not None and isinstance(error.orig, sqlite3.Error):
+            raise StorageError(f"database: {sqlite_trouble(error.orig, file)}") from error
         raise StorageError(f"database: {_first_line(error)}") from error
+
+
+def sqlite_trouble(error: sqlite3.Error, file: Path) -> str:
+    """Return what is the matter with a SQLite database, also where its own words are hard to understand."""
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is more detail
+    unwritable = kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+    if kind == sqlite3.SQLITE_FULL or (unwritable and is_full(file.parent)):
+        return f"no space left on the disk of {file}"
+    if kind == sqlite3.SQLITE_READONLY:
+        return f"{file} can only be read: it, its folder or its disk is read-only"
+    if kind == sqlite3.SQLITE_CORRUPT:
+        return f"{file} is damaged ({error}); restore a backup"
+    return str(error).splitlines()[0]
 
 
 def _first_line(error: SQLAlchemyError) -> str:
@@ -167,14 +223,33 @@ def _first_line(error: SQLAlchemyError) -> str:
 def open_storage(settings: Settings) -> Storage:
     """Open the database of these settings.
 
-    Raise SettingsError (a folder that cannot be written, a wrong URL), StorageError, or SchemaError if its
-    schema is not that of this version.
+    Nothing is made: raise NoArena if there is no database. Otherwise raise SettingsError (a wrong URL),
+    StorageError, or SchemaError if its schema is not that of this version.
     """
+    require_database(settings)
     with ExitStack() as stack, _naming_the_database(settings):
-        storage = stack.enter_context(Storage(settings.prepare().database_url))
+        storage = stack.enter_context(Storage(settings.database_url))
         check_schema(storage)
         stack.pop_all()
         return storage
+
+
+def require_database(settings: Settings) -> None:
+    """Raise NoArena if the database would be a file, and there is none."""
+    file = sqlite_file(settings.database_url)
+    if file is None or _exists(file):
+        return
+    if file == settings.data / "arena.db":
+        raise NoArena(f"no arena in {settings.data}: `arena up` makes one, --data names another")
+    raise NoArena(f"no database {file}: `arena up` makes it, {PREFIX}DATABASE_URL names another")
+
+
+def _exists(file: Path) -> bool:
+    """Return whether there is a database. One that cannot be looked for may be there: opening it tells."""
+    try:
+        return file.exists()
+    except OSError:
+        return True
 
 
 def migrate_storage(settings: Settings) -> str | None:

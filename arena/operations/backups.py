@@ -14,7 +14,7 @@ from arena.errors import SchemaError, SettingsError, StateError, StorageError
 from arena.files import keep_private
 from arena.migrations import HEAD
 from arena.settings import Settings
-from arena.storage import NEWER
+from arena.storage import NEWER, require_database, sqlite_trouble
 
 BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database: of another one it would be played into what is restored."""
@@ -23,11 +23,11 @@ BESIDE = ("-wal", "-shm", "-journal")
 def backup(settings: Settings, to: Path) -> str:
     """Write the database into a new file, while everything may run; return its schema.
 
-    Raise StateError for a database that is a server and for a file that is there already, StorageError.
+    Raise NoArena, StateError for a database that is a server and for a file that is there already, and
+    StorageError.
     """
     database = _database(settings, "pg_dump")
-    if not database.is_file():
-        raise StateError(f"there is no database in {database} yet")
+    require_database(settings)
     if to.exists():
         raise StateError(f"{to} is there already; give the backup another name")
     with _draft(to) as draft, _one_line(to):
@@ -134,6 +134,7 @@ def _own_like(file: Path, other: Path) -> None:
 def _one_line(file: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, sqlite3.Error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StorageError(f"{file}: {reason}") from None
+    except OSError as error:
+        raise StorageError(f"{file}: {error.strerror or error}") from None
+    except sqlite3.Error as error:
+        raise StorageError(f"{file}: {sqlite_trouble(error, file)}") from None

@@ -4,6 +4,7 @@ Each check is a function that returns findings; whatever goes wrong in one, or t
 too. Nothing is made or changed: not even a database that is missing.
 """
 
+import errno
 import fcntl
 import platform
 import shutil
@@ -54,6 +55,12 @@ LATEST = 200
 
 SETTING_OF = {"data": "data", "database": "database_url", "broker": "broker_url", "referee": "referees"}
 """The settings that lead to what is checked, by the first words of the checks' names."""
+
+UNWRITABLE = {
+    errno.EROFS: "its disk is mounted read-only: mount it anew; until then the arena can only be read",
+    errno.ENOSPC: "make room: results cannot be stored on a full disk",
+}
+"""What to do where nothing can be written, by the number of the error."""
 
 REFUSALS = ("password", "authenticat", "access_refused", 'role "')
 """Words with which servers refuse whoever they do not know."""
@@ -157,8 +164,10 @@ def _advice(check: str, found: str) -> str:
         return f"correct the user or the password in {variable}"
     if "not exist" in found or "not found" in found:
         return f"create it, or correct {variable}"
-    if "not a database" in found:
+    if "not a database" in found or "is damaged" in found:
         return f"restore a backup, or correct {variable}"
+    if "no space left" in found:
+        return UNWRITABLE[errno.ENOSPC]
     return f"is it running, and can it be reached from here? if it is elsewhere, correct {variable}"
 
 
@@ -211,15 +220,12 @@ def _packages() -> list[Finding]:
 
 def _folder(settings: Settings) -> list[Finding]:
     if not settings.data.is_dir():
-        return [warn("data folder", f"{settings.data} does not exist yet", "the first command creates it")]
+        return [warn("data folder", f"{settings.data} does not exist yet", "`arena up` creates it")]
     try:
         tempfile.TemporaryFile(dir=settings.data).close()
     except OSError as error:
-        return [
-            fail(
-                "data folder", f"cannot write in {settings.data}: {error.strerror}", "correct its permissions"
-            )
-        ]
+        advice = UNWRITABLE.get(error.errno or 0, "correct its permissions")
+        return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", advice)]
     free = shutil.disk_usage(settings.data).free
     return [_private(settings.data), disk(settings.data, free), _lock(settings.data / "up.lock")]
 
@@ -258,11 +264,20 @@ def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding
     with Storage(settings.database_url) as storage:
         begun = time.monotonic()
         revision = find_revision(storage)
+        if settings.embedded_database and (damage := _damage(storage)):
+            return [fail("database", f"{shown} is damaged: {damage}", "restore a backup")]
         found = [ok("database", f"{shown} answers in {(time.monotonic() - begun) * 1000:.0f} ms")]
         found.append(_migrations(revision))
         if revision != HEAD:
             return found
         return [*found, *_clocks(storage, settings, clock), *_work(storage, settings, clock())]
+
+
+def _damage(storage: Storage) -> str:
+    """Return what SQLite finds damaged in a database; empty if nothing."""
+    with storage.read() as tx:
+        found = tx.connection().exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    return "" if found == "ok" else " ".join(str(found).split())
 
 
 def _migrations(revision: str | None) -> Finding:

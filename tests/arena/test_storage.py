@@ -93,18 +93,18 @@ def test_open_when_the_file_is_no_database_then_one_line_says_so(settings: Setti
     assert "\n" not in str(caught.value)
 
 
-def test_open_when_the_folder_cannot_be_written_then_one_line_names_the_setting(tmp_path: Path) -> None:
+def test_migrate_when_the_folder_cannot_be_written_then_one_line_names_the_setting(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match="setting data: cannot write"):
-        open_storage(load_settings({"data": tmp_path / "file"}))
+        migrate_storage(load_settings({"data": tmp_path / "file"}))
 
 
-def test_open_when_the_database_is_elsewhere_and_cannot_be_opened_then_one_line_says_where(
+def test_migrate_when_the_database_is_elsewhere_and_cannot_be_opened_then_one_line_says_where(
     tmp_path: Path,
 ) -> None:
     url = f"sqlite:///{tmp_path}/nowhere/arena.db"
     with pytest.raises(StorageError, match=r"unable to open database file .*nowhere"):
-        open_storage(load_settings({"data": tmp_path, "database_url": url}))
+        migrate_storage(load_settings({"data": tmp_path, "database_url": url}))
 
 
 def test_open_when_the_driver_is_missing_then_one_line_names_the_setting(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""Folders in which nothing can be written: by root without its special powers, and on full disks."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from arena.cli.local import arena_command
+from tests.arena.cli import Result
+
+POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
+"""Starts a process for which permissions count, though it is root's."""
+
+
+def run_powerless(*arguments: object) -> Result:
+    """Run ``arena`` in a process that can do in files and folders only what their modes allow."""
+    command = [*(POWERLESS if os.geteuid() == 0 else ()), *arena_command(*map(str, arguments))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+@cache
+def can_mount() -> bool:
+    """Return whether a process may mount a file system of its own here."""
+    mounted = "mount -t tmpfs -o size=64k tmpfs /mnt"
+    return (
+        subprocess.run(["unshare", "-m", "sh", "-c", mounted], capture_output=True, check=False).returncode
+        == 0
+    )
+
+
+def run_on_full_disk(data: Path, *arguments: str) -> Result:
+    """Run ``arena`` on a copy of a data folder on a disk of its own that is full."""
+    script = (
+        'disk=$(mktemp -d) && mount -t tmpfs -o size=4m tmpfs "$disk" && cp -r "$1" "$disk/data" && shift && '
+        '{ dd if=/dev/zero of="$disk/fill" bs=1k 2>/dev/null; cd "$disk" && exec "$@"; }'
+    )
+    command: Sequence[str] = arena_command("--data", "data", *arguments)
+    whole = ["unshare", "-m", "sh", "-c", script, "sh", str(data), *command]
+    done = subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
+    return Result(done.returncode, done.stdout, done.stderr)
