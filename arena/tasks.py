@@ -24,6 +24,7 @@ from arena.models import Tournament, utc_now
 from arena.rounds.advance import Connected, advance, everyone, running_tournaments, tournament_of
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
+from arena.strength.fitting import fit_due
 from referee.channel import ClientTls
 from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import NotBegun
@@ -79,6 +80,7 @@ class Tasks:
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
+            fit_due(self._storage, utc_now())
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and let its tournament go on."""
@@ -111,7 +113,7 @@ class Tasks:
             log.exception("%s: %s", name, BROKEN, extra={"tournament": name})
 
     def _advance(self, tournament_id: int) -> None:
-        advance(
+        closed = advance(
             self._storage,
             tournament_id,
             utc_now(),
@@ -120,6 +122,8 @@ class Tasks:
             again_after=self._lease,
             connected=self._connected,
         )
+        if closed:
+            fit_due(self._storage, utc_now())
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def main() -> None:
     """Measure, print and draw."""
     options = _options()
     rules = compile_ruleset(load_ruleset(options.ruleset))
-    bots = {name: _sample_bot(name) for name in {*options.field, *options.pair}}
+    bots = {name: sample_bot(name) for name in {*options.field, *options.pair}}
     first, second = options.pair
     samples = Samples([], [])
     begun = time.monotonic()
@@ -110,7 +110,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _sample_bot(name: str) -> Choose:
+def sample_bot(name: str) -> Choose:
     """Return a sample bot's ``choose``; the random one, which has state in each session, is written anew."""
     if name == "random":
         rng = Random(0)

@@ -4,6 +4,7 @@ import fcntl
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard
 from arena.storage import Storage, migrate_storage, open_storage
+from arena.strength.kept import are_fitted
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 
@@ -62,6 +64,9 @@ BOTS = {
 
 SESSIONS, DEALS, SWISS_ROUNDS = 8, 6, 5
 
+FIT_SECONDS, LOOK_SECONDS = 30.0, 0.1
+"""How long the leaderboard waits for the worker to have fitted the last strengths, and how often it looks."""
+
 TOURNAMENTS = (
     ("round-robin", "round-robin", "chinese", None),
     ("swiss", "swiss", "chinese", SWISS_ROUNDS),
@@ -92,6 +97,7 @@ def demo(ctx: typer.Context) -> None:
                 )
                 _play(supervisor, settings, storage, spec)
             say("")
+            _wait_for_strengths(supervisor, storage)
             show_leaderboards(leaderboards.leaderboard(storage))
             _verify(storage)
             say("stopping everything …")
@@ -186,6 +192,14 @@ def _play(supervisor: Supervisor, settings: Settings, storage: Storage, spec: To
         raise StateError(f"{spec.name} has failed: {status.problem}; logs in {settings.logs}")
     show_standings(scoreboard.standings(storage, spec.name), spec.format)
     show_crosstable(scoreboard.crosstable(storage, spec.name))
+
+
+def _wait_for_strengths(supervisor: Supervisor, storage: Storage) -> None:
+    """Wait until the worker has fitted the strengths to the last round, but not for ever."""
+    deadline = time.monotonic() + FIT_SECONDS
+    while not are_fitted(storage) and time.monotonic() < deadline:
+        supervisor.check()
+        time.sleep(LOOK_SECONDS)
 
 
 def _verify(storage: Storage) -> None:

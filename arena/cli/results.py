@@ -59,15 +59,30 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
     if not lines:
         say("no ratings yet: they come when the first round of a tournament closes")
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
-        rows = [
-            (line.rank, line.name, f"{line.rating:.0f}", f"{line.plus_minus:.0f}", line.matches, line.deals)
-            for line in pool
-        ]
         headline(f"Leaderboard: {ruleset}, tables of {size}")
-        columns = [">", "bot version", ">Elo", ">±", ">matches", ">deals"]
+        rows = list(map(_leaderboard_row, pool))
+        columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
         console().print(make_table(columns, rows), "")
-    if lines:
-        say("±: in 95 of 100 cases a bot's true rating is within this range")
+    if any(line.strength for line in lines):
+        say("strength: from points a deal, the mean is 1500, 95 %: its interval; Elo: the running number")
+    if any(line.strength and line.strength.group > 1 for line in lines):
+        say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
+
+
+def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
+    strength = line.strength
+    counts = (f"{line.rating:.0f}", line.matches, line.deals)
+    if strength is None:
+        return (line.place, line.name, *["-"] * 4, *counts)
+    return (
+        line.place,
+        line.name,
+        strength.tier if strength.group == 1 else f"{strength.group}:{strength.tier}",
+        f"{strength.best}-{strength.worst}",
+        f"{strength.figure:.0f}",
+        f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
+        *counts,
+    )
 
 
 def crosstable_object(crossed: Crosstable) -> dict[str, object]:

@@ -263,6 +263,9 @@ def _session_row(
         "faults": list(result.faults),
         "forfeit": result.forfeit,
         "forfeits": list(result.forfeits),
+        "forfeited_from": next(
+            (at for at, deal in enumerate(deals) if "forfeit" in deal or "played_for" in deal), None
+        ),
         "deal_points": [deal["points"] for deal in deals],
         "deal_attempts": deal_attempts(deals),
         "records": zlib.compress("\n".join(records).encode()),

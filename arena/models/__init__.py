@@ -11,6 +11,7 @@ from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDi
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session
 from arena.models.ratings import Rating, RatingChange
 from arena.models.referees import RefereeKey
+from arena.models.strengths import Meeting, Strength, StrengthFit, StrengthScore, StrengthSums
 from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "LeagueMember",
     "Match",
     "MatchState",
+    "Meeting",
     "OpenDeal",
     "Owner",
     "Rating",
@@ -37,6 +39,10 @@ __all__ = [
     "Seat",
     "Session",
     "StoredRuleset",
+    "Strength",
+    "StrengthFit",
+    "StrengthScore",
+    "StrengthSums",
     "Token",
     "Tournament",
     "TournamentEvent",

@@ -103,6 +103,8 @@ class Session(SQLModel, table=True):
     """The seat whose forfeit ended the session; NULL: it was played to its end."""
     forfeits: list[int] = Field(default_factory=list, sa_type=JSON)
     """The seats whose bots forfeited the session, in order."""
+    forfeited_from: int | None = None
+    """Place, from 0, of the first deal without all bots; NULL: all played all deals."""
     deal_points: list[list[int]] = Field(sa_type=JSON)
     """For each deal the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))

@@ -12,6 +12,7 @@ from arena.ratings.elo import START, Share, apply_match
 from arena.ratings.forfeits import shares
 from arena.standings.outcomes import duplicate_points, played_deals
 from arena.storage import Transaction, changed
+from arena.strength.keeping import add_round
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
 
@@ -23,6 +24,7 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     """
     tables = tables_of(tx, round)
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
+    add_round(tx, tournament, round, tables)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament)

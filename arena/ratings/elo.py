@@ -20,7 +20,7 @@ SCALE = 400.0
 
 
 UNKNOWN = 200.0
-"""Standard deviation of what a bot is worth before anything is known of it, in rating points."""
+"""Standard deviation of what a bot is taken to be worth before anything is known of it, in rating points."""
 
 MIXED = 0.16
 """Mean of p (1 - p), p the expected share, over opponents whose worth is spread as ``UNKNOWN`` says."""
@@ -69,11 +69,13 @@ def apply_match(
 
 
 def uncertainty(matches: int, size: int) -> float:
-    """Return half the width of the 95 % interval around a rating after so many matches at tables of ``size``.
+    """Return how far a rating may be off after so many matches at tables of ``size``, for pairing by
+    closeness.
 
     Two things make a rating wrong: what is left of starting everyone at ``START``, which every match brings
-    down by about the same share, and the chance in its latest matches, which K keeps from dying away
-    (docs/fairness.md says how both are found, and how often the interval holds).
+    down by about the same share, and the chance in its latest matches, which K keeps from dying away. This is
+    1.96 deviations of both together, for placings by chance and ability. It is no confidence interval: how
+    far ratings spread depends on how long matches are (``arena.strength`` has intervals).
     """
     slope = math.log(10.0) / SCALE * MIXED
     keeps = (1 - K * slope) ** (2 * matches)

@@ -3,13 +3,43 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlalchemy import and_
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.models import BotVersion, Rating, StoredRuleset
-from arena.ratings.elo import uncertainty
+from arena.models import BotVersion, Rating, StoredRuleset, Strength
+from arena.ratings.elo import TWO_SIDED
 from arena.storage import Storage, Transaction
+from arena.strength.kept import Pool, latest_fits
+from arena.strength.scale import figure
 from referee.validation import suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthLine:
+    """How strong a bot version is, by the latest fit of its pool (``arena.strength``)."""
+
+    points: float
+    """Points a deal more than the mean of the group."""
+    plus_minus: float
+    """Half the width of the 95 % interval around that."""
+    figure: float
+    """The same on a scale like that of Elo (``arena.strength.scale``); the mean of the group has 1500."""
+    figure_low: float
+    """The lower end of its 95 % interval."""
+    figure_high: float
+    """The upper end."""
+    rank: int
+    """Place in the group."""
+    best: int
+    """The best place that it may have."""
+    worst: int
+    """The worst place."""
+    tier: int
+    group: int
+    """From 1; bots of different groups never met, not even by way of others, and are not comparable."""
+    deals: int
+    """Deals that it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +49,13 @@ class LeaderboardLine:
     ruleset: str
     """Name and version, as ``hong-kong@1``."""
     table_size: int
-    rank: int
-    """From 1; by rating, then by age."""
+    place: int
+    """From 1; by strength where it is known, then by rating."""
     name: str
     """``owner/bot@version``."""
+    strength: StrengthLine | None
+    """None before the first fit, and without deals that were played out."""
     rating: float
-    plus_minus: float
-    """Half the width of the 95 % interval around the rating (``arena.ratings.elo.uncertainty``)."""
     matches: int
     deals: int
 
@@ -57,21 +87,53 @@ def _pools(tx: Transaction) -> list[tuple[StoredRuleset, int]]:
 
 
 def _lines(tx: Transaction, ruleset: StoredRuleset, size: int, limit: int) -> Iterator[LeaderboardLine]:
+    fitted = latest_fits(tx).get(Pool(ruleset.id, size))
+    deviation = 0.0 if fitted is None else fitted.deviation
+    same = (
+        col(Strength.version_id) == Rating.version_id,
+        col(Strength.ruleset_id) == Rating.ruleset_id,
+        col(Strength.table_size) == Rating.table_size,
+    )
     best = (
-        select(Rating, BotVersion.name)
+        select(Rating, BotVersion.name, Strength)
         .join(BotVersion, col(BotVersion.id) == Rating.version_id)
+        .outerjoin(Strength, and_(*same))
         .where(Rating.ruleset_id == ruleset.id, Rating.table_size == size, Rating.matches > 0)
-        .order_by(col(Rating.value).desc(), col(Rating.version_id))
+        .order_by(
+            col(Strength.id).is_(None),
+            col(Strength.group_number),
+            col(Strength.value).desc(),
+            col(Rating.value).desc(),
+            col(Rating.version_id),
+        )
         .limit(limit)
     )
-    for rank, (rating, name) in enumerate(tx.exec(best), start=1):
+    for place, (rating, name, joined) in enumerate(tx.exec(best), start=1):
+        strength: Strength | None = joined
         yield LeaderboardLine(
             ruleset=ruleset.label,
             table_size=size,
-            rank=rank,
+            place=place,
             name=name,
+            strength=None if strength is None else _strength(strength, deviation),
             rating=rating.value,
-            plus_minus=uncertainty(rating.matches, size),
             matches=rating.matches,
             deals=rating.deals,
         )
+
+
+def _strength(row: Strength, deviation: float) -> StrengthLine:
+    off = TWO_SIDED * row.error
+    return StrengthLine(
+        points=row.value,
+        plus_minus=off,
+        figure=figure(row.value, deviation),
+        figure_low=figure(row.value - off, deviation),
+        figure_high=figure(row.value + off, deviation),
+        rank=row.rank,
+        best=row.best,
+        worst=row.worst,
+        tier=row.tier,
+        group=row.group_number + 1,
+        deals=row.deals,
+    )

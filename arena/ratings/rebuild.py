@@ -1,5 +1,6 @@
 """Ratings are built again from the points of the deals, to show that they are right."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,6 +15,8 @@ from arena.ratings.apply import forfeited_shares, lock_pools, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import duplicate_points
 from arena.storage import Storage, Transaction
+from arena.strength.keeping import add_sums, all_sums, forget_sums, scored_tables
+from arena.strength.sums import Sums
 
 CLOSE = 1e-6
 """Ratings this near each other are the same: another machine may round its powers otherwise."""
@@ -60,6 +63,8 @@ class _Replay:
     pools: dict[int, dict[int, _Built]] = field(default_factory=dict)
     """Ratings by table size and bot version."""
     matches: int = 0
+    sums: dict[tuple[int, bool], Sums] = field(default_factory=dict)
+    """What strengths follow from, by table size, and whether deals were duplicate."""
     last: int = 0
     """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
     time, so whatever is rated later has higher ones."""
@@ -72,7 +77,7 @@ class _Wrong(Exception):
 def rebuild(storage: Storage) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
-    Check each seat's points, each row of ``rating_changes`` and each rating.
+    Check each seat's points, each row of ``rating_changes``, each rating, and the sums for strengths.
     """
     found = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
@@ -85,7 +90,7 @@ def rebuild(storage: Storage) -> Rebuilt:
 
 
 def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
-    """Build every pool again, and correct the ratings that are wrong; all else stays as it is.
+    """Build every pool again, and correct the ratings and sums that are wrong; all else stays as it is.
 
     Raise NotAllowed.
 
@@ -130,8 +135,7 @@ def _catch_up(tx: Transaction, replay: _Replay) -> None:
     for round_id, last in _rated_rounds(tx, replay):
         round = tx.get_one(Round, round_id)
         tournament = tx.get_one(Tournament, round.tournament_id)
-        pool = replay.pools.setdefault(tournament.table_size, {})
-        problem, tables = _replay(tx, tournament, round, pool)
+        problem, tables = _replay_round(tx, tournament, round, replay)
         if problem is not None:
             raise _Wrong(f"{tournament.name}, round {round.number}, {problem}")
         replay.matches += tables
@@ -151,10 +155,11 @@ def _rated_rounds(tx: Transaction, replay: _Replay) -> Sequence[tuple[int, int]]
     return tx.exec(rounds.group_by(col(Match.round_id)).order_by(first)).all()
 
 
-def _replay(
-    tx: Transaction, tournament: Tournament, round: Round, pool: dict[int, _Built]
+def _replay_round(
+    tx: Transaction, tournament: Tournament, round: Round, replay: _Replay
 ) -> tuple[str | None, int]:
     """Rate a round again; return the first difference, if there is one, and the number of tables."""
+    pool = replay.pools.setdefault(tournament.table_size, {})
     stored = {
         change.seat_id: change
         for change in tx.exec(
@@ -164,6 +169,9 @@ def _replay(
         )
     }
     tables = tables_of(tx, round)
+    sums = replay.sums.setdefault((tournament.table_size, tournament.duplicate), Sums(tournament.table_size))
+    for scored in scored_tables(tx, tournament, round, tables):
+        sums.add(scored)
     raw = _deal_totals(tx, round)
     compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
     forfeited = forfeited_shares(tx, tournament, round)
@@ -225,7 +233,40 @@ def _compare(tx: Transaction, replay: _Replay, *, mend: bool) -> tuple[int, int]
             rating.value, rating.matches, rating.deals = right.value, right.matches, right.deals
             mended += 1
         count += 1
-    return count, mended
+    return count, mended + _compare_sums(tx, replay, mend=mend)
+
+
+def _compare_sums(tx: Transaction, replay: _Replay, *, mend: bool) -> int:
+    """Compare what strengths follow from with that built; return how many pools were mended."""
+    built = {key: sums for key, sums in replay.sums.items() if sums.matches}
+    kept = all_sums(tx, replay.ruleset_id)
+    wrong = [key for key in {**built, **kept} if not _are_same(built.get(key), kept.get(key))]
+    if wrong and not mend:
+        ruleset = tx.get_one(StoredRuleset, replay.ruleset_id).label
+        size, duplicate = wrong[0]
+        kind = "duplicate deals" if duplicate else "deals"
+        raise _Wrong(
+            f"{ruleset}, tables of {size}: the sums of {kind}, from which strengths follow, are wrong"
+        )
+    if wrong:
+        forget_sums(tx, replay.ruleset_id)
+        for (_, duplicate), sums in built.items():
+            add_sums(tx, replay.ruleset_id, sums, duplicate=duplicate)
+    return len(wrong)
+
+
+def _are_same(one: Sums | None, other: Sums | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    counts = [(sums.matches, sums.deals, sums.bot_deals, sums.meetings) for sums in (one, other)]
+    floats = [
+        [sums.within, sums.between, *(sums.scores[bot] for bot in sorted(sums.scores))]
+        for sums in (one, other)
+    ]
+    return counts[0] == counts[1] and all(
+        math.isclose(given, expected, rel_tol=CLOSE, abs_tol=CLOSE)
+        for given, expected in zip(*floats, strict=True)
+    )
 
 
 def _difference(rating: Rating, right: _Built) -> str | None:

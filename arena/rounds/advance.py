@@ -48,19 +48,23 @@ def advance(
     at_once: int,
     again_after: timedelta,
     connected: Connected = everyone,
-) -> None:
+) -> bool:
     """Close what is done, pair what is next, finish the tournament, and hand out matches that are due.
 
     ``hand_out`` sends a message for a match; ``connected`` is asked for the bots of a continuous tournament
     that are free. At most ``at_once`` messages are on their way; a match
     that none has taken ``again_after`` its message was sent gets another: the first may be lost.
+    Return whether a round was closed.
     """
+    closed = False
     while (step := next_step(storage, tournament_id)) is not None:
         if not step(storage, tournament_id, now):
-            return  # somebody else took it, and goes on
+            return closed  # somebody else took it, and goes on
+        closed = closed or step is close_round
     pair_batch(storage, tournament_id, now, connected)
     for match_id in _take_due(storage, tournament_id, now, at_once, again_after):
         hand_out(match_id)
+    return closed
 
 
 def running_tournaments(storage: Storage) -> list[int]:

@@ -75,6 +75,7 @@ def played_deals(
                 col(Session.deal_attempts),
                 col(Session.forfeits),
                 col(Session.forfeit),
+                col(Session.forfeited_from),
             )
             .select_from(Match)
             .join(Session, col(Session.match_id) == Match.id)

@@ -15,6 +15,7 @@ from arena.models import utc_now
 from arena.operations import tokens
 from arena.settings import load_settings
 from arena.storage import open_storage
+from arena.strength.fitting import fit_due
 from arena.tournaments import creation, lifecycle
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
@@ -142,6 +143,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
         (folder / "cup.jsonl").write_text("".join(f"{line}\n" for line in export_lines(storage, "cup")))
         _make_league(world)
+        fit_due(storage, world.clock())
         _make_tournaments(world, names[:5])
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
         with DatabaseJournal(storage, "127.0.0.1:8710") as journal:

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from arena.cli.results import show_crosstable, write_lines
 from arena.errors import StorageError
-from arena.ratings.elo import uncertainty
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable
+from arena.strength.fitting import fit_due
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
@@ -135,12 +135,20 @@ def test_crosstable_of_some_places_names_them_as_in_the_standings(capsys: pytest
     assert ["11", "a/a@1", "·", "3/8"] in [line.split() for line in shown.splitlines()]
 
 
-def test_leaderboard_tells_how_far_each_rating_may_be_off(arena: Arena, played: World) -> None:
-    lines = arena("leaderboard", "--json").json["leaderboard"]
-    assert {line["plus_minus"] for line in lines} == {uncertainty(1, 4)}
-    assert arena("leaderboard").out.splitlines()[1].split() == (
-        ["bot", "version", "Elo", "±", "matches", "deals"]
+def test_leaderboard_when_strengths_are_fitted_then_tier_ranks_and_interval_stand_with_elo(
+    arena: Arena, played: World
+) -> None:
+    assert {line["strength"] for line in arena("leaderboard", "--json").json["leaderboard"]} == {None}
+    fit_due(played.storage, played.clock())
+    strengths = [line["strength"] for line in arena("leaderboard", "--json").json["leaderboard"]]
+    assert [one["rank"] for one in strengths] == list(range(1, len(strengths) + 1))
+    shown = arena("leaderboard").out
+    assert shown.splitlines()[1].split() == (
+        ["bot", "version", "tier", "ranks", "strength", "95", "%", "Elo", "matches", "deals"]
     )
+    assert f" {strengths[0]['best']}-{strengths[0]['worst']} " in shown
+    assert f" {strengths[0]['figure']:.0f} " in shown
+    assert "strength: " in shown
 
 
 def test_match_seating_tells_how_even_it_is(arena: Arena) -> None:

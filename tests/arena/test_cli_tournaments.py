@@ -197,9 +197,9 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     lines = arena("leaderboard", "--ruleset", "chinese", "--size", 4, "--limit", 3, "--json").json[
         "leaderboard"
     ]
-    assert [line["rank"] for line in lines] == [1, 2, 3]
+    assert [line["place"] for line in lines] == [1, 2, 3]
     assert set(lines[0]) == {
-        *("ruleset", "table_size", "rank", "bot", "rating", "plus_minus", "matches", "deals")
+        *("ruleset", "table_size", "place", "bot", "strength", "rating", "matches", "deals")
     }
     assert arena("leaderboard", "--size", 3, "--json").json["leaderboard"] == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

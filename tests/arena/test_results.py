@@ -111,7 +111,7 @@ def test_leaderboard_when_two_rulesets_are_played_then_each_has_its_pool(world: 
     assert pools == [("chinese@1", 4)] * 4 + [("hong-kong@1", 4)] * 8
     for name in ("hong-kong", "hong-kong@1", load_ruleset("hong-kong").hash[:8]):
         lines = leaderboards.leaderboard(world.storage, name)
-        assert [line.rank for line in lines] == list(range(1, 9))
+        assert [line.place for line in lines] == list(range(1, 9))
         assert [line.rating for line in lines] == sorted((line.rating for line in lines), reverse=True)
         assert {(line.matches, line.deals) for line in lines} == {(7, 42)}
         assert leaderboards.leaderboard(world.storage, name, limit=3) == lines[:3]

@@ -1,0 +1,123 @@
+"""Strengths: the sums that they follow from, and what was fitted to these."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from sqlalchemy import Index, LargeBinary, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class StrengthSums(SQLModel, table=True):
+    """What the rated matches of a pool come to (``arena.strength.sums``); plain and duplicate deals apart."""
+
+    __tablename__: ClassVar[str] = "strength_sums"
+    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "duplicate"),)
+
+    id: int = Field(default=None, primary_key=True)
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """The pool's ruleset."""
+    table_size: int
+    """The pool's table size."""
+    duplicate: bool
+    """Whether these are scores of duplicate deals."""
+    matches: int = 0
+    """Matches."""
+    deals: int = 0
+    """Their deals."""
+    within: float = 0.0
+    """Squared distances of deals from the means of their matches."""
+    between: float = 0.0
+    """Squared mean scores of the matches, times their deals."""
+
+
+class StrengthScore(SQLModel, table=True):
+    """What a bot version has made of its deals in one of the sums."""
+
+    __tablename__: ClassVar[str] = "strength_scores"
+
+    sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
+    """Which sums."""
+    version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """Whose score."""
+    deals: int = 0
+    """Deals."""
+    score: float = 0.0
+    """Points less the mean of the table, summed over the deals."""
+
+
+class Meeting(SQLModel, table=True):
+    """How often two bot versions sat at one table, in one of the sums."""
+
+    __tablename__: ClassVar[str] = "meetings"
+
+    sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
+    """Which sums."""
+    version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """The one with the lower id."""
+    other_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """The other one."""
+    deals: int = 0
+    """Deals that both sat in."""
+
+
+class StrengthFit(SQLModel, table=True):
+    """The strengths of a pool as they were fitted once; the latest are in ``strengths`` too."""
+
+    __tablename__: ClassVar[str] = "strength_fits"
+    __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches"),)
+
+    id: int = Field(default=None, primary_key=True)
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """The pool's ruleset."""
+    table_size: int
+    """The pool's table size."""
+    matches: int
+    """Matches that were fitted."""
+    deals: int
+    """Their deals."""
+    deviation: float
+    """Standard deviation of a bot's points in one deal."""
+    spread: float
+    """Standard deviation of the strengths."""
+    gain: float
+    """Standard deviation of what one bot gains from another beyond their strengths."""
+    seconds: float
+    """How long the fit took."""
+    fitted_at: datetime
+    """When."""
+    lines: bytes = Field(sa_type=LargeBinary)
+    """By bot version [id, strength, error]; JSON, compressed."""
+
+
+class Strength(SQLModel, table=True):
+    """A bot version's strength in a pool, by the latest fit."""
+
+    __tablename__: ClassVar[str] = "strengths"
+    __table_args__ = (
+        UniqueConstraint("ruleset_id", "table_size", "version_id"),
+        Index(None, "ruleset_id", "table_size", "value"),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """The pool's ruleset."""
+    table_size: int
+    """The pool's table size."""
+    version_id: int = Field(foreign_key="bot_versions.id", index=True)
+    """Whose strength."""
+    value: float
+    """Points a deal more than the mean of its group."""
+    error: float
+    """Standard error of that."""
+    deals: int
+    """Deals that it comes from."""
+    group_number: int
+    """Number of its group: bots that never met, not even by way of others, are not comparable."""
+    rank: int
+    """Place in its group."""
+    best: int
+    """The best place that it may have."""
+    worst: int
+    """The worst place."""
+    tier: int
+    """Number of its tier."""

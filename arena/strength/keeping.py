@@ -1,0 +1,131 @@
+"""The sums of a pool's strengths are kept up to date as rounds close."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import delete, inspect
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import col, select
+
+from arena.matches.duplicate import PlayedSession, deal_scores
+from arena.matches.tables import Table
+from arena.models import Meeting, Round, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
+from arena.standings.outcomes import played_deals
+from arena.storage import Transaction, changed
+from arena.strength.sums import Scored, Sums, scored
+
+
+def add_round(tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table]) -> None:
+    """Add a round's deals to the sums of its pool, which ``arena.ratings.apply.lock_pools`` has locked."""
+    found = Sums(tournament.table_size)
+    for match in scored_tables(tx, tournament, round, tables):
+        found.add(match)
+    if found.matches:
+        add_sums(tx, tournament.ruleset_id, found, duplicate=tournament.duplicate)
+
+
+def scored_tables(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table]
+) -> Iterator[Scored]:
+    """Yield what each table of a round made of its deals; those that somebody forfeited do not count."""
+    bots = {table.match.table_number: table.version_ids for table in tables}
+    for _, played in played_deals(tx, tournament, round.id):
+        compared: Sequence[Sequence[Sequence[float]]] | None = None
+        if tournament.duplicate:
+            points = [{one.number: one.points for one in sessions} for sessions in played.values()]
+            attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
+            compared = deal_scores(points, attempts)
+        for place, (number, sessions) in enumerate(played.items()):
+            deals = _by_position(sessions, compared[place] if compared is not None else None)
+            match = scored(bots[number], deals)
+            if match is not None:
+                yield match
+
+
+def _by_position(
+    sessions: Sequence[PlayedSession], compared: Sequence[Sequence[float]] | None
+) -> list[list[float]]:
+    """Return what counts of each deal that was played out, by position at the table."""
+    deals: list[list[float]] = []
+    at = 0
+    for session in sessions:
+        counted = session.points if compared is None else compared[at : at + len(session.points)]
+        at += len(session.points)
+        for scores in counted[: session.forfeited_from]:
+            by_position = [0.0] * len(scores)
+            for position, score in zip(session.seating, scores, strict=True):
+                by_position[position] = float(score)
+            deals.append(by_position)
+    return deals
+
+
+def add_sums(tx: Transaction, ruleset_id: int, found: Sums, *, duplicate: bool) -> None:
+    """Add sums to those that are kept of a pool."""
+    pool = (
+        StrengthSums.ruleset_id == ruleset_id,
+        StrengthSums.table_size == found.size,
+        StrengthSums.duplicate == duplicate,
+    )
+    kept = tx.exec(select(StrengthSums).where(*pool)).first()
+    if kept is None:
+        kept = StrengthSums(ruleset_id=ruleset_id, table_size=found.size, duplicate=duplicate)
+        tx.add(kept)
+        tx.flush()
+    kept.matches += found.matches
+    kept.deals += found.deals
+    kept.within += found.within
+    kept.between += found.between
+    scores = [
+        {"sums_id": kept.id, "version_id": bot, "deals": found.bot_deals[bot], "score": score}
+        for bot, score in found.scores.items()
+    ]
+    meetings = [
+        {"sums_id": kept.id, "version_id": one, "other_id": other, "deals": deals}
+        for (one, other), deals in found.meetings.items()
+    ]
+    _add_rows(tx, StrengthScore, scores)
+    _add_rows(tx, Meeting, meetings)
+
+
+def _add_rows(tx: Transaction, table: type[StrengthScore | Meeting], rows: Sequence[dict[str, Any]]) -> None:
+    """Add the values of rows to those that have their keys, or the rows themselves."""
+    connection = tx.connection()
+    dialect = connection.dialect.name
+    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
+    columns = inspect(table).local_table.columns
+    more = {
+        column.name: column + insert.excluded[column.name] for column in columns if not column.primary_key
+    }
+    keys = [column for column in columns if column.primary_key]
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
+
+
+def sums_of(tx: Transaction, ruleset_id: int, table_size: int) -> list[Sums]:
+    """Return the sums of a pool, plain deals first."""
+    return [sums for size, _, sums in _all_sums(tx, ruleset_id) if size == table_size]
+
+
+def all_sums(tx: Transaction, ruleset_id: int) -> dict[tuple[int, bool], Sums]:
+    """Return all sums under a ruleset by table size, and by whether they are of duplicate deals."""
+    return {(size, duplicate): sums for size, duplicate, sums in _all_sums(tx, ruleset_id)}
+
+
+def _all_sums(tx: Transaction, ruleset_id: int) -> Iterator[tuple[int, bool, Sums]]:
+    of_it = select(StrengthSums).where(StrengthSums.ruleset_id == ruleset_id)
+    for row in tx.exec(of_it.order_by(col(StrengthSums.table_size), col(StrengthSums.duplicate))).all():
+        sums = Sums(row.table_size, row.matches, row.deals, row.within, row.between)
+        scores = select(StrengthScore.version_id, StrengthScore.deals, StrengthScore.score)
+        for version_id, deals, score in tx.exec(scores.where(StrengthScore.sums_id == row.id)):
+            sums.scores[version_id], sums.bot_deals[version_id] = score, deals
+        met = select(Meeting.version_id, Meeting.other_id, Meeting.deals).where(Meeting.sums_id == row.id)
+        sums.meetings = {(one, other): deals for one, other, deals in tx.exec(met)}
+        yield row.table_size, row.duplicate, sums
+
+
+def forget_sums(tx: Transaction, ruleset_id: int) -> None:
+    """Delete all sums under a ruleset, and what was fitted to them."""
+    ids = select(StrengthSums.id).where(StrengthSums.ruleset_id == ruleset_id)
+    for table in (StrengthScore, Meeting):
+        changed(tx, delete(table).where(col(table.sums_id).in_(ids)))
+    for of_pool in (StrengthSums, StrengthFit, Strength):
+        changed(tx, delete(of_pool).where(col(of_pool.ruleset_id) == ruleset_id))

@@ -1,0 +1,28 @@
+"""Strengths on a scale like that of Elo."""
+
+import math
+
+CENTRE = 1500.0
+"""The figure of the anchor."""
+LENGTH = 40
+"""Deals of the match that the scale speaks of."""
+FARTHEST = 8.0
+"""Deviations beyond which a probability is no number any more."""
+
+
+def figure(strength: float, deviation: float) -> float:
+    """Return the Elo-like figure of a bot that makes so many points a deal more than the anchor.
+
+    It is 1500 + 400 log10(p / (1 - p)), with p the chance that it finishes a match of ``LENGTH`` deals before
+    the anchor, if points in one deal have this standard deviation: p = Phi(t sqrt(D) / (s sqrt 2)).
+    """
+    if deviation <= 0.0:
+        return CENTRE
+    far = strength * math.sqrt(LENGTH) / (deviation * math.sqrt(2.0))
+    far = max(-FARTHEST, min(FARTHEST, far))
+    return CENTRE + 400.0 * (_log10_of_normal(far) - _log10_of_normal(-far))
+
+
+def _log10_of_normal(far: float) -> float:
+    """Return log10 Phi(far)."""
+    return math.log10(math.erfc(-far / math.sqrt(2.0)) / 2.0)

@@ -1,0 +1,103 @@
+"""What is kept of a pool's matches for its strengths: sums alone, so that a fit reads no history."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+
+class Scored(NamedTuple):
+    """What the bots at one table made of the deals of a match that count."""
+
+    bots: tuple[int, ...]
+    deals: int
+    scores: tuple[float, ...]
+    """By bot, its points less the mean of the table, summed over the deals."""
+    within: float
+    """Sum over deals and bots of the squared distances from the bot's mean of the match."""
+
+
+def scored(bots: Sequence[int], deals: Sequence[Sequence[float]]) -> Scored | None:
+    """Return what some deals come to, each given as the points by bot; None if there are none."""
+    if not deals:
+        return None
+    size, count = len(bots), len(deals)
+    totals, squares = [0.0] * size, [0.0] * size
+    for points in deals:
+        mean = sum(points) / size
+        for at, own in enumerate(points):
+            totals[at] += own - mean
+            squares[at] += (own - mean) ** 2
+    within = sum(squares) - sum(total * total for total in totals) / count
+    return Scored(tuple(bots), count, tuple(totals), max(0.0, within))
+
+
+@dataclass(slots=True)
+class Sums:
+    """Sums over matches in which the same kind of points was counted."""
+
+    size: int
+    """How many bots sit at a table."""
+    matches: int = 0
+    deals: int = 0
+    within: float = 0.0
+    """Squared distances of deals from the means of their matches; see ``Scored``."""
+    between: float = 0.0
+    """Squared mean scores of the matches, by bot, each times the deals of the match."""
+    scores: dict[int, float] = field(default_factory=dict)
+    """By bot; see ``Scored``."""
+    bot_deals: dict[int, int] = field(default_factory=dict)
+    """By bot, the deals that it sat in."""
+    meetings: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Deals in which two bots, the lower number first, sat at one table."""
+
+    def add(self, match: Scored) -> None:
+        """Add a match."""
+        self.matches += 1
+        self.deals += match.deals
+        self.within += match.within
+        for bot, score in zip(match.bots, match.scores, strict=True):
+            self.between += score * score / match.deals
+            self.scores[bot] = self.scores.get(bot, 0.0) + score
+            self.bot_deals[bot] = self.bot_deals.get(bot, 0) + match.deals
+        for pair in combinations(sorted(match.bots), 2):
+            self.meetings[pair] = self.meetings.get(pair, 0) + match.deals
+
+    @property
+    def within_freedom(self) -> int:
+        """Degrees of freedom of ``within``."""
+        return (self.size - 1) * (self.deals - self.matches)
+
+    @property
+    def between_freedom(self) -> int:
+        """Degrees of freedom of ``between``, before anything is fitted."""
+        return (self.size - 1) * self.matches
+
+
+def bots_of(kinds: Sequence[Sums]) -> list[int]:
+    """Return the numbers of all bots in some sums, ascending."""
+    return sorted({bot for sums in kinds for bot in sums.scores})
+
+
+def groups_of(bots: Sequence[int], meetings: Sequence[Mapping[tuple[int, int], int]]) -> list[int]:
+    """Return for each bot the number, from 0, of its group: those that met, also by way of others.
+
+    The groups are numbered by size, the largest first.
+    """
+    leader = {bot: bot for bot in bots}
+
+    def find(bot: int) -> int:
+        while leader[bot] != bot:
+            leader[bot] = leader[leader[bot]]
+            bot = leader[bot]
+        return bot
+
+    for pairs in meetings:
+        for one, other in pairs:
+            leader[find(one)] = find(other)
+    sizes: dict[int, int] = {}
+    for bot in bots:
+        sizes[find(bot)] = sizes.get(find(bot), 0) + 1
+    order = sorted(sizes, key=lambda first: (-sizes[first], first))
+    number = {first: at for at, first in enumerate(order)}
+    return [number[find(bot)] for bot in bots]

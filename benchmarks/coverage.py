@@ -1,0 +1,357 @@
+"""How often the intervals of strengths hold: ``python -m benchmarks.coverage``.
+
+Real deals of the sample bots, and of mixtures of them that play at random now and then, are played in every
+composition of a table and kept; matches are drawn from them without replacement. What a bot truly makes of
+the field is the mean over all compositions, each alike. Beside them, synthetic bots whose strengths are
+drawn, with gains from particular opponents: pools, tables, lengths, pairings and spreads of many kinds.
+
+For each row, the share of intervals that hold the truth after so many matches, of all bots and of the best
+and worst tenth by estimate, the mean interval, how often all rank ranges of a pool hold, and the share of
+pairs in different tiers that are in the wrong order or equal.
+"""
+
+import argparse
+import math
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from random import Random
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.ratings.elo import TWO_SIDED
+from arena.strength.fit import Fit, fit
+from arena.strength.ranges import places
+from arena.strength.sums import Scored, Sums, scored
+from benchmarks.duplicate import Choose, LocalTurn, sample_bot
+from referee.bot import Turn
+from referee.deals.deal import Deal
+from referee.deals.shuffle import deal_seed, session_seed
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+
+Array = NDArray[np.float64]
+
+BOTS = ("greedy", "keeper", "lowest", "pairs_first")
+AT_RANDOM = (0.0, 0.1, 0.3)
+"""Shares of turns at which mixtures play at random."""
+AFTER = (7, 15, 30, 60)
+"""Matches of each bot after which strengths are fitted."""
+POINTS = 5.0
+"""Standard deviation of a synthetic bot's points in a deal."""
+SPREAD_OF_PAIRING = 0.05
+"""Points a deal by which estimates are blurred where bots of similar strength are paired."""
+
+
+# Who plays, and what comes of it
+
+
+class World(NamedTuple):
+    """Bots, and a source of matches between them."""
+
+    truth: Array
+    """By bot, what it makes of the whole field, each opponent alike, in points a deal."""
+    play: Callable[[Sequence[int], int], Scored]
+    """Has some bots play a match of so many deals."""
+
+
+def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float) -> World:
+    """Return bots with strengths, and gains from particular opponents, that are drawn."""
+    strengths = rng.normal(0.0, spread, bots) if spread else np.zeros(bots)
+    gains = np.triu(rng.normal(0.0, gain, (bots, bots)), 1) if gain else np.zeros((bots, bots))
+    gains = gains - gains.T
+    truth = strengths - strengths.mean() + gains.sum(axis=1) / bots
+
+    def play(table: Sequence[int], deals: int) -> Scored:
+        size = len(table)
+        means = strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / size
+        means = means + rng.normal(0.0, POINTS / math.sqrt(deals), size)
+        within = POINTS**2 * rng.chisquare((size - 1) * (deals - 1)) if deals > 1 else 0.0
+        scores = tuple(float(score) for score in (means - means.mean()) * deals)
+        return Scored(tuple(table), deals, scores, float(within))
+
+    return World(truth, play)
+
+
+Recorded = dict[tuple[int, ...], Array]
+"""For each composition of a table, deals by bot: points."""
+
+
+def recorded(rng: np.random.Generator, deals: Recorded, bots: int) -> World:
+    """Return bots whose deals were played; no match sees a deal that an earlier one saw."""
+    size = len(next(iter(deals)))
+    total = np.zeros(bots)
+    for table, points in deals.items():
+        total[list(table)] += points.mean(axis=0) - points.mean()
+    truth = total / (len(deals) * size / bots) * size / (size - 1) * (bots - 1) / bots
+    unseen: dict[tuple[int, ...], list[int]] = {}
+
+    def play(table: Sequence[int], count: int) -> Scored:
+        key = tuple(sorted(table))
+        drawn: list[int] = []
+        while len(drawn) < count:
+            left = unseen.get(key) or list(rng.permutation(len(deals[key])))
+            unseen[key] = left[count - len(drawn) :]
+            drawn += left[: count - len(drawn)]
+        match = scored(key, deals[key][drawn].tolist())
+        assert match is not None
+        return match
+
+    return World(truth - truth.mean(), play)
+
+
+# How they meet
+
+
+@dataclass
+class Season:
+    """Matches of a pool so far."""
+
+    bots: int
+    size: int
+    sums: Sums
+    scores: Array = field(init=False)
+    estimates: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scores, self.estimates = np.zeros(self.bots), np.zeros(self.bots)
+
+    def add(self, match: Scored) -> None:
+        self.sums.add(match)
+        seats = list(match.bots)
+        means = np.array(match.scores) / match.deals
+        self.scores[seats] += match.scores
+        self.estimates[seats] += (means - self.estimates[seats] + self.estimates[seats].mean()) / 8
+
+
+Pairing = Callable[[np.random.Generator, Season], NDArray[np.intp]]
+
+
+def at_random(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
+    return rng.permutation(season.bots)
+
+
+def by_score(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
+    return np.argsort(-season.scores + rng.normal(0.0, 1e-6, season.bots))
+
+
+def by_closeness(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
+    blurred = season.estimates + rng.normal(0.0, SPREAD_OF_PAIRING, season.bots)
+    return np.roll(np.argsort(-blurred), int(rng.integers(season.size)))
+
+
+def by_division(rng: np.random.Generator, season: Season) -> NDArray[np.intp]:
+    """Two divisions, of which a bot in sixteen meets the other one."""
+    half = season.bots // 2
+    upper, lower = rng.permutation(half), half + rng.permutation(season.bots - half)
+    if season.sums.matches % 16 < season.bots // season.size:
+        upper[0], lower[0] = lower[0], upper[0]
+    return np.concatenate([upper, lower])
+
+
+PAIRINGS: dict[str, Pairing] = {
+    "round-robin": at_random,
+    "swiss": by_score,
+    "closeness": by_closeness,
+    "divisions": by_division,
+}
+
+
+# What is counted
+
+
+class Row(NamedTuple):
+    """A line of the table: a kind of pool."""
+
+    name: str
+    bots: int
+    size: int
+    deals: int
+    pairing: str
+    spread: float
+    gain: float
+
+
+class Held(NamedTuple):
+    """What held in one pool, after some matches."""
+
+    all: float
+    best: float
+    worst: float
+    half: float
+    """Mean half width of the intervals, in points a deal."""
+    ranks: float
+    tiers: float
+    """Share of pairs in different tiers that are in the wrong order."""
+
+
+def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[int, Held]]:
+    """Play a season, and yield what holds after some rounds."""
+    season = Season(row.bots, row.size, Sums(row.size))
+    for round in range(1, max(AFTER) + 1):
+        order = PAIRINGS[row.pairing](rng, season)
+        for at in range(0, len(order) - row.size + 1, row.size):
+            season.add(world.play([int(bot) for bot in order[at : at + row.size]], row.deals))
+        if round in AFTER:
+            found = fit([season.sums])
+            assert found is not None
+            yield round, held(found, world.truth)
+
+
+def held(found: Fit, truth: Array) -> Held:
+    """Compare a fit with the truth."""
+    true = truth[list(found.bots)] - truth[list(found.bots)].mean()
+    halves = TWO_SIDED * np.sqrt(found.variances)
+    inside = np.abs(found.strengths - true) <= halves
+    order = np.argsort(-found.strengths)
+    tenth = max(1, len(order) // 10)
+    standing = places(found)
+    ranks = [1 + int((true > one + 1e-12).sum()) for one in true]
+    tiers = np.array([one.tier for one in standing])
+    apart = tiers[:, None] < tiers[None, :]
+    wrong = apart & (true[:, None] <= true[None, :])
+    return Held(
+        float(inside.mean()),
+        float(inside[order[:tenth]].mean()),
+        float(inside[order[-tenth:]].mean()),
+        float(halves.mean()),
+        float(all(one.best <= rank <= one.worst for one, rank in zip(standing, ranks, strict=True))),
+        float(wrong.sum() / max(1, apart.sum())),
+    )
+
+
+# The real deals
+
+
+def mixture(name: str, share: float) -> Choose:
+    """Return a sample bot that plays a share of its turns at random."""
+    skilled, blind, rng = sample_bot(name), sample_bot("random"), Random(f"{name} {share}")
+    return lambda turn: (blind if rng.random() < share else skilled)(turn)
+
+
+def record_table(job: tuple[str, tuple[int, ...], int]) -> tuple[tuple[int, ...], Array]:
+    """Play deals between some of the mixtures."""
+    ruleset, table, deals = job
+    rules = compile_ruleset(load_ruleset(ruleset))
+    names = [(name, share) for share in AT_RANDOM for name in BOTS]
+    bots = [mixture(*names[bot]) for bot in table]
+    rng = Random(f"{table}")
+    points = np.zeros((deals, len(table)))
+    for number in range(deals):
+        seats = rng.sample(range(len(table)), len(table))
+        played = play_deal(rules, [bots[at] for at in seats], f"{table}{number}")
+        points[number, seats] = played
+    return table, points
+
+
+def play_deal(rules: Rules, bots: Sequence[Choose], seed: str) -> tuple[int, ...]:
+    """Play a deal to its end and return the points by seat."""
+    step = 1 if rules.ruleset.direction == "clockwise" else -1
+    deal = Deal(rules, deal_seed(session_seed(seed.encode().ljust(32)[:32], 1, 1, 1), 1), 1, 0, step)
+    while not deal.over:
+        seat = deal.asked()[0]
+        play = bots[seat](cast(Turn, LocalTurn(deal, seat)))
+        deal.act(seat, play.code & rules.full if play is not None else 0)
+    return deal.points
+
+
+def record(ruleset: str, deals: int) -> Recorded:
+    """Play deals in every composition of a table, in processes."""
+    size = compile_ruleset(load_ruleset(ruleset)).ruleset.players
+    tables = list(combinations(range(len(BOTS) * len(AT_RANDOM)), size))
+    found: Recorded = {}
+    with multiprocessing.Pool() as pool:
+        jobs = [(ruleset, table, deals) for table in tables]
+        begun = time.monotonic()
+        for table, points in pool.imap_unordered(record_table, jobs):
+            found[table] = points
+            if sys.stderr.isatty():
+                left = (time.monotonic() - begun) / len(found) * (len(tables) - len(found))
+                print(f"\r{len(found)} of {len(tables)} tables, {left:.0f} s left ", end="", file=sys.stderr)
+    return dict(sorted(found.items()))
+
+
+# The table
+
+
+ROWS = (
+    Row("synthetic", 8, 4, 60, "round-robin", 1.0, 0.4),
+    Row("synthetic", 8, 8, 10, "round-robin", 0.5, 0.3),
+    Row("synthetic", 8, 2, 20, "round-robin", 1.0, 0.4),
+    Row("synthetic", 8, 4, 1, "round-robin", 0.5, 0.0),
+    Row("synthetic", 32, 4, 40, "round-robin", 1.0, 0.4),
+    Row("synthetic", 32, 4, 40, "swiss", 1.0, 0.4),
+    Row("synthetic", 32, 4, 60, "closeness", 1.0, 0.4),
+    Row("synthetic", 32, 4, 60, "closeness", 0.3, 0.8),
+    Row("synthetic", 32, 4, 60, "swiss", 2.0, 0.2),
+    Row("synthetic", 32, 2, 60, "swiss", 1.0, 0.4),
+    Row("synthetic", 32, 5, 10, "closeness", 0.5, 0.2),
+    Row("synthetic", 32, 4, 1, "swiss", 1.0, 0.3),
+    Row("synthetic", 32, 8, 100, "round-robin", 0.5, 0.2),
+    Row("synthetic", 32, 4, 40, "divisions", 1.0, 0.4),
+    Row("synthetic", 32, 4, 20, "swiss", 0.0, 0.0),
+    Row("synthetic", 200, 4, 20, "closeness", 1.0, 0.4),
+    Row("synthetic", 200, 5, 10, "swiss", 1.0, 0.5),
+    Row("synthetic", 200, 2, 40, "round-robin", 1.0, 0.4),
+)
+REAL = tuple(
+    Row("real deals", len(BOTS) * len(AT_RANDOM), 4, deals, pairing, 0.0, 0.0)
+    for deals in (1, 10, 40, 60)
+    for pairing in ("round-robin", "swiss", "closeness")
+)
+HEAD = "pool        bots table deals pairing     spread  g    matches | all  best worst     ± | ranks | tiers"
+
+_DEALS: Recorded = {}
+
+
+def repeat(job: tuple[Row, int]) -> list[tuple[int, Held]]:
+    """Play one season."""
+    row, number = job
+    rng = np.random.default_rng([number, row.bots, row.size, row.deals])
+    world = recorded(rng, _DEALS, row.bots) if row in REAL else synthetic(rng, row.bots, row.spread, row.gain)
+    return list(seasons(world, row, rng))
+
+
+def main() -> None:
+    """Record deals, and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
+    parser.add_argument("--ruleset", default="chinese", help="a preset for tables of four")
+    parser.add_argument("--deals", type=int, default=600, help="real deals in each composition of a table")
+    parser.add_argument("--repeats", type=int, default=80, help="seasons of each row (a fifth for 200 bots)")
+    parser.add_argument("--only", choices=("real", "synthetic"), help="print these rows only")
+    options = parser.parse_args()
+    if options.only != "synthetic":
+        _DEALS.update(record(options.ruleset, options.deals))
+        print(
+            f"\n{sum(map(len, _DEALS.values()))} real deals of {len(_DEALS)} compositions, {options.ruleset}:"
+        )
+        world = recorded(np.random.default_rng(0), _DEALS, len(BOTS) * len(AT_RANDOM))
+        print("  in points a deal: " + ", ".join(f"{one:+.2f}" for one in sorted(world.truth)))
+    print(HEAD)
+    with multiprocessing.Pool(os.cpu_count()) as pool:
+        real, others = options.only != "synthetic", options.only != "real"
+        for row in [*(REAL if real else ()), *(ROWS if others else ())]:
+            count = options.repeats // 5 if row.bots > 100 else options.repeats
+            found = pool.map(repeat, [(row, number) for number in range(count)], chunksize=1)
+            for after in zip(*found, strict=True):
+                print(line(row, after[0][0], [one for _, one in after]), flush=True)
+
+
+def line(row: Row, matches: int, found: Sequence[Held]) -> str:
+    """Return a line of the table: means over seasons."""
+    held = Held(*np.mean(found, axis=0))
+    return (
+        f"{row.name:11} {row.bots:4} {row.size:5} {row.deals:5} {row.pairing:11} {row.spread:6.1f}"
+        f" {row.gain:4.1f} {matches:6}  | {held.all:4.0%} {held.best:4.0%} {held.worst:5.0%} {held.half:6.2f}"
+        f" | {held.ranks:5.0%} | {held.tiers:5.1%}"
+    )
+
+
+if __name__ == "__main__":
+    main()
