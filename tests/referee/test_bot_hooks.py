@@ -13,7 +13,7 @@ from referee.errors import BotFailed
 from referee.matches.match import Limits, SessionResult
 from referee.v1 import bots_pb2
 from tests.referee.several import until
-from tests.referee.support import lowest, match_spec, play_match, referee, sdk_bots
+from tests.referee.support import DEADLINE, lowest, match_spec, play_match, referee, sdk_bots
 from tests.referee.test_bot_stream import scripted
 
 OTHERS = dict.fromkeys((1, 2, 3), lowest)
@@ -153,12 +153,16 @@ async def test_hook_when_it_raises_in_a_strict_bot_then_the_bot_ends() -> None:
             await task
 
 
-async def test_hook_when_it_takes_long_then_moves_of_other_sessions_are_sent_before() -> None:
+async def test_hook_when_it_takes_long_then_moves_of_other_sessions_are_sent_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("referee.bot.stream.FLUSH_SECONDS", 3600)
     may_end = threading.Event()
+    in_time: list[bool] = []
 
     class Slow(Recorder):
         def session_ended(self, session: EndedSession) -> None:
-            assert may_end.wait(20)
+            in_time.append(may_end.wait(DEADLINE / 2))
 
     async with scripted(Slow) as (desk, _, _):
         first, other = (desk.session({"extends": "chinese"}, 1) for _ in range(2))
@@ -169,4 +173,6 @@ async def test_hook_when_it_takes_long_then_moves_of_other_sessions_are_sent_bef
         desk.send(response)
         request = await desk.hear("moves")
         may_end.set()
+        await until(lambda: bool(in_time))
+    assert in_time == [True]
     assert [move.session for move in request.moves] == [first.handle, other.handle]
