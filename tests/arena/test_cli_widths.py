@@ -38,6 +38,8 @@ COMMANDS = [
     ["leaderboard"],
     ["bot", "list"],
     ["bot", "log", NAMES[0]],
+    ["bot", "games", NAMES[0], "--limit", "3"],
+    ["bot", "games", NAMES[0], "--limit", "1", "--whole"],
     ["match", "show", CUP, "1", "1"],
     ["match", "seating", "8", "8"],
     ["rules", "list"],
