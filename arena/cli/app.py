@@ -164,8 +164,13 @@ def run(arguments: Sequence[str]) -> int:
 
 def _with_help(error: typer.TyperException) -> str:
     """Return what was wrong with the usage, and which help to read unless that was just shown."""
-    context, message = getattr(error, "ctx", None), error.format_message()
+    context, message = getattr(error, "ctx", None), _reworded(error.format_message())
     return f"{message} (see {context.command_path} --help)" if context and message else message
+
+
+def _reworded(message: str) -> str:
+    """Return what Typer says of a value in the words of our own messages."""
+    return message.replace("Input should be ", "must be ").partition(", unable to parse")[0]
 
 
 def _fail(*reasons: str, status: int = 1) -> int:

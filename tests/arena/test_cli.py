@@ -92,7 +92,8 @@ def test_register_of_what_is_no_name_is_refused(arena: Arena, name: str) -> None
         (["bot", "register"], ["OWNER/BOT", "arena bot register --help"]),
         (["bot", "list", "--colour"], ["--colour"]),
         (["tournament", "create", "--rounds", "many"], ["--rounds"]),
-        (["match", "show", "cup", "one", "1"], ["round"]),
+        (["match", "show", "cup", "one", "1"], ["'round': must be a valid integer (see"]),
+        (["match", "show", "cup", "0", "1"], ["'round': must be greater than or equal to 1 (see"]),
         (["bot", "run", "bot.py"], ["--token", "ARENA_TOKEN"]),
     ],
 )
