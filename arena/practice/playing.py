@@ -12,7 +12,7 @@ from secrets import token_urlsafe
 
 import uvloop
 
-from arena.errors import StateError
+from arena.errors import ProcessFailed, StateError
 from arena.practice.plan import Plan
 from arena.processes import Supervisor
 from referee.client import run_match
@@ -116,6 +116,9 @@ def practise(
                 show(len(practice.results))
         except KeyboardInterrupt:
             practice.interrupted = True
+        except ProcessFailed as error:
+            name, _, line = str(error).partition(": ")
+            raise ProcessFailed(f"{name} ended while it played; its last line: {line}") from None
     return practice
 
 

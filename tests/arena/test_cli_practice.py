@@ -105,6 +105,15 @@ def test_practice_when_the_bot_does_not_connect_then_one_line_says_why(
     assert list(folder.iterdir()) == []
 
 
+def test_practice_when_the_bot_dies_while_it_plays_then_one_line_says_so(
+    arena: Arena, tmp_path: Path, folder: Path
+) -> None:
+    dying = "print('no memory', flush=True) or __import__('os')._exit(3)"
+    result = arena("bot", "practice", *program(tmp_path, dying))
+    assert_one_line(result, 1, "my-bot ended while it played; its last line: no memory")
+    assert list(folder.iterdir()) == []
+
+
 def test_practice_that_cannot_be_is_refused_before_anything_starts(arena: Arena) -> None:
     absent = arena("bot", "practice", "--", "/nowhere/bot")
     assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
