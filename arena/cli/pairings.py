@@ -85,7 +85,7 @@ def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
         rows = [(at, ", ".join(names[entrant] for entrant in seated)) for at, seated in tables]
         console().print(table([">table", "bot versions"], rows))
         if explain:
-            say(FORMATS[shown.format].schedule)
+            say("no other table was possible" if one.only else FORMATS[shown.format].schedule)
     if one.pairing.byes:
         say(f"sitting out: {', '.join(names[entrant] for entrant in one.pairing.byes)}")
     say("")

@@ -31,7 +31,7 @@ def show_progress(status: TournamentStatus) -> None:
     rounds = f"round {status.round} of {status.rounds or '?'}"
     matches = f"{status.matches_done} of {status.matches_total} matches"
     sessions = f"{status.sessions_done} of {status.sessions_total} sessions"
-    say(f"progress: {rounds}; {matches} and {sessions} of the rounds paired so far")
+    say(f"progress: {rounds}, {sessions}; {matches} paired so far are played")
     times = [
         f"{what} {moment(at)}"
         for what, at in (

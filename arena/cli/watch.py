@@ -60,16 +60,9 @@ class Pace:
         return (last - first) / (now - began) if now > began else 0.0
 
 
-def sessions_in_all(status: TournamentStatus) -> int:
-    """Return the sessions of the whole tournament, including those of rounds that are not paired yet."""
-    if status.rounds is None:
-        return status.sessions_total
-    return status.rounds * (status.entrants // status.table_size) * status.sessions
-
-
 def pace_text(status: TournamentStatus, pace: Pace) -> str:
     """Describe what is done, how fast it goes, and how long the rest will take."""
-    done, total = status.sessions_done, sessions_in_all(status)
+    done, total = status.sessions_done, status.sessions_total
     rounds = f"round {status.round} of {status.rounds or '?'}"
     text = f"{rounds}, {done} of {total} sessions"
     if status.state == TournamentState.PAUSED:
@@ -122,7 +115,7 @@ class Bar:
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
         for note in self._notes.new(status, notes):
             self._live.console.print(f"{status.name}: {note}", markup=False, soft_wrap=True)
-        self._live.update(FittedBar(status.name, status.sessions_done, sessions_in_all(status), text))
+        self._live.update(FittedBar(status.name, status.sessions_done, status.sessions_total, text))
 
     def close(self) -> None:
         self._live.stop()
@@ -139,7 +132,7 @@ class Lines:
     def show(self, status: TournamentStatus, text: str, notes: Sequence[str]) -> None:
         for note in self._notes.new(status, notes):
             self._out.print(f"{status.name}: {note}", soft_wrap=True)
-        step = LINES * status.sessions_done // max(1, sessions_in_all(status))
+        step = LINES * status.sessions_done // max(1, status.sessions_total)
         if step > self._step:
             self._step = step
             self._out.print(f"{status.name}: {text}", soft_wrap=True)

@@ -113,6 +113,14 @@ class Format(ABC):
     def total(self, setup: Setup, entrants: int) -> int | None:
         """Return the rounds of a whole tournament; None if it goes on until it is stopped."""
 
+    def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
+        """Return how many tables are still to be paired if nobody comes or goes; 0 where nobody knows.
+
+        ``entrants`` play on; so many rounds have been ``paired``.
+        """
+        rounds = self.total(setup, entrants)
+        return 0 if rounds is None else max(0, rounds - paired) * (entrants // setup.size)
+
     @abstractmethod
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next round, or several that do not depend on results; none if nothing is left."""

@@ -41,6 +41,10 @@ class Continuous(Format):
         """Return the batches that were asked for."""
         return setup.rounds
 
+    def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
+        """Return 0: how many tables a batch has depends on who is free."""
+        return 0
+
     def looks_back(self, entrants: int) -> int | None:
         """Return as many batches as there are entrants."""
         return entrants

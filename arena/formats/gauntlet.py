@@ -29,6 +29,12 @@ class Gauntlet(Format):
         """Return the rounds asked for, or those after which every challenger has met every other entrant."""
         return setup.rounds or gauntlet_rounds(entrants, CHALLENGERS.of(setup), setup.size)
 
+    def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
+        """Return how many tables are still to be paired."""
+        challengers = CHALLENGERS.of(setup)
+        tables = min(challengers, (entrants - challengers) // (setup.size - 1))
+        return max(0, (self.total(setup, entrants) or 0) - paired) * tables
+
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next round."""
         challengers, history = CHALLENGERS.of(setup), course.history(setup)

@@ -41,6 +41,10 @@ class Knockout(Format):
         """Return the rounds that it takes; it may turn out shorter if bots withdraw."""
         return setup.rounds or knockout_rounds(entrants, setup.size, ADVANCE.of(setup))
 
+    def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
+        """Return how many tables are still to be paired if nobody withdraws; ``entrants`` began."""
+        return sum(knockout_tables(entrants, setup.size, ADVANCE.of(setup))[paired:])
+
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next round; none once the final has been played."""
         advance, size = ADVANCE.of(setup), setup.size
@@ -78,11 +82,16 @@ def _by_points(outcome: MatchOutcome) -> list[int]:
 
 def knockout_rounds(entrants: int, size: int, advance: int) -> int:
     """Return how many rounds a knockout takes, the last of them a single table."""
-    rounds = 1
+    return len(knockout_tables(entrants, size, advance))
+
+
+def knockout_tables(entrants: int, size: int, advance: int) -> list[int]:
+    """Return how many tables each round of a knockout has if nobody withdraws."""
+    tables = []
     while entrants > size:
+        tables.append(_table_count(entrants, size, advance))
         entrants -= _eliminated(entrants, size, advance)
-        rounds += 1
-    return rounds
+    return [*tables, 1]
 
 
 def survivors(round: KnockoutRound, size: int, advance: int) -> set[int]:

@@ -25,6 +25,8 @@ class RoundShown:
     pairing: Pairing
     reasons: tuple[TableReason, ...]
     """Why each of the tables; empty where there is nothing to choose, or it was not asked for."""
+    only: bool = False
+    """Whether no other table was possible: just enough for one were there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ def pairings(
             raise UnknownError(f"no round {round} in {name}: {len(rounds)} paired so far")
         reasons = _reasons(tx, tournament, entrants, rounds, round) if explained else {}
         shown = [
-            RoundShown(row.number, row.state, pairing, tuple(reasons.get(row.number, ())))
+            RoundShown(
+                row.number, row.state, pairing, tuple(reasons.get(row.number, ())), _is_only(row, pairing)
+            )
             for row, pairing in rounds
             if round in (None, row.number)
         ]
@@ -76,7 +80,7 @@ def _reasons(
     played = cache(partial(outcomes, tx, tournament))
     found = {}
     for at, (row, pairing) in enumerate(rounds):
-        if wanted not in (None, row.number):
+        if wanted not in (None, row.number) or _is_only(row, pairing):
             continue
         course = Course(
             entrants=[entrant.number for entrant in entrants],
@@ -88,6 +92,13 @@ def _reasons(
         )
         found[row.number] = format.reasons(setup, course, pairing)
     return found
+
+
+def _is_only(round: Round, pairing: Pairing) -> bool:
+    """Return whether all who could be seated in a round just filled a table."""
+    seated = sum(map(len, pairing.tables))
+    there = seated + len(pairing.byes) if round.free is None else len(round.free)
+    return len(pairing.tables) == 1 and there == seated
 
 
 def _before(round: int, played: Callable[[], Sequence[MatchOutcome]]) -> list[MatchOutcome]:

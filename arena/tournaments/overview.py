@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlmodel import col, func, select
 
+from arena.formats import FORMATS, Setup
 from arena.models import Entrant, Match, MatchState, Round, StoredRuleset, Tournament, TournamentState
 from arena.storage import Storage, Transaction
 from arena.terms import Terms
@@ -62,7 +63,7 @@ class TournamentStatus:
     """Matches of all rounds paired so far."""
     sessions_done: int
     sessions_total: int
-    """Sessions of all rounds paired so far."""
+    """Sessions of the rounds paired so far and of those to come, as far as these are known."""
     waiting: tuple[str, ...]
     """A line for each match that something keeps from being played."""
     leased_until: datetime | None
@@ -114,7 +115,8 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         Round.tournament_id == tournament.id, col(Round.started_at).is_not(None)
     )
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
-    entrants = select(func.count()).select_from(Entrant).where(Entrant.tournament_id == tournament.id)
+    entered = select(func.count(), func.count(col(Entrant.withdrawn_after)))
+    entrants, gone = tx.exec(entered.where(Entrant.tournament_id == tournament.id)).one()
     total = sum(matches.values())
     return TournamentStatus(
         id=tournament.id,
@@ -124,7 +126,7 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         problem=tournament.problem,
         ruleset=ruleset.label,
         table_size=tournament.table_size,
-        entrants=tx.exec(entrants).one(),
+        entrants=entrants,
         rounds=tournament.rounds,
         sessions=tournament.sessions,
         deals=tournament.deals,
@@ -142,10 +144,18 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         matches_running=matches.get(MatchState.RUNNING, 0),
         matches_total=total,
         sessions_done=sum(done for _, _, done in rows),
-        sessions_total=total * tournament.sessions,
+        sessions_total=(total + _tables_to_come(tournament, entrants - gone)) * tournament.sessions,
         waiting=_problems(tx, tournament),
         leased_until=tx.exec(select(func.max(Match.lease_until)).where(of_it)).one(),
     )
+
+
+def _tables_to_come(tournament: Tournament, playing: int) -> int:
+    """Return how many tables are still to be paired, as far as that is known."""
+    if tournament.state in ENDED:
+        return 0
+    setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
+    return FORMATS[tournament.format].tables_to_come(setup, playing, tournament.paired)
 
 
 def _problems(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:

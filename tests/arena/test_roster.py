@@ -125,7 +125,7 @@ def test_show_has_settings_progress_and_what_became_of_entrants(world: World, ar
     shown = arena("tournament", "show", "cup").out.splitlines()
     assert [line.split() for line in shown if "bank_ms" in line] == [["bank_ms", "60000"]]
     assert [line for line in shown if names[0] in line and "withdrew after round 1" in line]
-    assert [line for line in shown if "progress: round 3 of 3; " in line]
+    assert [line for line in shown if "progress: round 3 of 3, " in line]
     found = arena("tournament", "show", "cup", "--json").json
     assert (found["tournament"], found["state"], found["round"]) == ("cup", "finished", 3)
     assert found["settings"]["bank_ms"] == 60_000
