@@ -67,6 +67,7 @@ class Tasks:
         self._connected = connected
         self._hold = hold
         self._lease = timedelta(seconds=settings.lease_seconds)
+        self._fitting = threading.Lock()
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
@@ -80,7 +81,7 @@ class Tasks:
             for tournament_id in running_tournaments(self._storage):
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
-            fit_due(self._storage, utc_now())
+            self._fit()
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and let its tournament go on."""
@@ -123,7 +124,20 @@ class Tasks:
             connected=self._connected,
         )
         if closed:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Fit the strengths that are due, unless another thread does; what is wrong harms nothing else."""
+        if not self._fitting.acquire(blocking=False):
+            return  # what it leaves is due at the next beat
+        try:
             fit_due(self._storage, utc_now())
+        except StorageError:
+            raise
+        except Exception:
+            log.exception("strengths cannot be fitted")
+        finally:
+            self._fitting.release()
 
 
 @contextmanager

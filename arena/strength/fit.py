@@ -46,8 +46,8 @@ ENOUGH = 20
 """Degrees of freedom within matches from which s^2 is taken from these alone."""
 ROUNDS = 8
 """How often s^2 and the strengths are settled in turn where deals within matches are too few."""
-LEAST_VARIANCE = 1e-12
-"""Of points that never differ."""
+LEAST_SHARE, LEAST_VARIANCE = 1e-6, 1e-12
+"""s^2 is at least this share of how much points differ in all, and more than nothing."""
 DENSE = 1200
 """In larger pools, covariances are left out, and equations solved by iteration."""
 
@@ -143,10 +143,11 @@ def _set_variance(kind: Kind, explained: float, freedom: float) -> None:
     """Settle s^2 of one kind; ``explained`` and ``freedom`` are what strengths take from ``between``."""
     sums = kind.sums
     squares, free = sums.within, float(sums.within_freedom)
+    least = LEAST_SHARE * (sums.within + sums.between) / (sums.within_freedom + sums.between_freedom)
     if free < ENOUGH:  # matches of one deal, or few
         squares += max(0.0, sums.between - explained)
         free += max(1.0, sums.between_freedom - freedom)
-    kind.variance = max(squares / free, LEAST_VARIANCE)
+    kind.variance = max(squares / free, least, LEAST_VARIANCE)
 
 
 def _gain(kinds: Sequence[Kind], strengths: Array, freedom: float, absorbed: float) -> float:

@@ -56,14 +56,18 @@ class Matrices:
 
     def posterior(self, gain: float, groups: Places) -> Posterior:
         """Return the strengths against the whole field, over all spreads; ``gain`` is g^2."""
-        noise = self.laplacian + gain * self.squares + RIDGE * self.scale * np.eye(len(groups))
+        noise = self.laplacian + gain * self.squares
         twice = self.laplacian @ self.laplacian
-        factors = [np.linalg.cholesky(spread**2 * twice + noise) for spread in self.grid]
-        halves = [np.linalg.solve(factor, self.scores) for factor in factors]
-        chances = [
-            -float(np.log(np.diag(factor)).sum()) - 0.5 * float(half @ half)
-            for factor, half in zip(factors, halves, strict=True)
-        ]
+        factors, halves, chances = [], [], []
+        for spread in self.grid:
+            told = spread**2 * twice + noise
+            ridge = RIDGE * float(np.trace(told)) / len(groups)
+            factor = np.linalg.cholesky(told + ridge * np.eye(len(groups)))
+            half = np.linalg.solve(factor, self.scores)
+            logs = float(np.log(np.diag(factor)).sum()) - 0.5 * math.log(ridge) * len(set(groups.tolist()))
+            factors.append(factor)
+            halves.append(half)
+            chances.append(-logs - 0.5 * float(half @ half))
         weights = weights_of(chances, self.grid)
         strengths, covariances = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
         for at in np.flatnonzero(weights > NEGLIGIBLE):

@@ -73,12 +73,14 @@ class Queue:
             if name is None:
                 return False
             process = name.replace("/", "-")
-            os.kill(self._bots.pid(process), signal.SIGSTOP)  # quicker than an end, and can be taken back
+            pid = self._bots.pid(process)
+            assert pid is not None
+            os.kill(pid, signal.SIGSTOP)  # quicker than an end, and can be taken back
             if self._in_mid_batch() == name:
                 self._bots.stop(process)
                 left.append(name)
                 return True
-            os.kill(self._bots.pid(process), signal.SIGCONT)  # its match was finished meanwhile
+            os.kill(pid, signal.SIGCONT)  # its match was finished meanwhile
             return False
 
         self.arena.wait("queue", lambda _: leave())

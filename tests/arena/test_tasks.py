@@ -13,6 +13,7 @@ from arena.models import League, Tournament, utc_now
 from arena.rounds.advance import everyone
 from arena.settings import Settings
 from arena.storage import changed
+from arena.strength.kept import are_fitted
 from arena.tasks import Tasks
 from tests.arena.fakes import ROOT, play_at_once
 from tests.arena.leagues import winter
@@ -55,3 +56,26 @@ def test_advance_all_when_a_league_is_broken_then_the_others_go_on(
     [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert told.getMessage() == "league 1 cannot go on"
     assert told.exc_info
+
+
+def test_advance_all_when_strengths_cannot_be_fitted_then_tournaments_go_on(
+    settings: Settings, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = world.register(4)
+    world.finish(world.tournament_of(names, name="first").id)
+    with world.storage.write() as tx:
+        assert changed(tx, text("UPDATE strength_scores SET score = 'nonsense'"))
+    cup = world.tournament_of(names, name="second")
+    Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
+    assert world.status(cup.name).matches_total == 1
+    [told] = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert told.getMessage() == "strengths cannot be fitted"
+
+
+def test_advance_all_when_rounds_have_closed_then_strengths_are_fitted(
+    settings: Settings, world: World
+) -> None:
+    world.finish(world.tournament(4).id)
+    assert not are_fitted(world.storage)
+    Tasks(settings, world.storage, play_at_once, lambda *_: None, everyone).advance_all()
+    assert are_fitted(world.storage)
