@@ -42,6 +42,10 @@ class RoundRobin(Format):
         if rounds is None and entrants > WHOLE:
             raise SpecError("rounds", f"a round-robin of more than {WHOLE} entrants needs a number of rounds")
 
+    def tables_to_come(self, setup: Setup, entrants: int, paired: int) -> int:
+        """Return how many tables are still to be paired; 0 before the first, as searching takes long."""
+        return 0 if setup.rounds is None else super().tables_to_come(setup, entrants, paired)
+
     def total(self, setup: Setup, entrants: int) -> int | None:
         """Return the rounds asked for, or those of a whole schedule."""
         return setup.rounds or round_robin_rounds(entrants, setup.size)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from arena.cli.watch import Pace, pace_text
+from arena.formats import FORMATS, Setup
 from arena.matches.referees import nobody_asked
 from arena.settings import Settings
 from arena.tournaments import entry, lifecycle
@@ -13,7 +14,6 @@ from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
 KNOWN: dict[str, tuple[int, dict[str, Any]]] = {
-    "round-robin": (9, {}),
     "round-robin of some rounds": (9, {"rounds": 2}),
     "swiss": (10, {"format": "swiss", "rounds": 4}),
     "gauntlet": (9, {"format": "gauntlet"}),
@@ -42,6 +42,15 @@ def test_total_when_nobody_comes_or_goes_then_it_is_known_from_the_start(
     found = totals(world, world.tournament(count, **fields).id)
     status = world.status()
     assert (status.state, set(found)) == ("finished", {status.sessions_done})
+
+
+def test_total_of_a_whole_round_robin_is_known_once_it_is_paired(world: World) -> None:
+    before, *after = totals(world, world.tournament(9).id)
+    assert (before, set(after)) == (0, {world.status().sessions_done})
+
+
+def test_total_before_a_round_robin_is_paired_when_its_schedule_takes_long_then_nobody_waits_for_it() -> None:
+    assert FORMATS["round-robin"].tables_to_come(Setup(5), 45, 0) == 0
 
 
 def test_total_of_batches_is_that_of_those_that_are_paired(world: World) -> None:
