@@ -188,12 +188,31 @@ def make_league(values: Mapping[str, object], folder: Path | None = None) -> Lea
         spec = LeagueSpec.model_validate(dict(values), context=folder)
     except ValidationError as error:
         wording = Wording("a league", table="a table", path=lambda path: path_text(_named(path, values)))
-        raise SpecError.of(problems(error, league_schema(), wording)) from None
+        found = [*problems(error, league_schema(), wording), *_shared_fields(values, folder)]
+        raise SpecError.of(
+            list({problem.field: problem for problem in reversed(found)}.values())[::-1]
+        ) from None
     for checks in (_divisions, _tournaments, _owners):
         found = list(dict.fromkeys(checks(spec)))
         if found:
             raise SpecError.of(found)
     return spec
+
+
+def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterator[Problem]:
+    """Yield what is wrong with the fields for all tournaments, of a league that is wrong elsewhere too.
+
+    What is missing may be given by the divisions.
+    """
+    given = values.get("tournament")
+    if isinstance(given, Mapping):
+        try:
+            make_spec({**given, "name": "any", "entrants": []}, folder)
+        except SpecError as error:
+            missing = [field for field in ("format", "ruleset") if field not in given]
+            yield from (one.within("tournament.") for one in error.problems if one.field not in missing)
+        except RulesetError:
+            pass  # of a file, which the league has found wrong as well
 
 
 @cache

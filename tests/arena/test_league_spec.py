@@ -227,6 +227,19 @@ def test_file_when_several_tables_are_wrong_then_each_problem_names_file_table_a
     ]
 
 
+def test_file_when_it_and_its_tournaments_are_wrong_then_both_are_told(file: Path) -> None:
+    wrong = TOML.replace("seasons = 10", "seasons = 0").replace("rounds = 3", "roundz = 3\ndeals = 0")
+    file.write_text(wrong.replace('ruleset = "chinese"\n', 'ruleset = "chines"\n'))
+    with pytest.raises(SpecError) as caught:
+        load_league(file)
+    assert [problem.field for problem in caught.value.problems] == [
+        f"{file}:4: seasons",
+        f"{file}:10: tournament.roundz",
+        f"{file}:9: tournament.ruleset",
+        f"{file}:11: tournament.deals",
+    ]
+
+
 def test_file_when_tournaments_of_several_divisions_are_wrong_then_each_is_told_once(file: Path) -> None:
     wrong = TOML.replace("rounds = 3", "rounds = 3\ndeals = 0").replace("{ rounds = 5 }", "{ sesions = 5 }")
     file.write_text(wrong)
