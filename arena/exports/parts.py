@@ -278,8 +278,8 @@ class Free(Value):
     """Its number."""
     rating: float
     """Its rating then."""
-    matches: int = Field(ge=0)
-    """Matches that the rating came from."""
+    weight: float = Field(ge=0)
+    """What the matches that the rating came from weigh together."""
 
 
 class RoundPart(Part):

@@ -38,7 +38,8 @@ class Rated(NamedTuple):
     """A rating, and what it rests on."""
 
     value: float
-    matches: int
+    weight: float
+    """What its matches weigh together."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,9 @@ class Continuous(Format):
         tables = [table for pairing in course.pairings for table in pairing.tables]
         rated = course.ratings()
         matches = Counter(number for table in tables[-len(course.entrants) :] for number in table)
-        first = sorted(course.present, key=lambda number: (matches[number], rated[number].matches, number))
+        first = sorted(course.present, key=lambda number: (matches[number], rated[number].weight, number))
         waiting = [
-            Waiting(number, rated[number].value, uncertainty(rated[number].matches, setup.size) / 2)
+            Waiting(number, rated[number].value, uncertainty(rated[number].weight, setup.size) / 2)
             for number in first
         ]
         recent = replace(course.history(setup), tables=_recent(tables), byes=())

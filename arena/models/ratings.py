@@ -30,6 +30,8 @@ class Rating(SQLModel, table=True):
     """The rating: what the latest of its changes gave."""
     matches: int = 0
     """Matches that it comes from."""
+    weight: float = 0.0
+    """What these weigh together."""
     deals: int = 0
     """Deals in those matches."""
     version: int = Field(default=None, sa_column=_VERSION)

@@ -34,7 +34,7 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
         number = table.match.table_number
         points = points_of(table, compared.get((round.number, number)))
         before = {version_id: ratings[version_id].value for version_id in points}
-        after = apply_match(before, points, forfeited.get(number))
+        after = apply_match(before, points, forfeited.get(number), tournament.match_weight)
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             rating = ratings[version_id]
             change = RatingChange(
@@ -48,6 +48,7 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
             tx.add(change)
             rating.value = change.after
             rating.matches += 1
+            rating.weight += tournament.match_weight
             rating.deals += table.match.deals_done
 
 

@@ -13,7 +13,10 @@ START = 1500.0
 """Rating of a bot version before its first match in a pool."""
 
 K = 32.0
-"""The most that one match can change a rating."""
+"""The most that one match of full length can change a rating."""
+
+FULL_LENGTH = 40
+"""Deals from which on a match weighs in full: with fewer, it weighs as much less."""
 
 SCALE = 400.0
 """So many points of difference make the better one ten times as likely to finish before the other."""
@@ -27,6 +30,11 @@ MIXED = 0.16
 
 TWO_SIDED = 1.96
 """Standard deviations to either side that hold 95 % of a normal distribution."""
+
+
+def match_weight(sessions: int, deals: int) -> float:
+    """Return what a match of so many sessions of so many deals weighs, from 0 to 1."""
+    return min(1.0, sessions * deals / FULL_LENGTH)
 
 
 def expected(own: float, other: float) -> float:
@@ -47,30 +55,34 @@ def apply_match(
     ratings: Mapping[int, float],
     points: Mapping[int, float],
     shares: Mapping[tuple[int, int], Sequence[Share]] | None = None,
+    weight: float = 1.0,
 ) -> dict[int, float]:
     """Return the new ratings of those who sat at a table; their changes sum to zero.
 
     ``points`` are the totals of the match: more of them than another's is a win over that other, as many a
     draw. Where bots forfeited, ``shares`` say how it came out instead, by the places of two in ``points``,
-    the higher place first (``arena.ratings.forfeits``). Whoever has no rating yet starts at ``START``.
+    the higher place first (``arena.ratings.forfeits``). ``weight`` is what the match weighs
+    (``match_weight``). Whoever has no rating yet starts at ``START``.
     """
     before = {entrant: ratings.get(entrant, START) for entrant in points}
-    step = K / (len(points) - 1)
+    step = K * weight / (len(points) - 1)
     after = dict(before)
     table = list(points)
     for index, one in enumerate(table):
         for place, other in enumerate(table[:index]):
             whole = Share(1.0, (1 + (points[one] > points[other]) - (points[one] < points[other])) / 2)
-            for weight, won in (whole,) if shares is None else shares[index, place]:
-                change = step * weight * (won - expected(before[one], before[other]))
+            for part, won in (whole,) if shares is None else shares[index, place]:
+                change = step * part * (won - expected(before[one], before[other]))
                 after[one] += change
                 after[other] -= change
     return after
 
 
-def uncertainty(matches: int, size: int) -> float:
+def uncertainty(matches: float, size: int) -> float:
     """Return how far a rating may be off after so many matches at tables of ``size``, for pairing by
     closeness.
+
+    Each match counts as what it weighs (``match_weight``).
 
     Two things make a rating wrong: what is left of starting everyone at ``START``, which every match brings
     down by about the same share, and the chance in its latest matches, which K keeps from dying away. This is

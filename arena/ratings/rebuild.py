@@ -52,6 +52,7 @@ class _Built:
 
     value: float = START
     matches: int = 0
+    weight: float = 0.0
     deals: int = 0
 
 
@@ -179,7 +180,7 @@ def _replay_round(
         match = table.match
         before = {version_id: pool.setdefault(version_id, _Built()).value for version_id in table.version_ids}
         points = points_of(table, compared.get((round.number, match.table_number)))
-        after = apply_match(before, points, forfeited.get(match.table_number))
+        after = apply_match(before, points, forfeited.get(match.table_number), tournament.match_weight)
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             where = f"table {match.table_number}, seat {seat.position}"
             found = stored.pop(seat.id, None)
@@ -195,6 +196,7 @@ def _replay_round(
             built = pool[version_id]
             built.value = found.after
             built.matches += 1
+            built.weight += tournament.match_weight
             built.deals += match.deals_done
     return ("a rating was changed for nobody at its tables" if stored else None), len(tables)
 
@@ -231,6 +233,7 @@ def _compare(tx: Transaction, replay: _Replay, *, mend: bool) -> tuple[int, int]
             raise _Wrong(f"{name}: {problem}")
         if problem is not None:
             rating.value, rating.matches, rating.deals = right.value, right.matches, right.deals
+            rating.weight = right.weight
             mended += 1
         count += 1
     return count, mended + _compare_sums(tx, replay, mend=mend)
@@ -273,6 +276,7 @@ def _difference(rating: Rating, right: _Built) -> str | None:
     for name, given, expected in (
         ("rating", rating.value, right.value),
         ("matches", rating.matches, right.matches),
+        ("weight", rating.weight, right.weight),
         ("deals", rating.deals, right.deals),
     ):
         if abs(given - expected) > CLOSE:

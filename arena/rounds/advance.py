@@ -187,7 +187,7 @@ def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: C
         if present_in(tx, locked, course.paired + 1) != there:
             return False  # somebody came or left meanwhile, and was told from which round on that counts
         free_then: list[dict[str, object]] = [
-            {"entrant": one, "rating": rated[one].value, "matches": rated[one].matches} for one in present
+            {"entrant": one, "rating": rated[one].value, "weight": rated[one].weight} for one in present
         ]
         _open_batch(tx, locked, pairings[0], entrants, now, free_then)
         return True

@@ -94,8 +94,8 @@ def paired_rounds(tx: Transaction, tournament: Tournament, after: int = 0) -> li
 
 def _ratings(tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]) -> dict[int, Rated]:
     """Return by entrant its rating in the tournament's pool."""
-    rows = select(Rating.version_id, Rating.value, Rating.matches).where(
+    rows = select(Rating.version_id, Rating.value, Rating.weight).where(
         Rating.ruleset_id == tournament.ruleset_id, Rating.table_size == tournament.table_size
     )
-    rated = {version_id: Rated(value, matches) for version_id, value, matches in tx.exec(rows)}
+    rated = {version_id: Rated(value, weight) for version_id, value, weight in tx.exec(rows)}
     return {entrant.number: rated.get(entrant.version_id, Rated(START, 0)) for entrant in entrants}

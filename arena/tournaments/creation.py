@@ -15,6 +15,7 @@ from arena.errors import SpecError, TakenError
 from arena.formats import FORMATS, Setup
 from arena.matches.duplicate import session_deals
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
+from arena.ratings.elo import match_weight
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
 from arena.terms import Terms
@@ -104,6 +105,7 @@ def _add_tournament(
         state=TournamentState.CREATED,
         ruleset_id=_stored(tx, ruleset, now).id,
         table_size=ruleset.players,
+        match_weight=match_weight(spec.sessions, most_deals(ruleset, spec.deals or 0)),
         **{name: getattr(spec, name) for name in Terms.model_fields},
         seed=seed.hex(),
         seed_hash=seed_hash(seed),

@@ -28,7 +28,7 @@ class Pairings:
         """Check the batches of a continuous tournament: each from who was free, and what they were rated."""
         for part in sorted(parts, key=lambda part: part.round):
             free = part.free or ()
-            rated = {one.entrant: Rated(one.rating, one.matches) for one in free}
+            rated = {one.entrant: Rated(one.rating, one.weight) for one in free}
             course = self._course(part.round, [one.entrant for one in free], rated=rated)
             found = self._head.format.next(self._head.setup, course)
             self._check(part, found[0] if found else None)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from arena.exports.lines import Lines
 from arena.exports.parts import Change, PoolLine, RoundEndPart, RoundPart
 from arena.matches.duplicate import scores
-from arena.ratings.elo import START, Share, apply_match
+from arena.ratings.elo import START, Share, apply_match, match_weight
 from arena.ratings.forfeits import shares
 from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
@@ -237,7 +237,8 @@ class Rounds:
     ) -> dict[int, float]:
         """Return the ratings after a match by place at the table."""
         ratings = {place: before[bot] for place, bot in enumerate(bots)}
-        return apply_match(ratings, dict(enumerate(points)), forfeited)
+        weight = match_weight(self._head.part.sessions, self._head.deals)
+        return apply_match(ratings, dict(enumerate(points)), forfeited, weight)
 
     def _check_ratings(
         self,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from arena.errors import SpecError
 from arena.exports.records import export_records
 from arena.matches.duplicate import deal_scores, scores, session_deals
-from arena.ratings.elo import apply_match
+from arena.ratings.elo import apply_match, match_weight
 from arena.ratings.rebuild import rebuild
 from arena.standings import scoreboard
 from referee.errors import RefereeUnavailable
@@ -188,7 +188,7 @@ def test_duplicate_tournament_rates_by_the_scores(duplicate: World) -> None:
     end = next(part for part in map(json.loads, lines_of(duplicate)) if part.get("part") == "round_end")
     for points, changes in zip(end["scores"], end["ratings"], strict=True):
         before = {place: change["before"] for place, change in enumerate(changes)}
-        after = apply_match(before, dict(enumerate(points)))
+        after = apply_match(before, dict(enumerate(points)), weight=match_weight(4, 1))
         assert [change["after"] for change in changes] == pytest.approx(list(after.values()))
     assert rebuild(duplicate.storage).problem is None
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ratings.elo import START, UNKNOWN, K, apply_match, expected, spread, uncertainty
+from arena.ratings.elo import START, UNKNOWN, K, apply_match, expected, match_weight, spread, uncertainty
 
 
 def test_apply_match_of_two_equals_is_elos_own_formula() -> None:
@@ -25,6 +25,16 @@ def test_apply_match_of_four_sums_the_pairs() -> None:
     assert apply_match({}, {1: 0, 2: -5, 3: -9, 4: -9}) == pytest.approx(
         {1: 1500 + 16, 2: 1500 + 16 / 3, 3: 1500 - 32 / 3, 4: 1500 - 32 / 3}
     )
+
+
+@pytest.mark.parametrize(
+    ("sessions", "deals", "weight"), [(1, 4, 0.1), (4, 5, 0.5), (4, 10, 1.0), (600, 10, 1.0), (4, 1000, 1.0)]
+)
+def test_match_weight_is_that_of_its_deals_up_to_full_length(
+    sessions: int, deals: int, weight: float
+) -> None:
+    assert match_weight(sessions, deals) == weight
+    assert apply_match({}, {1: 5, 2: 3}, weight=weight)[1] == START + weight * K / 2
 
 
 def test_apply_match_of_a_draw_between_equals_changes_nothing() -> None:
