@@ -207,18 +207,18 @@ class ListDealsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """bot is "owner/bot" for all its versions, or "owner/bot@version"."""
+    """bot is "owner/bot" for all its versions, or "owner/bot@version". Since 0.1."""
     session_id: _builtins.str
-    """session_id is a session's public name, or the beginning of one up to a "/"; all where empty."""
+    """session_id is a session's public name, or the beginning of one up to a "/"; all where empty. Since 0.1."""
     lost: _builtins.bool
-    """lost is true where only deals are wanted in which another seat got more points than the bot."""
+    """lost is true where only deals are wanted in which another seat got more points than the bot. Since 0.1."""
     page_size: _builtins.int
     """page_size is the most deals that are wanted, up to 200; 50 where it is 0. A page may have fewer, or none, although
-    more follow.
+    more follow. Since 0.1.
     """
     page_token: _builtins.str
     """page_token is the next_page_token of the page before; empty for the first page. The other fields, page_size
-    apart, must then be those of the request before.
+    apart, must then be those of the request before. Since 0.1.
     """
     def __init__(
         self,
@@ -246,10 +246,10 @@ class ListDealsResponse(_message.Message):
     DEALS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """next_page_token asks for the page with older deals; empty on the last page."""
+    """next_page_token asks for the page with older deals; empty on the last page. Since 0.1."""
     @_builtins.property
     def deals(self) -> _containers.RepeatedCompositeFieldContainer[Global___BotDeal]:
-        """deals are what was found, the newest first."""
+        """deals are what was found, the newest first. Since 0.1."""
 
     def __init__(
         self,
@@ -277,16 +277,16 @@ class BotDeal(_message.Message):
     STORE_TIME_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
     bot: _builtins.str
-    """bot is the bot version, "owner/bot@version"."""
+    """bot is the bot version, "owner/bot@version". Since 0.1."""
     session_id: _builtins.str
-    """session_id is the session's public name."""
+    """session_id is the session's public name. Since 0.1."""
     seat: _builtins.int
-    """seat is the bot's seat."""
+    """seat is the bot's seat. Since 0.1."""
     record: _builtins.str
-    """record is the deal's record (docs/formats.md), as one JSON object."""
+    """record is the deal's record (docs/formats.md), as one JSON object. Since 0.1."""
     @_builtins.property
     def store_time(self) -> _timestamp_pb2.Timestamp:
-        """store_time is when the session was stored."""
+        """store_time is when the session was stored. Since 0.1."""
 
     def __init__(
         self,
