@@ -87,7 +87,9 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
 
         def arena(*arguments: object) -> str:
             result = command_line(*arguments)
-            assert (result.status, result.err) == (0, ""), result
+            assert result.status == 0, result
+            # Four bots fill a table in one way only, and bots may still be connecting at the start.
+            assert all(line.startswith("warning: ") for line in result.err.splitlines()), result
             return result.out
 
         tokens = {name: arena("bot", "register", name.split("@")[0]).split()[-1] for name in commands}
