@@ -1,12 +1,17 @@
 """What all tests share: how many run at once, which stay together, and how long examples may take."""
 
+import logging
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+from arena.logs import OURS
 
 SHARING = {
     "test_doctor_servers",
@@ -44,6 +49,9 @@ LONGEST = (
 They come first, so that no process is left with one of them while the others have nothing to do.
 """
 
+# Where the tests run in the background, Ctrl-C may be ignored, which processes that they start would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Bots that tests start keep no logs in the folders of whoever runs them.
 os.environ["ARENA_BOT_LOG"] = "off"
 
@@ -56,6 +64,21 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True)
+def logging_left_alone() -> Iterator[None]:
+    """Undo what commands that run in this process do to its logs."""
+    root = logging.getLogger()
+    loggers = [root, *map(logging.getLogger, OURS)]
+    handlers, levels = root.handlers[:], [logger.level for logger in loggers]
+    yield
+    for handler in root.handlers[:]:
+        if handler not in handlers:
+            root.removeHandler(handler)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+    logging.captureWarnings(False)
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -152,10 +152,11 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
 
 def _tables_to_come(tournament: Tournament, playing: int) -> int:
     """Return how many tables are still to be paired, as far as that is known."""
-    if tournament.state in ENDED:
+    format = FORMATS.get(tournament.format)
+    if tournament.state in ENDED or format is None:  # a damaged row is shown like any other
         return 0
     setup = Setup(tournament.table_size, tournament.rounds, tournament.options)
-    return FORMATS[tournament.format].tables_to_come(setup, playing, tournament.paired)
+    return format.tables_to_come(setup, playing, tournament.paired)
 
 
 def _problems(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:

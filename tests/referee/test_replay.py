@@ -174,7 +174,7 @@ def test_replay_of_a_null_leader_without_an_exchange_is_wrong() -> None:
     (record,) = session_records(Session(rules_with(), SEED), forfeit_in=1)
     assert replay(Replayer(), record) == OK
     record["leader"] = None
-    assert str(replay(Replayer(), record)["error"]).startswith("leader: is None, should be ")
+    assert str(replay(Replayer(), record)["error"]).startswith("leader: is null, should be ")
 
 
 # The deal before
