@@ -40,8 +40,7 @@ from arena.strength.matrices import Matrices
 from arena.strength.sums import Sums, bots_of, groups_of
 
 TYPICAL_GAIN = 0.08
-"""g / s to expect before anything is known of it; four Python sample bots and their mixtures have 0.07 to
-0.09."""
+"""g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
 ENOUGH = 20
 """Degrees of freedom within matches from which s^2 is taken from these alone."""
 ROUNDS = 8
