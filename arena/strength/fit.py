@@ -14,8 +14,9 @@ alike:
 Let m_ao be the deals of a and o at one table over k s^2, A the Laplacian matrix of m, L that of m^2, and b_a
 the sum of the scores of a over s^2. Then b has mean A t and
 
-    Cov b = tau^2 A^2 + A + g^2 L,   Cov(theta, b) = (tau^2 + g^2 / n) A,   Cov theta = (tau^2 + g^2 / n) (I -
-    11'/n)
+    Cov b = tau^2 A^2 + A + g^2 L
+    Cov(theta, b) = (tau^2 + g^2 / n) A
+    Cov theta = (tau^2 + g^2 / n) (I - 11'/n)
 
 so that the best linear estimate of theta, and its error, are those of a joint normal distribution. For g = 0
 it is the least-squares fit of scores with a normal prior, weighted by deals. s^2 comes from the deals within
