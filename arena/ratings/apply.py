@@ -1,16 +1,17 @@
 """Ratings are applied when a round closes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import update
 from sqlmodel import col, select
 
+from arena.matches.duplicate import PlayedSession
 from arena.matches.tables import Table, tables_of
-from arena.models import Entrant, Match, Rating, RatingChange, Round, Session, StoredRuleset, Tournament
+from arena.models import Entrant, Rating, RatingChange, Round, StoredRuleset, Tournament
 from arena.ratings.elo import START, Share, apply_match
 from arena.ratings.forfeits import shares
-from arena.standings.outcomes import duplicate_points, played_deals
+from arena.standings.outcomes import played_in, scores_of
 from arena.storage import Transaction, changed
 from arena.strength.keeping import add_round
 from referee.ruleset import load_ruleset
@@ -24,15 +25,16 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     """
     tables = tables_of(tx, round)
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
-    add_round(tx, tournament, round, tables)
+    played = played_in(tx, tournament, round)
+    add_round(tx, tournament, tables, played)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
     ratings = _ratings(tx, tournament)
-    compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
-    forfeited = forfeited_shares(tx, tournament, round)
+    compared = scores_of(played) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament, played)
     for table in tables:
         number = table.match.table_number
-        points = points_of(table, compared.get((round.number, number)))
+        points = points_of(table, compared.get(number))
         before = {version_id: ratings[version_id].value for version_id in points}
         after = apply_match(before, points, forfeited.get(number), tournament.match_weight)
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
@@ -62,16 +64,13 @@ def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:
 
 
 def forfeited_shares(
-    tx: Transaction, tournament: Tournament, round: Round
+    tx: Transaction, tournament: Tournament, played: Mapping[int, Sequence[PlayedSession]]
 ) -> dict[int, dict[tuple[int, int], list[Share]]]:
     """Return the shares of the matches of a round in which bots forfeited, by table and pair of positions."""
-    sessions = select(Session.number, Session.forfeits).join(Match, col(Match.id) == Session.match_id)
-    if not any(forfeits for _, forfeits in tx.exec(sessions.where(Match.round_id == round.id))):
+    if not any(session.forfeits for sessions in played.values() for session in sessions):
         return {}
     ruleset = load_ruleset(tx.get_one(StoredRuleset, tournament.ruleset_id).content)
-    deals = most_deals(ruleset, tournament.deals or 0)
-    ((_, tables),) = played_deals(tx, tournament, round.id)
-    return shares(tables, deals, duplicate=tournament.duplicate)
+    return shares(played, most_deals(ruleset, tournament.deals or 0), duplicate=tournament.duplicate)
 
 
 def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float]:

@@ -13,7 +13,7 @@ from arena.matches.tables import tables_of
 from arena.models import BotVersion, Match, Rating, RatingChange, Round, Session, StoredRuleset, Tournament
 from arena.ratings.apply import forfeited_shares, lock_pools, points_of
 from arena.ratings.elo import START, apply_match
-from arena.standings.outcomes import duplicate_points
+from arena.standings.outcomes import played_in, scores_of
 from arena.storage import Storage, Transaction
 from arena.strength.keeping import add_sums, all_sums, forget_sums, scored_tables
 from arena.strength.sums import Sums
@@ -171,15 +171,16 @@ def _replay_round(
     }
     tables = tables_of(tx, round)
     sums = replay.sums.setdefault((tournament.table_size, tournament.duplicate), Sums(tournament.table_size))
-    for scored in scored_tables(tx, tournament, round, tables):
+    played = played_in(tx, tournament, round)
+    for scored in scored_tables(tournament, tables, played):
         sums.add(scored)
     raw = _deal_totals(tx, round)
-    compared = duplicate_points(tx, tournament, round.id) if tournament.duplicate else {}
-    forfeited = forfeited_shares(tx, tournament, round)
+    compared = scores_of(played) if tournament.duplicate else {}
+    forfeited = forfeited_shares(tx, tournament, played)
     for table in tables:
         match = table.match
         before = {version_id: pool.setdefault(version_id, _Built()).value for version_id in table.version_ids}
-        points = points_of(table, compared.get((round.number, match.table_number)))
+        points = points_of(table, compared.get(match.table_number))
         after = apply_match(before, points, forfeited.get(match.table_number), tournament.match_weight)
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             where = f"table {match.table_number}, seat {seat.position}"

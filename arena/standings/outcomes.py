@@ -4,7 +4,7 @@ Entrants are named by their number in the list of entrants, so that the same ent
 paired alike everywhere.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from sqlalchemy import select as select_columns
@@ -51,10 +51,21 @@ def duplicate_points(
     """Return what counts in a duplicate tournament by position, for each round and table that is done."""
     found: dict[tuple[int, int], tuple[float, ...]] = {}
     for round, tables in played_deals(tx, tournament, round_id):
-        points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-        attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
-        found |= zip([(round, table) for table in tables], scores(points, attempts), strict=True)
+        found |= {(round, table): points for table, points in scores_of(tables).items()}
     return found
+
+
+def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[float, ...]]:
+    """Return what counts of a duplicate round by table, by position, of its sessions by table."""
+    points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
+    attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
+    return dict(zip(tables, scores(points, attempts), strict=True))
+
+
+def played_in(tx: Transaction, tournament: Tournament, round: Round) -> dict[int, list[PlayedSession]]:
+    """Return the sessions of a round's finished matches by table, in order."""
+    ((_, tables),) = played_deals(tx, tournament, round.id)
+    return tables
 
 
 def played_deals(

@@ -1,7 +1,7 @@
 """The sums of a pool's strengths are kept up to date as rounds close."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from sqlalchemy import delete, inspect
 from sqlalchemy.dialects import postgresql, sqlite
@@ -9,37 +9,36 @@ from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.tables import Table
-from arena.models import Meeting, Round, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
-from arena.standings.outcomes import played_deals
+from arena.models import Meeting, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
 from arena.storage import Transaction, changed
 from arena.strength.sums import Scored, Sums, scored
 
+Played: TypeAlias = Mapping[int, Sequence[PlayedSession]]
+"""The sessions of a round's finished matches, by table."""
 
-def add_round(tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table]) -> None:
+
+def add_round(tx: Transaction, tournament: Tournament, tables: Sequence[Table], played: Played) -> None:
     """Add a round's deals to the sums of its pool, which ``arena.ratings.apply.lock_pools`` has locked."""
     found = Sums(tournament.table_size)
-    for match in scored_tables(tx, tournament, round, tables):
+    for match in scored_tables(tournament, tables, played):
         found.add(match)
     if found.matches:
         add_sums(tx, tournament.ruleset_id, found, duplicate=tournament.duplicate)
 
 
-def scored_tables(
-    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table]
-) -> Iterator[Scored]:
+def scored_tables(tournament: Tournament, tables: Sequence[Table], played: Played) -> Iterator[Scored]:
     """Yield what each table of a round made of its deals; those that somebody forfeited do not count."""
     bots = {table.match.table_number: table.version_ids for table in tables}
-    for _, played in played_deals(tx, tournament, round.id):
-        compared: Sequence[Sequence[Sequence[float]]] | None = None
-        if tournament.duplicate:
-            points = [{one.number: one.points for one in sessions} for sessions in played.values()]
-            attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
-            compared = deal_scores(points, attempts)
-        for place, (number, sessions) in enumerate(played.items()):
-            deals = _by_position(sessions, compared[place] if compared is not None else None)
-            match = scored(bots[number], deals)
-            if match is not None:
-                yield match
+    compared: Sequence[Sequence[Sequence[float]]] | None = None
+    if tournament.duplicate:
+        points = [{one.number: one.points for one in sessions} for sessions in played.values()]
+        attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
+        compared = deal_scores(points, attempts)
+    for place, (number, sessions) in enumerate(played.items()):
+        deals = _by_position(sessions, compared[place] if compared is not None else None)
+        match = scored(bots[number], deals)
+        if match is not None:
+            yield match
 
 
 def _by_position(
