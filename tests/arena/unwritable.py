@@ -1,6 +1,7 @@
 """Folders in which nothing can be written: by root without its special powers, and on full disks."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from functools import cache
@@ -23,11 +24,10 @@ def run_powerless(*arguments: object) -> Result:
 @cache
 def can_mount() -> bool:
     """Return whether a process may mount a file system of its own here."""
-    mounted = "mount -t tmpfs -o size=64k tmpfs /mnt"
-    return (
-        subprocess.run(["unshare", "-m", "sh", "-c", mounted], capture_output=True, check=False).returncode
-        == 0
-    )
+    if shutil.which("unshare") is None:
+        return False
+    mounted = ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt"]
+    return subprocess.run(mounted, capture_output=True, check=False).returncode == 0
 
 
 def run_on_full_disk(data: Path, *arguments: str) -> Result:
