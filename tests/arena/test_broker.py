@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 
@@ -42,16 +43,15 @@ def test_messages_when_many_write_and_read_at_once_then_each_comes_whole_and_onc
 
     def read(channel: broker.Channel) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
-        while len(found) < MESSAGES * WRITERS and not all(done.done() for done in written):
+        while not all(done.done() for done in written):
             found += take(channel)
-        return found + take(channel)
+        return [*found, *take(channel)]
 
-    def take(channel: broker.Channel) -> list[tuple[int, int]]:
-        try:
-            message = channel._get("arena")
-        except Empty:
-            return []
-        return [(message["writer"], message["number"]), *take(channel)]
+    def take(channel: broker.Channel) -> Iterator[tuple[int, int]]:
+        with suppress(Empty):
+            while True:
+                message = channel._get("arena")
+                yield message["writer"], message["number"]
 
     with ThreadPoolExecutor(WRITERS + 2) as pool:
         written = [pool.submit(write, *one) for one in enumerate(channels(folder, WRITERS))]
