@@ -74,7 +74,7 @@ COMMANDS = (
     ),
     Later(
         "leaderboard",
-        "arena.cli.results:leaderboard",
+        "arena.cli.leaderboard:leaderboard",
         "Show the ratings: a leaderboard for each ruleset and table size.",
     ),
     Later(

@@ -14,9 +14,10 @@ import typer
 import arena
 from arena.bots import versions
 from arena.cli.context import actor_at_terminal, settings_of
+from arena.cli.leaderboard import show_leaderboards
 from arena.cli.local import free_address, start_arena
 from arena.cli.output import console, say
-from arena.cli.results import show_crosstable, show_leaderboards
+from arena.cli.results import show_crosstable
 from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
@@ -26,7 +27,7 @@ from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
 from arena.processes import Supervisor
-from arena.ratings import leaderboards
+from arena.queries import leaderboards
 from arena.settings import Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard

@@ -1,9 +1,8 @@
-"""What came out: leaderboards, crosstables, matches deal by deal, exports and their proof."""
+"""What came out: crosstables, matches deal by deal, exports and their proof."""
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +20,6 @@ from arena.matches import overview
 from arena.matches.overview import MatchView, SessionView
 from arena.matches.seating import balance, seatings
 from arena.models import utc_now
-from arena.ratings import leaderboards
-from arena.ratings.leaderboards import LeaderboardLine
 from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
@@ -33,56 +30,6 @@ SEATINGS = 120
 
 match = typer.Typer(no_args_is_help=True, help="Show matches and their seatings.")
 rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
-
-
-def leaderboard(
-    ctx: typer.Context,
-    ruleset: Annotated[
-        str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
-    ] = None,
-    size: Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show this many places of each pool.")] = 100,
-    as_json: AsJson = False,
-) -> None:
-    """Show the ratings: a leaderboard for each ruleset and table size."""
-    with storage_of(ctx) as storage:
-        found = leaderboards.leaderboard(storage, ruleset, limit)
-    lines = [line for line in found if size in (None, line.table_size)]
-    if as_json:
-        print_json({"leaderboard": [renamed(line, name="bot") for line in lines]})
-    else:
-        show_leaderboards(lines)
-
-
-def show_leaderboards(lines: list[LeaderboardLine]) -> None:
-    """Print one table for each pool."""
-    if not lines:
-        say("no ratings yet: they come when the first round of a tournament closes")
-    for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
-        headline(f"Leaderboard: {ruleset}, tables of {size}")
-        rows = list(map(_leaderboard_row, pool))
-        columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
-        console().print(make_table(columns, rows), "")
-    if any(line.strength for line in lines):
-        say("strength: from points a deal, the mean is 1500, 95 %: its interval; Elo: the running number")
-    if any(line.strength and line.strength.group > 1 for line in lines):
-        say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
-
-
-def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
-    strength = line.strength
-    counts = (f"{line.rating:.0f}", line.matches, line.deals)
-    if strength is None:
-        return (line.place, line.name, *["-"] * 4, *counts)
-    return (
-        line.place,
-        line.name,
-        strength.tier if strength.group == 1 else f"{strength.group}:{strength.tier}",
-        f"{strength.best}-{strength.worst}",
-        f"{strength.figure:.0f}",
-        f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
-        *counts,
-    )
 
 
 def crosstable_object(crossed: Crosstable) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Ratings: Elo for tables, applied when a round closes, rebuilt from the deals, shown as leaderboards."""
+"""Ratings: Elo for tables, applied when a round closes, rebuilt from the deals."""

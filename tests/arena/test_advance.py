@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from arena.errors import StateError, TakenError
 from arena.matches.referees import nobody_asked
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
-from arena.ratings.leaderboards import leaderboard
+from arena.queries.leaderboards import leaderboard
 from arena.rounds.advance import advance, running_tournaments, tournament_of
 from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings

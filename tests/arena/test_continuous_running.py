@@ -24,7 +24,7 @@ from arena.models import (
     utc_now,
 )
 from arena.processes import Supervisor
-from arena.ratings.leaderboards import leaderboard
+from arena.queries.leaderboards import leaderboard
 from referee.matches.journal import EntryKind
 from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena

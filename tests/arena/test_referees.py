@@ -14,7 +14,7 @@ from arena.bots.journal import kinds_of, read_log
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
 from arena.matches.referees import Answer
-from arena.ratings.leaderboards import leaderboard
+from arena.queries.leaderboards import leaderboard
 from arena.standings.scoreboard import standings
 from arena.tasks import best_referee, choose_referee, preference
 from arena.verify import check_export

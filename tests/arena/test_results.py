@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.models import BotVersion, Entrant, Seat, Session
-from arena.ratings import leaderboards
+from arena.queries import leaderboards
 from arena.standings import scoreboard
 from arena.storage import Transaction
 from referee.ruleset import load_ruleset

@@ -9,7 +9,7 @@ import pytest
 from sqlmodel import col, select
 
 from arena.models import Session, Strength, StrengthFit, StrengthScore, Tournament
-from arena.ratings.leaderboards import leaderboard
+from arena.queries.leaderboards import leaderboard
 from arena.ratings.rebuild import mend, rebuild
 from arena.standings.outcomes import outcomes
 from arena.storage import Storage

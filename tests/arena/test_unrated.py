@@ -7,7 +7,7 @@ import pytest
 from sqlmodel import select
 
 from arena.models import Rating, RatingChange, Round, StoredRuleset
-from arena.ratings.leaderboards import leaderboard
+from arena.queries.leaderboards import leaderboard
 from arena.ratings.rebuild import rebuild
 from arena.settings import Settings
 from tests.arena.cli import make_arena

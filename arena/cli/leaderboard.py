@@ -1,0 +1,62 @@
+"""``arena leaderboard``: the best of each pool."""
+
+from itertools import groupby
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
+from arena.cli.tables import table
+from arena.queries import leaderboards
+from arena.queries.leaderboards import LeaderboardLine
+
+
+def leaderboard(
+    ctx: typer.Context,
+    ruleset: Annotated[
+        str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show this many places of each pool.")] = 100,
+    as_json: AsJson = False,
+) -> None:
+    """Show the ratings: a leaderboard for each ruleset and table size."""
+    with storage_of(ctx) as storage:
+        found = leaderboards.leaderboard(storage, ruleset, limit)
+    lines = [line for line in found if size in (None, line.table_size)]
+    if as_json:
+        print_json({"leaderboard": [renamed(line, name="bot") for line in lines]})
+    else:
+        show_leaderboards(lines)
+
+
+def show_leaderboards(lines: list[LeaderboardLine]) -> None:
+    """Print one table for each pool."""
+    if not lines:
+        say("no ratings yet: they come when the first round of a tournament closes")
+    for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
+        headline(f"Leaderboard: {ruleset}, tables of {size}")
+        rows = list(map(_leaderboard_row, pool))
+        columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
+        console().print(table(columns, rows), "")
+    if any(line.strength for line in lines):
+        say("strength: from points a deal, the mean is 1500, 95 %: its interval; Elo: the running number")
+    if any(line.strength and line.strength.group > 1 for line in lines):
+        say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
+
+
+def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
+    strength = line.strength
+    counts = (f"{line.rating:.0f}", line.matches, line.deals)
+    if strength is None:
+        return (line.place, line.name, *["-"] * 4, *counts)
+    return (
+        line.place,
+        line.name,
+        strength.tier if strength.group == 1 else f"{strength.group}:{strength.tier}",
+        f"{strength.best}-{strength.worst}",
+        f"{strength.figure:.0f}",
+        f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
+        *counts,
+    )

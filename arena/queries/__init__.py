@@ -1,0 +1,1 @@
+"""Questions about results: each function reads what its answer shows, and returns frozen values."""
