@@ -8,13 +8,13 @@ import json
 import logging
 import secrets
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, insert, or_, update
+from sqlalchemy import ColumnElement, and_, bindparam, insert, or_, update
 from sqlmodel import col, select
 
 from arena.errors import LeaseLost
@@ -36,6 +36,7 @@ from arena.models import (
     Entrant,
     Match,
     MatchState,
+    Rating,
     Round,
     Seat,
     Session,
@@ -43,9 +44,18 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
+from arena.ratings.elo import START
 from arena.storage import Storage, Transaction, changed
 from referee.deals.shuffle import luck, session_seed
-from referee.matches.match import DealsFinished, Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.matches.match import (
+    DealsFinished,
+    Limits,
+    MatchBot,
+    MatchSpec,
+    Rated,
+    SessionResult,
+    SessionSpec,
+)
 
 log = logging.getLogger("arena.matches")
 
@@ -174,24 +184,18 @@ def due(now: datetime, lease: timedelta) -> tuple[ColumnElement[bool], ...]:
 
 def _match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
     number = tx.get_one(Round, match.round_id).number
-    bots = (
-        select(BotVersion.id, BotVersion.name)
-        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
-        .join(Seat, col(Seat.entrant_id) == Entrant.id)
-        .where(Seat.match_id == match.id)
-        .order_by(col(Seat.position))
-    )
     other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
     seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
     table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
     seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
     return MatchSpec(
         match_id=f"{tournament.name}/{number}/{match.table_number}",
         tournament=tournament.name,
         round=number,
         table=match.table_number,
-        ruleset=tx.get_one(StoredRuleset, tournament.ruleset_id).content,
-        bots=tuple(MatchBot(*row) for row in tx.exec(bots)),
+        ruleset=ruleset.content,
+        bots=tuple(_bots(tx, match, tournament)),
         sessions=tuple(
             SessionSpec(
                 session,
@@ -217,7 +221,29 @@ def _match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: 
             min_sessions=tournament.min_sessions,
         ),
         shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
+        pool=f"{ruleset.label}, tables of {tournament.table_size}" if tournament.rated else "",
     )
+
+
+def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[MatchBot]:
+    """Yield the bots of a match by position, with their ratings if it is rated."""
+    in_pool = (
+        col(Rating.version_id) == BotVersion.id,
+        col(Rating.ruleset_id) == tournament.ruleset_id,
+        col(Rating.table_size) == tournament.table_size,
+    )
+    found = (
+        select(BotVersion.id, BotVersion.name, Rating)
+        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
+        .join(Seat, col(Seat.entrant_id) == Entrant.id)
+        .outerjoin(Rating, and_(*in_pool))
+        .where(Seat.match_id == match.id)
+        .order_by(col(Seat.position))
+    )
+    for version_id, name, joined in tx.exec(found):
+        rating: Rating | None = joined
+        rated = Rated(round(START), 0) if rating is None else Rated(round(rating.value), rating.matches)
+        yield MatchBot(version_id, name, rated if tournament.rated else None)
 
 
 def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: datetime) -> None:

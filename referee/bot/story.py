@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from referee.bot.view import SessionView
 from referee.errors import CardError
@@ -17,6 +18,14 @@ PERIOD_SECONDS = 10.0
 log = logging.getLogger("bot")
 
 
+class _Rated(NamedTuple):
+    """The bot's rating in a pool."""
+
+    value: int
+    matches: int
+    """Matches that it comes from."""
+
+
 class Story:
     """Tells of sessions and faults on all streams of a bot; any thread may call it."""
 
@@ -26,9 +35,13 @@ class Story:
         """Lines in this period."""
         self._untold: Counter[str] = Counter()
         """What was only counted in this period."""
+        self._rated: dict[str, _Rated] = {}
+        """The bot's latest rating in each pool."""
 
     def began(self, view: SessionView, *, resumed: bool) -> None:
-        """Tell that a session began, or that the bot came back to it."""
+        """Tell that a session began, or that the bot came back to it; and first of a rating that is news."""
+        if rating := self._news(view):
+            log.info("%s", rating)
         self._tell(logging.INFO, lambda: _beginning(view, resumed), begun=1)
 
     def ended(self, view: SessionView, ended: bots_pb2.SessionEnded) -> None:
@@ -50,6 +63,20 @@ class Story:
             untold, self._untold, self._lines = self._untold, Counter(), 0
         if summary := ", ".join(_counts(untold)):
             log.info("not shown one by one: %s", summary)
+
+    def _news(self, view: SessionView) -> str:
+        """Return the bot's rating in words; empty where there is none, and while no match was added to it."""
+        ratings = view.ratings
+        if ratings is None:
+            return ""
+        now = _Rated(ratings.values[view.seat], ratings.matches[view.seat])
+        with self._lock:
+            before = self._rated.get(ratings.pool)
+            if before is not None and now.matches <= before.matches:  # also of a match handed out earlier
+                return ""
+            self._rated[ratings.pool] = now
+        change = "" if before is None else f" ({now.value - before.value:+d})"
+        return f"rated {now.value}{change} in {ratings.pool}"
 
     def _tell(self, level: int, text: Callable[[], str], **counts: int) -> None:
         with self._lock:
@@ -74,7 +101,7 @@ def _counts(untold: Counter[str]) -> Iterator[str]:
 
 
 def _beginning(view: SessionView, resumed: bool) -> str:
-    others = ", ".join(view.seats[seat] for seat in _others(view))
+    others = ", ".join(_named(view, seat) for seat in _others(view))
     again = "goes on" if resumed else "begins"
     tournament = f" in {view.tournament}" if view.tournament else ""
     deals = "1 deal" if view.deals == 1 else f"up to {view.deals} deals"
@@ -82,6 +109,12 @@ def _beginning(view: SessionView, resumed: bool) -> str:
         f"session {view.session_id}{tournament} {again}: "
         f"in seat {view.seat} against {others}; {view.rules.ruleset.name}, {deals}"
     )
+
+
+def _named(view: SessionView, seat: int) -> str:
+    """Return the name of a seat's bot, with its rating if there is one."""
+    rating = "" if view.ratings is None else f" ({view.ratings.values[seat]})"
+    return f"{view.seats[seat]}{rating}"
 
 
 def _forfeit(view: SessionView, seat: int) -> str:

@@ -97,14 +97,21 @@ def _played(rules: Rules) -> Memo[bytes, int]:
     return Memo(lambda encoded: rules.code(mask(encoded)))
 
 
+def _ratings(started: bots_pb2.SessionStarted) -> bots_pb2.Ratings | None:
+    """Return the ratings of a session's bots, if each of them has one."""
+    ratings, seats = started.ratings, len(started.seats)
+    whole = len(ratings.values) == len(ratings.matches) == seats
+    return ratings if whole and seats else None
+
+
 class SessionView:
     """One session as its bot sees it."""
 
     # fmt: off
     __slots__ = (
         "_actions", "_counted", "_counts", "_gone", "_log", "_numbers", "_own_bit", "_played", "_plays",
-        "_step", "clockwise", "deal", "dealer", "deals", "hand", "rules", "scores", "seat", "seats",
-        "session_id", "tournament",
+        "_step", "clockwise", "deal", "dealer", "deals", "hand", "ratings", "rules", "scores", "seat",
+        "seats", "session_id", "tournament",
     )
     # fmt: on
 
@@ -116,6 +123,8 @@ class SessionView:
         self.seat = started.seat
         self._own_bit = 1 << started.seat
         self.deals = started.deals
+        self.ratings = _ratings(started)
+        """How the seats' bots are rated; None where the match is not rated."""
         self.scores = tuple(started.scores)
         self.deal = 0
         self.hand = 0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from referee.deals.deal import Deal, Stage
 from referee.deals.substitutes import Forfeit
-from referee.matches.match import Limits, Signed
+from referee.matches.match import Limits, Rated, Signed
 from referee.rules.plays import Rules
 
 
@@ -70,6 +70,10 @@ class SessionInfo:
     limits: Limits
     attempt: int = 1
     """Counts the attempts at the session from 1."""
+    pool: str = ""
+    """Name of the pool in which the match is rated; empty: it is not rated."""
+    rated: tuple[Rated, ...] = ()
+    """Ratings by seat as the match was handed out; empty: they are not known."""
 
 
 def log_length(deal: Deal) -> int:

@@ -12,6 +12,15 @@ MAX_SESSIONS = 10_000
 """Sessions in a match at most."""
 
 
+class Rated(NamedTuple):
+    """How a bot version is rated in a pool."""
+
+    value: int
+    """Elo, rounded."""
+    matches: int
+    """Matches that it comes from."""
+
+
 @dataclass(frozen=True, slots=True)
 class MatchBot:
     """A bot version of a match."""
@@ -19,6 +28,8 @@ class MatchBot:
     version_id: int
     name: str
     """``owner/bot@version``."""
+    rated: Rated | None = None
+    """Its rating as the match was handed out; None: the match is not rated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,8 @@ class MatchSpec:
     limits: Limits = Limits()
     shared_deals: bool = False
     """Whether other tables play the same deals: then watching needs an organiser's or a spectator's token."""
+    pool: str = ""
+    """Name of the pool in which it is rated, for people; empty: it is not rated."""
 
 
 class Signed(NamedTuple):

@@ -140,6 +140,8 @@ class Match:
     def info(self, session: SessionSpec, handle: int) -> SessionInfo:
         """Return what stays the same for a whole session."""
         spec = self.spec
+        bots = [spec.bots[bot] for bot in session.seating]
+        rated = [bot.rated for bot in bots if bot.rated is not None]
         return SessionInfo(
             handle=handle,
             session_id=f"{spec.match_id}/{session.number}",
@@ -147,11 +149,13 @@ class Match:
             tournament=spec.tournament,
             ruleset=self.ruleset,
             rules=self.rules,
-            seats=tuple(spec.bots[bot].name for bot in session.seating),
+            seats=tuple(bot.name for bot in bots),
             deals=most_deals(self.rules.ruleset, spec.deals),
             commitment=spec.commitment,
             limits=spec.limits,
             attempt=session.attempt,
+            pool=spec.pool,
+            rated=tuple(rated) if len(rated) == len(bots) else (),
         )
 
     def take_results(self) -> list[SessionResult]:

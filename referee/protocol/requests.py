@@ -15,6 +15,7 @@ from referee.matches.match import (
     MatchBot,
     MatchSpec,
     Progress,
+    Rated,
     SessionResult,
     SessionSpec,
     Signed,
@@ -32,13 +33,26 @@ def read_match(request: worker_pb2.RunMatchRequest) -> MatchSpec:
         round=request.round,
         table=request.table,
         ruleset=read_ruleset(request.ruleset),
-        bots=tuple(MatchBot(bot.version_id, bot.name) for bot in request.bots),
+        bots=tuple(map(_read_bot, request.bots)),
         sessions=tuple(map(_read_session, request.sessions)),
         deals=_read_deals(request),
         commitment=request.commitment,
         limits=_read_limits(request),
         shared_deals=request.shared_deals,
+        pool=request.pool,
     )
+
+
+def _read_bot(bot: worker_pb2.MatchBot) -> MatchBot:
+    rated = Rated(bot.rating, bot.rated_matches) if bot.HasField("rating") else None
+    return MatchBot(bot.version_id, bot.name, rated)
+
+
+def _write_bot(bot: MatchBot) -> worker_pb2.MatchBot:
+    message = worker_pb2.MatchBot(version_id=bot.version_id, name=bot.name)
+    if bot.rated is not None:
+        message.rating, message.rated_matches = bot.rated
+    return message
 
 
 def _read_session(session: worker_pb2.MatchSession) -> SessionSpec:
@@ -146,7 +160,7 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         round=spec.round,
         table=spec.table,
         ruleset=json.dumps(dict(spec.ruleset), separators=(",", ":")),
-        bots=[worker_pb2.MatchBot(version_id=bot.version_id, name=bot.name) for bot in spec.bots],
+        bots=map(_write_bot, spec.bots),
         sessions=[
             worker_pb2.MatchSession(
                 number=session.number,
@@ -161,6 +175,7 @@ def match_request(spec: MatchSpec) -> worker_pb2.RunMatchRequest:
         commitment=spec.commitment,
         shared_deals=spec.shared_deals,
         min_sessions=spec.limits.min_sessions,
+        pool=spec.pool,
     )
     request.time.FromMilliseconds(spec.limits.match_ms)
     request.join.FromMilliseconds(spec.limits.join_ms)

@@ -236,6 +236,10 @@ def write_session_started(message: bots_pb2.SessionStarted, event: SessionStarte
     message.attempt = info.attempt
     message.deals_digest = event.deals_digest
     write_limits(message.limits, info.limits)
+    if info.rated:
+        message.ratings.pool = info.pool
+        message.ratings.values.extend(rated.value for rated in info.rated)
+        message.ratings.matches.extend(rated.matches for rated in info.rated)
 
 
 def write_limits(message: bots_pb2.Limits, limits: Limits) -> None:

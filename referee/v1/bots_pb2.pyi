@@ -820,6 +820,7 @@ class SessionStarted(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     ATTEMPT_FIELD_NUMBER: _builtins.int
     DEALS_DIGEST_FIELD_NUMBER: _builtins.int
+    RATINGS_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the handle, from 1, by which all later messages on this referee name the session."""
     session_id: _builtins.str
@@ -860,6 +861,10 @@ class SessionStarted(_message.Message):
     def limits(self) -> Global___Limits:
         """limits are the clocks and the limit of faults."""
 
+    @_builtins.property
+    def ratings(self) -> Global___Ratings:
+        """ratings are those of the seats' bots as the match was handed out; absent where it is not rated. Since 0.1."""
+
     def __init__(
         self,
         *,
@@ -876,16 +881,53 @@ class SessionStarted(_message.Message):
         limits: Global___Limits | None = ...,
         attempt: _builtins.int = ...,
         deals_digest: _builtins.str = ...,
+        ratings: Global___Ratings | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "limits", b"limits", "seat", b"seat"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "limits", b"limits", "ratings", b"ratings", "seat", b"seat"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "attempt", b"attempt", "commitment", b"commitment", "deals", b"deals", "deals_digest", b"deals_digest", "limits", b"limits", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_seat", b"_seat", "attempt", b"attempt", "commitment", b"commitment", "deals", b"deals", "deals_digest", b"deals_digest", "limits", b"limits", "ratings", b"ratings", "resumed", b"resumed", "ruleset", b"ruleset", "scores", b"scores", "seat", b"seat", "seats", b"seats", "session", b"session", "session_id", b"session_id", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__seat: _TypeAlias = _typing.Literal["seat"]  # noqa: Y015
     _WhichOneofArgType__seat: _TypeAlias = _typing.Literal["_seat", b"_seat"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__seat) -> _WhichOneofReturnType__seat | None: ...
 
 Global___SessionStarted: _TypeAlias = SessionStarted  # noqa: Y015
+
+@_typing.final
+class Ratings(_message.Message):
+    """Ratings are how the bots of a session are rated (docs/ratings.md). Since 0.1."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POOL_FIELD_NUMBER: _builtins.int
+    VALUES_FIELD_NUMBER: _builtins.int
+    MATCHES_FIELD_NUMBER: _builtins.int
+    pool: _builtins.str
+    """pool names the pool for people: a ruleset and a table size. Since 0.1."""
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """values are the bots' Elo by seat, rounded. Since 0.1."""
+
+    @_builtins.property
+    def matches(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in.
+        Since 0.1.
+        """
+
+    def __init__(
+        self,
+        *,
+        pool: _builtins.str = ...,
+        values: _abc.Iterable[_builtins.int] | None = ...,
+        matches: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["matches", b"matches", "pool", b"pool", "values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Ratings: _TypeAlias = Ratings  # noqa: Y015
 
 @_typing.final
 class Limits(_message.Message):

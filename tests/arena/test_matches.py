@@ -12,10 +12,11 @@ from arena.matches.leases import Claim
 from arena.matches.playing import Run
 from arena.matches.referees import nobody_asked
 from arena.models import Match, MatchState, Seat, Session
+from arena.queries.leaderboards import leaderboard
 from arena.tournaments import lifecycle
 from referee.deals.shuffle import session_seed
 from referee.errors import MatchRefused, RefereeUnavailable
-from referee.matches.match import MatchSpec, Progress, SessionResult
+from referee.matches.match import MatchSpec, Progress, Rated, SessionResult
 from tests.arena.fakes import ROOT, play_at_once, session_result
 from tests.arena.world import LEASE, SEED, World
 
@@ -72,6 +73,25 @@ def test_claim_when_the_tournament_has_clocks_of_its_own_then_the_referee_is_tol
         "match_ms": 90_000,
         "min_sessions": 4,
     }
+
+
+def test_claim_when_the_tournament_is_rated_then_the_referee_is_told_the_ratings(world: World) -> None:
+    names = world.register(4)
+    world.finish(world.tournament_of(names, name="first").id)
+    world.advance(world.tournament_of([*names[:3], *world.register(1)]).id)
+    spec = claim(world, world.messages[0]).spec
+    in_pool = {line.name: Rated(round(line.rating), line.matches) for line in leaderboard(world.storage)}
+    newcomer = {name: Rated(1500, 0) for name in ("owner-0/bot-0@2",)}
+    assert {bot.name: bot.rated for bot in spec.bots} == {
+        name: in_pool[name] for name in names[:3]
+    } | newcomer
+    assert spec.pool == "chinese@1, tables of 4"
+
+
+def test_claim_when_the_tournament_is_not_rated_then_the_referee_is_told_no_ratings(world: World) -> None:
+    world.advance(world.tournament(4, rated=False).id)
+    spec = claim(world, world.messages[0]).spec
+    assert (spec.pool, [bot.rated for bot in spec.bots]) == ("", [None] * 4)
 
 
 def test_claim_when_somebody_has_the_match_then_there_is_none(world: World, match_id: int) -> None:

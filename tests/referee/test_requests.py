@@ -11,7 +11,7 @@ from referee.deals.substitutes import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import LogQueryError
 from referee.matches.journal import EntryKind, LogEntry, LogQuery
-from referee.matches.match import DealsFinished, Finished, Limits, Progress
+from referee.matches.match import DealsFinished, Finished, Limits, Progress, Rated
 from referee.protocol.logs import (
     LARGEST_PAGE,
     PAGE,
@@ -40,6 +40,13 @@ ENTRY = LogEntry(7, NOW, "ann/greedy@1", "a:1", EntryKind.FAULT, "illegal", "no"
 def test_match_when_sent_and_read_then_it_is_as_it_was(shared_deals: bool) -> None:
     limits = Limits(900, 5000, 3, "stand_in", 60_000, 50, 7, ask_forced=True, match_ms=90_000, min_sessions=4)
     spec = replace(match_spec(sessions=2, limits=limits), shared_deals=shared_deals)
+    assert read_match(match_request(spec)) == spec
+
+
+def test_match_when_it_is_rated_then_ratings_are_sent_and_read() -> None:
+    spec = match_spec()
+    bots = tuple(replace(bot, rated=Rated(bot.version_id - 3, bot.version_id)) for bot in spec.bots)
+    spec = replace(spec, bots=bots, pool="chinese@1, tables of 4")
     assert read_match(match_request(spec)) == spec
 
 

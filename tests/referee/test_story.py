@@ -1,13 +1,14 @@
 """What a bot's log tells of its sessions."""
 
 import logging
+from dataclasses import replace
 
 import pytest
 
 from referee.bot import Play, Turn
 from referee.bot.story import MOST_LINES, Story
 from referee.bot.view import SessionView
-from referee.matches.match import Limits
+from referee.matches.match import Limits, Rated
 from referee.protocol.numbers import card_numbers
 from referee.rules.rulebook import rules_of
 from referee.v1 import bots_pb2
@@ -47,6 +48,66 @@ def test_story_when_a_session_begins_then_it_says_against_whom(caplog: pytest.Lo
         f"session cup/1/2/3 in cup begins: {against}",
         f"session cup/1/2/3 in cup goes on: {against}",
     ]
+
+
+def rated(pool: str, *values: int, matches: int) -> SessionView:
+    seen = view()
+    seen.ratings = bots_pb2.Ratings(pool=pool, values=values, matches=[7, matches, 0, 9])
+    return seen
+
+
+def test_story_when_a_session_is_rated_then_it_says_how_all_are(caplog: pytest.LogCaptureFixture) -> None:
+    Story().began(rated("chinese@1, tables of 4", 1540, 1511, 1500, 1449, matches=3), resumed=False)
+    assert caplog.messages == [
+        "rated 1511 in chinese@1, tables of 4",
+        "session cup/1/2/3 in cup begins: in seat 1 against ann/a@1 (1540), bob/b@1 (1500), cy/c@4 (1449); "
+        "chinese, up to 4 deals",
+    ]
+
+
+def test_story_when_a_round_was_rated_then_it_says_once_what_that_changed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    story = Story()
+    for pool, own, matches in [
+        ("a", 1511, 3),
+        ("a", 1523, 4),
+        ("a", 1523, 4),
+        ("a", 1511, 3),  # of a match that was handed out earlier
+        ("b", 1500, 0),
+        ("b", 1487, 1),
+        ("a", 1519, 6),
+    ]:
+        story.began(rated(pool, 1540, own, 1500, 1449, matches=matches), resumed=False)
+    told = [line for line in caplog.messages if line.startswith("rated")]
+    assert told == [
+        "rated 1511 in a",
+        "rated 1523 (+12) in a",
+        "rated 1500 in b",
+        "rated 1487 (-13) in b",
+        "rated 1519 (-4) in a",
+    ]
+
+
+def test_story_when_there_are_too_many_lines_then_a_rating_is_told_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    story = Story()
+    for _ in range(MOST_LINES):
+        story.began(view(), resumed=False)
+    story.began(rated("a", 1540, 1511, 1500, 1449, matches=3), resumed=False)
+    assert caplog.messages[MOST_LINES:] == ["rated 1511 in a"]
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [bots_pb2.Ratings(pool="a", values=[1, 2, 3]), bots_pb2.Ratings(pool="a", values=[1, 2, 3, 4])],
+    ids=["of too few", "without matches"],
+)
+def test_view_when_not_all_ratings_are_there_then_it_has_none(ratings: bots_pb2.Ratings) -> None:
+    started = bots_pb2.SessionStarted(ruleset='{"extends": "chinese"}', seats=["a", "b", "c", "d"])
+    started.ratings.CopyFrom(ratings)
+    assert SessionView(started).ratings is None
 
 
 @pytest.mark.parametrize(
@@ -163,3 +224,18 @@ async def test_log_when_a_bot_plays_then_it_tells_of_its_sessions_and_faults(
     faults = [line for line in caplog.messages if "deal 2: fault " in line]
     assert len(faults) == sum(result.faults) > 0
     assert "played instead: " in faults[0]
+
+
+async def test_bot_when_its_match_is_rated_then_its_log_tells_its_rating(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    spec = match_spec(sessions=2)
+    bots = tuple(replace(bot, rated=Rated(1500 + bot.version_id, 7)) for bot in spec.bots)
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3, 4), lowest)):
+        await play_match(address, replace(spec, bots=bots, pool="chinese@1, tables of 4"))
+    told = sorted(line for line in caplog.messages if line.startswith("rated"))
+    assert told == [f"rated {1500 + bot} in chinese@1, tables of 4" for bot in (1, 2, 3, 4)]
+    against = [line for line in caplog.messages if "session m/2 in test begins: in seat 0 against" in line]
+    assert [line.partition("against ")[2].partition(";")[0] for line in against] == [
+        "owner/bot3@1 (1503), owner/bot4@1 (1504), owner/bot1@1 (1501)"
+    ]

@@ -26,7 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from referee.v1 import bots_pb2 as referee_dot_v1_dot_bots__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$referee/worker/v1alpha1/worker.proto\x12\x17referee.worker.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x15referee/v1/bots.proto\"\xa4\x03\n\x0fRunMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\r\x12\r\n\x05table\x18\x04 \x01(\r\x12\x0f\n\x07ruleset\x18\x05 \x01(\t\x12/\n\x04\x62ots\x18\x06 \x03(\x0b\x32!.referee.worker.v1alpha1.MatchBot\x12\x37\n\x08sessions\x18\x07 \x03(\x0b\x32%.referee.worker.v1alpha1.MatchSession\x12\x12\n\x05\x64\x65\x61ls\x18\x08 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\t \x01(\t\x12\"\n\x06limits\x18\n \x01(\x0b\x32\x12.referee.v1.Limits\x12\'\n\x04join\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cshared_deals\x18\x0c \x01(\x08\x12\'\n\x04time\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cmin_sessions\x18\x0e \x01(\rB\x08\n\x06_deals\",\n\x08MatchBot\x12\x12\n\nversion_id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\"\x83\x01\n\x0cMatchSession\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0f\n\x07seating\x18\x02 \x03(\r\x12\x0c\n\x04seed\x18\x03 \x01(\x0c\x12\x0f\n\x07\x61ttempt\x18\x04 \x01(\r\x12\x33\n\x05\x61\x66ter\x18\x05 \x01(\x0b\x32$.referee.worker.v1alpha1.DealsBefore\"\xfe\x01\n\x0b\x44\x65\x61lsBefore\x12\r\n\x05\x64\x65\x61ls\x18\x01 \x01(\r\x12\x0e\n\x06\x64\x65\x61ler\x18\x02 \x01(\r\x12\x13\n\x06winner\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05loser\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x0e\n\x06\x66\x61ults\x18\x06 \x03(\r\x12(\n\x05\x62\x61nks\x18\x07 \x03(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0c\x64\x65\x61ls_digest\x18\x08 \x01(\t\x12\x32\n\x08\x66orfeits\x18\t \x03(\x0b\x32 .referee.worker.v1alpha1.ForfeitB\t\n\x07_winnerB\x08\n\x06_loser\"`\n\x07\x46orfeit\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\x0e\n\x06\x61\x63tion\x18\x03 \x01(\r\x12)\n\x06reason\x18\x04 \x01(\x0e\x32\x19.referee.v1.ForfeitReason\"\xe0\x01\n\x10RunMatchResponse\x12:\n\x08progress\x18\x01 \x01(\x0b\x32&.referee.worker.v1alpha1.MatchProgressH\x00\x12\x44\n\x10session_finished\x18\x02 \x01(\x0b\x32(.referee.worker.v1alpha1.SessionFinishedH\x00\x12@\n\x0e\x64\x65\x61ls_finished\x18\x03 \x01(\x0b\x32&.referee.worker.v1alpha1.DealsFinishedH\x00\x42\x08\n\x06update\"~\n\rMatchProgress\x12\x11\n\tdecisions\x18\x01 \x01(\x04\x12\x15\n\rsessions_open\x18\x02 \x01(\r\x12\x13\n\x0bwaiting_for\x18\x03 \x03(\t\x12\x17\n\x0fsessions_voided\x18\x04 \x01(\r\x12\x15\n\rsessions_left\x18\x05 \x03(\r\"H\n\rDealsFinished\x12\x37\n\x08sessions\x18\x01 \x03(\x0b\x32%.referee.worker.v1alpha1.SessionDeals\"Z\n\x0cSessionDeals\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0f\n\x07records\x18\x02 \x03(\t\x12(\n\x05\x62\x61nks\x18\x03 \x03(\x0b\x32\x19.google.protobuf.Duration\"\xc7\x01\n\x0fSessionFinished\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x11\x12\x19\n\x0c\x66orfeited_by\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06\x66\x61ults\x18\x04 \x03(\r\x12\x0f\n\x07records\x18\x05 \x03(\t\x12\x0e\n\x06\x64igest\x18\x06 \x01(\t\x12\x11\n\tsignature\x18\x07 \x01(\t\x12\x12\n\npublic_key\x18\x08 \x01(\t\x12\x10\n\x08\x66orfeits\x18\t \x03(\rB\x0f\n\r_forfeited_by\"$\n\x10HoldMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\"\x13\n\x11HoldMatchResponse\"8\n\x10GetStatusRequest\x12\x13\n\x0bversion_ids\x18\x01 \x03(\x03\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\"\x9f\x01\n\x11GetStatusResponse\x12\x10\n\x08\x64raining\x18\x01 \x01(\x08\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\x0f\n\x07streams\x18\x04 \x01(\r\x12\x12\n\nspectators\x18\x05 \x01(\r\x12\x30\n\x04\x62ots\x18\x06 \x03(\x0b\x32\".referee.worker.v1alpha1.BotStatus\"\x92\x01\n\tBotStatus\x12\x11\n\tconnected\x18\x01 \x01(\x08\x12\x14\n\x0cmax_sessions\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\r\n\x05lacks\x18\x04 \x03(\t\x12+\n\x08thinking\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06\x62ounds\x18\x06 \x03(\t2\xba\x02\n\rWorkerService\x12\x61\n\x08RunMatch\x12(.referee.worker.v1alpha1.RunMatchRequest\x1a).referee.worker.v1alpha1.RunMatchResponse0\x01\x12\x62\n\tHoldMatch\x12).referee.worker.v1alpha1.HoldMatchRequest\x1a*.referee.worker.v1alpha1.HoldMatchResponse\x12\x62\n\tGetStatus\x12).referee.worker.v1alpha1.GetStatusRequest\x1a*.referee.worker.v1alpha1.GetStatusResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$referee/worker/v1alpha1/worker.proto\x12\x17referee.worker.v1alpha1\x1a\x1egoogle/protobuf/duration.proto\x1a\x15referee/v1/bots.proto\"\xb2\x03\n\x0fRunMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\x12\x12\n\ntournament\x18\x02 \x01(\t\x12\r\n\x05round\x18\x03 \x01(\r\x12\r\n\x05table\x18\x04 \x01(\r\x12\x0f\n\x07ruleset\x18\x05 \x01(\t\x12/\n\x04\x62ots\x18\x06 \x03(\x0b\x32!.referee.worker.v1alpha1.MatchBot\x12\x37\n\x08sessions\x18\x07 \x03(\x0b\x32%.referee.worker.v1alpha1.MatchSession\x12\x12\n\x05\x64\x65\x61ls\x18\x08 \x01(\rH\x00\x88\x01\x01\x12\x12\n\ncommitment\x18\t \x01(\t\x12\"\n\x06limits\x18\n \x01(\x0b\x32\x12.referee.v1.Limits\x12\'\n\x04join\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cshared_deals\x18\x0c \x01(\x08\x12\'\n\x04time\x18\r \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0cmin_sessions\x18\x0e \x01(\r\x12\x0c\n\x04pool\x18\x0f \x01(\tB\x08\n\x06_deals\"c\n\x08MatchBot\x12\x12\n\nversion_id\x18\x01 \x01(\x03\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x06rating\x18\x03 \x01(\x11H\x00\x88\x01\x01\x12\x15\n\rrated_matches\x18\x04 \x01(\rB\t\n\x07_rating\"\x83\x01\n\x0cMatchSession\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0f\n\x07seating\x18\x02 \x03(\r\x12\x0c\n\x04seed\x18\x03 \x01(\x0c\x12\x0f\n\x07\x61ttempt\x18\x04 \x01(\r\x12\x33\n\x05\x61\x66ter\x18\x05 \x01(\x0b\x32$.referee.worker.v1alpha1.DealsBefore\"\xfe\x01\n\x0b\x44\x65\x61lsBefore\x12\r\n\x05\x64\x65\x61ls\x18\x01 \x01(\r\x12\x0e\n\x06\x64\x65\x61ler\x18\x02 \x01(\r\x12\x13\n\x06winner\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x12\n\x05loser\x18\x04 \x01(\rH\x01\x88\x01\x01\x12\x0e\n\x06scores\x18\x05 \x03(\x11\x12\x0e\n\x06\x66\x61ults\x18\x06 \x03(\r\x12(\n\x05\x62\x61nks\x18\x07 \x03(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0c\x64\x65\x61ls_digest\x18\x08 \x01(\t\x12\x32\n\x08\x66orfeits\x18\t \x03(\x0b\x32 .referee.worker.v1alpha1.ForfeitB\t\n\x07_winnerB\x08\n\x06_loser\"`\n\x07\x46orfeit\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0c\n\x04\x64\x65\x61l\x18\x02 \x01(\r\x12\x0e\n\x06\x61\x63tion\x18\x03 \x01(\r\x12)\n\x06reason\x18\x04 \x01(\x0e\x32\x19.referee.v1.ForfeitReason\"\xe0\x01\n\x10RunMatchResponse\x12:\n\x08progress\x18\x01 \x01(\x0b\x32&.referee.worker.v1alpha1.MatchProgressH\x00\x12\x44\n\x10session_finished\x18\x02 \x01(\x0b\x32(.referee.worker.v1alpha1.SessionFinishedH\x00\x12@\n\x0e\x64\x65\x61ls_finished\x18\x03 \x01(\x0b\x32&.referee.worker.v1alpha1.DealsFinishedH\x00\x42\x08\n\x06update\"~\n\rMatchProgress\x12\x11\n\tdecisions\x18\x01 \x01(\x04\x12\x15\n\rsessions_open\x18\x02 \x01(\r\x12\x13\n\x0bwaiting_for\x18\x03 \x03(\t\x12\x17\n\x0fsessions_voided\x18\x04 \x01(\r\x12\x15\n\rsessions_left\x18\x05 \x03(\r\"H\n\rDealsFinished\x12\x37\n\x08sessions\x18\x01 \x03(\x0b\x32%.referee.worker.v1alpha1.SessionDeals\"Z\n\x0cSessionDeals\x12\x0f\n\x07session\x18\x01 \x01(\r\x12\x0f\n\x07records\x18\x02 \x03(\t\x12(\n\x05\x62\x61nks\x18\x03 \x03(\x0b\x32\x19.google.protobuf.Duration\"\xc7\x01\n\x0fSessionFinished\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0e\n\x06points\x18\x02 \x03(\x11\x12\x19\n\x0c\x66orfeited_by\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x0e\n\x06\x66\x61ults\x18\x04 \x03(\r\x12\x0f\n\x07records\x18\x05 \x03(\t\x12\x0e\n\x06\x64igest\x18\x06 \x01(\t\x12\x11\n\tsignature\x18\x07 \x01(\t\x12\x12\n\npublic_key\x18\x08 \x01(\t\x12\x10\n\x08\x66orfeits\x18\t \x03(\rB\x0f\n\r_forfeited_by\"$\n\x10HoldMatchRequest\x12\x10\n\x08match_id\x18\x01 \x01(\t\"\x13\n\x11HoldMatchResponse\"8\n\x10GetStatusRequest\x12\x13\n\x0bversion_ids\x18\x01 \x03(\x03\x12\x0f\n\x07ruleset\x18\x02 \x01(\t\"\x9f\x01\n\x11GetStatusResponse\x12\x10\n\x08\x64raining\x18\x01 \x01(\x08\x12\x0f\n\x07matches\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\x0f\n\x07streams\x18\x04 \x01(\r\x12\x12\n\nspectators\x18\x05 \x01(\r\x12\x30\n\x04\x62ots\x18\x06 \x03(\x0b\x32\".referee.worker.v1alpha1.BotStatus\"\x92\x01\n\tBotStatus\x12\x11\n\tconnected\x18\x01 \x01(\x08\x12\x14\n\x0cmax_sessions\x18\x02 \x01(\r\x12\x10\n\x08sessions\x18\x03 \x01(\r\x12\r\n\x05lacks\x18\x04 \x03(\t\x12+\n\x08thinking\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0e\n\x06\x62ounds\x18\x06 \x03(\t2\xba\x02\n\rWorkerService\x12\x61\n\x08RunMatch\x12(.referee.worker.v1alpha1.RunMatchRequest\x1a).referee.worker.v1alpha1.RunMatchResponse0\x01\x12\x62\n\tHoldMatch\x12).referee.worker.v1alpha1.HoldMatchRequest\x1a*.referee.worker.v1alpha1.HoldMatchResponse\x12\x62\n\tGetStatus\x12).referee.worker.v1alpha1.GetStatusRequest\x1a*.referee.worker.v1alpha1.GetStatusResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,35 +34,35 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'referee.worker.v1alpha1.wor
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_RUNMATCHREQUEST']._serialized_start=121
-  _globals['_RUNMATCHREQUEST']._serialized_end=541
-  _globals['_MATCHBOT']._serialized_start=543
-  _globals['_MATCHBOT']._serialized_end=587
-  _globals['_MATCHSESSION']._serialized_start=590
-  _globals['_MATCHSESSION']._serialized_end=721
-  _globals['_DEALSBEFORE']._serialized_start=724
-  _globals['_DEALSBEFORE']._serialized_end=978
-  _globals['_FORFEIT']._serialized_start=980
-  _globals['_FORFEIT']._serialized_end=1076
-  _globals['_RUNMATCHRESPONSE']._serialized_start=1079
-  _globals['_RUNMATCHRESPONSE']._serialized_end=1303
-  _globals['_MATCHPROGRESS']._serialized_start=1305
-  _globals['_MATCHPROGRESS']._serialized_end=1431
-  _globals['_DEALSFINISHED']._serialized_start=1433
-  _globals['_DEALSFINISHED']._serialized_end=1505
-  _globals['_SESSIONDEALS']._serialized_start=1507
-  _globals['_SESSIONDEALS']._serialized_end=1597
-  _globals['_SESSIONFINISHED']._serialized_start=1600
-  _globals['_SESSIONFINISHED']._serialized_end=1799
-  _globals['_HOLDMATCHREQUEST']._serialized_start=1801
-  _globals['_HOLDMATCHREQUEST']._serialized_end=1837
-  _globals['_HOLDMATCHRESPONSE']._serialized_start=1839
-  _globals['_HOLDMATCHRESPONSE']._serialized_end=1858
-  _globals['_GETSTATUSREQUEST']._serialized_start=1860
-  _globals['_GETSTATUSREQUEST']._serialized_end=1916
-  _globals['_GETSTATUSRESPONSE']._serialized_start=1919
-  _globals['_GETSTATUSRESPONSE']._serialized_end=2078
-  _globals['_BOTSTATUS']._serialized_start=2081
-  _globals['_BOTSTATUS']._serialized_end=2227
-  _globals['_WORKERSERVICE']._serialized_start=2230
-  _globals['_WORKERSERVICE']._serialized_end=2544
+  _globals['_RUNMATCHREQUEST']._serialized_end=555
+  _globals['_MATCHBOT']._serialized_start=557
+  _globals['_MATCHBOT']._serialized_end=656
+  _globals['_MATCHSESSION']._serialized_start=659
+  _globals['_MATCHSESSION']._serialized_end=790
+  _globals['_DEALSBEFORE']._serialized_start=793
+  _globals['_DEALSBEFORE']._serialized_end=1047
+  _globals['_FORFEIT']._serialized_start=1049
+  _globals['_FORFEIT']._serialized_end=1145
+  _globals['_RUNMATCHRESPONSE']._serialized_start=1148
+  _globals['_RUNMATCHRESPONSE']._serialized_end=1372
+  _globals['_MATCHPROGRESS']._serialized_start=1374
+  _globals['_MATCHPROGRESS']._serialized_end=1500
+  _globals['_DEALSFINISHED']._serialized_start=1502
+  _globals['_DEALSFINISHED']._serialized_end=1574
+  _globals['_SESSIONDEALS']._serialized_start=1576
+  _globals['_SESSIONDEALS']._serialized_end=1666
+  _globals['_SESSIONFINISHED']._serialized_start=1669
+  _globals['_SESSIONFINISHED']._serialized_end=1868
+  _globals['_HOLDMATCHREQUEST']._serialized_start=1870
+  _globals['_HOLDMATCHREQUEST']._serialized_end=1906
+  _globals['_HOLDMATCHRESPONSE']._serialized_start=1908
+  _globals['_HOLDMATCHRESPONSE']._serialized_end=1927
+  _globals['_GETSTATUSREQUEST']._serialized_start=1929
+  _globals['_GETSTATUSREQUEST']._serialized_end=1985
+  _globals['_GETSTATUSRESPONSE']._serialized_start=1988
+  _globals['_GETSTATUSRESPONSE']._serialized_end=2147
+  _globals['_BOTSTATUS']._serialized_start=2150
+  _globals['_BOTSTATUS']._serialized_end=2296
+  _globals['_WORKERSERVICE']._serialized_start=2299
+  _globals['_WORKERSERVICE']._serialized_end=2613
 # @@protoc_insertion_point(module_scope)

@@ -42,6 +42,7 @@ class RunMatchRequest(_message.Message):
     SHARED_DEALS_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
     MIN_SESSIONS_FIELD_NUMBER: _builtins.int
+    POOL_FIELD_NUMBER: _builtins.int
     match_id: _builtins.str
     """match_id names the match. A second call with the name of a running match takes it over: the first call ends with
     MATCH_TAKEN_OVER and its open sessions are void.
@@ -66,6 +67,8 @@ class RunMatchRequest(_message.Message):
     """min_sessions is how many sessions at once a bot must take at this referee; a bot that takes fewer counts as absent.
     0 is read as 1.
     """
+    pool: _builtins.str
+    """pool names the pool in which the match is rated, for people; empty where it is not rated."""
     @_builtins.property
     def bots(self) -> _containers.RepeatedCompositeFieldContainer[Global___MatchBot]:
         """bots are the bot versions of the table."""
@@ -105,10 +108,11 @@ class RunMatchRequest(_message.Message):
         shared_deals: _builtins.bool = ...,
         time: _duration_pb2.Duration | None = ...,
         min_sessions: _builtins.int = ...,
+        pool: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "deals", b"deals", "join", b"join", "limits", b"limits", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "min_sessions", b"min_sessions", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "time", b"time", "tournament", b"tournament"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_deals", b"_deals", "bots", b"bots", "commitment", b"commitment", "deals", b"deals", "join", b"join", "limits", b"limits", "match_id", b"match_id", "min_sessions", b"min_sessions", "pool", b"pool", "round", b"round", "ruleset", b"ruleset", "sessions", b"sessions", "shared_deals", b"shared_deals", "table", b"table", "time", b"time", "tournament", b"tournament"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__deals: _TypeAlias = _typing.Literal["deals"]  # noqa: Y015
     _WhichOneofArgType__deals: _TypeAlias = _typing.Literal["_deals", b"_deals"]  # noqa: Y015
@@ -124,21 +128,31 @@ class MatchBot(_message.Message):
 
     VERSION_ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
+    RATING_FIELD_NUMBER: _builtins.int
+    RATED_MATCHES_FIELD_NUMBER: _builtins.int
     version_id: _builtins.int
     """version_id is the arena's number of the bot version."""
     name: _builtins.str
     """name is "owner/bot@version"."""
+    rating: _builtins.int
+    """rating is its Elo in the pool as the match was handed out, rounded; absent where the match is not rated."""
+    rated_matches: _builtins.int
+    """rated_matches is how many matches the rating comes from."""
     def __init__(
         self,
         *,
         version_id: _builtins.int = ...,
         name: _builtins.str = ...,
+        rating: _builtins.int | None = ...,
+        rated_matches: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "rating", b"rating"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "version_id", b"version_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rating", b"_rating", "name", b"name", "rated_matches", b"rated_matches", "rating", b"rating", "version_id", b"version_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__rating: _TypeAlias = _typing.Literal["rating"]  # noqa: Y015
+    _WhichOneofArgType__rating: _TypeAlias = _typing.Literal["_rating", b"_rating"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__rating) -> _WhichOneofReturnType__rating | None: ...
 
 Global___MatchBot: _TypeAlias = MatchBot  # noqa: Y015
 

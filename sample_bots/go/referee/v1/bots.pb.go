@@ -1545,7 +1545,9 @@ type SessionStarted struct {
 	Attempt uint32 `protobuf:"varint,12,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// deals_digest is the digest of the deals of the session that are finished (docs/formats.md, "Signed results"); empty
 	// where none is. Since 0.1.
-	DealsDigest   string `protobuf:"bytes,13,opt,name=deals_digest,json=dealsDigest,proto3" json:"deals_digest,omitempty"`
+	DealsDigest string `protobuf:"bytes,13,opt,name=deals_digest,json=dealsDigest,proto3" json:"deals_digest,omitempty"`
+	// ratings are those of the seats' bots as the match was handed out; absent where it is not rated. Since 0.1.
+	Ratings       *Ratings `protobuf:"bytes,14,opt,name=ratings,proto3" json:"ratings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1671,6 +1673,78 @@ func (x *SessionStarted) GetDealsDigest() string {
 	return ""
 }
 
+func (x *SessionStarted) GetRatings() *Ratings {
+	if x != nil {
+		return x.Ratings
+	}
+	return nil
+}
+
+// Ratings are how the bots of a session are rated (docs/ratings.md). Since 0.1.
+type Ratings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// pool names the pool for people: a ruleset and a table size. Since 0.1.
+	Pool string `protobuf:"bytes,1,opt,name=pool,proto3" json:"pool,omitempty"`
+	// values are the bots' Elo by seat, rounded. Since 0.1.
+	Values []int32 `protobuf:"zigzag32,2,rep,packed,name=values,proto3" json:"values,omitempty"`
+	// matches is how many matches each rating comes from, by seat: it grows when a round closes that the bot played in.
+	// Since 0.1.
+	Matches       []uint32 `protobuf:"varint,3,rep,packed,name=matches,proto3" json:"matches,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ratings) Reset() {
+	*x = Ratings{}
+	mi := &file_referee_v1_bots_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ratings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ratings) ProtoMessage() {}
+
+func (x *Ratings) ProtoReflect() protoreflect.Message {
+	mi := &file_referee_v1_bots_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ratings.ProtoReflect.Descriptor instead.
+func (*Ratings) Descriptor() ([]byte, []int) {
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Ratings) GetPool() string {
+	if x != nil {
+		return x.Pool
+	}
+	return ""
+}
+
+func (x *Ratings) GetValues() []int32 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *Ratings) GetMatches() []uint32 {
+	if x != nil {
+		return x.Matches
+	}
+	return nil
+}
+
 // Limits are a session's clocks and its limit of faults.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1696,7 +1770,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_referee_v1_bots_proto_msgTypes[14]
+	mi := &file_referee_v1_bots_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1782,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[14]
+	mi := &file_referee_v1_bots_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1795,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{14}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Limits) GetDecision() *durationpb.Duration {
@@ -1798,7 +1872,7 @@ type DealStarted struct {
 
 func (x *DealStarted) Reset() {
 	*x = DealStarted{}
-	mi := &file_referee_v1_bots_proto_msgTypes[15]
+	mi := &file_referee_v1_bots_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +1884,7 @@ func (x *DealStarted) String() string {
 func (*DealStarted) ProtoMessage() {}
 
 func (x *DealStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[15]
+	mi := &file_referee_v1_bots_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +1897,7 @@ func (x *DealStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DealStarted.ProtoReflect.Descriptor instead.
 func (*DealStarted) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{15}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DealStarted) GetSession() uint32 {
@@ -1903,7 +1977,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_referee_v1_bots_proto_msgTypes[16]
+	mi := &file_referee_v1_bots_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +1989,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[16]
+	mi := &file_referee_v1_bots_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2002,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{16}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Action) GetSeat() uint32 {
@@ -2017,7 +2091,7 @@ type Turn struct {
 
 func (x *Turn) Reset() {
 	*x = Turn{}
-	mi := &file_referee_v1_bots_proto_msgTypes[17]
+	mi := &file_referee_v1_bots_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2029,7 +2103,7 @@ func (x *Turn) String() string {
 func (*Turn) ProtoMessage() {}
 
 func (x *Turn) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[17]
+	mi := &file_referee_v1_bots_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2042,7 +2116,7 @@ func (x *Turn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Turn.ProtoReflect.Descriptor instead.
 func (*Turn) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{17}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Turn) GetSession() uint32 {
@@ -2161,7 +2235,7 @@ type LegalPlay struct {
 
 func (x *LegalPlay) Reset() {
 	*x = LegalPlay{}
-	mi := &file_referee_v1_bots_proto_msgTypes[18]
+	mi := &file_referee_v1_bots_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2247,7 @@ func (x *LegalPlay) String() string {
 func (*LegalPlay) ProtoMessage() {}
 
 func (x *LegalPlay) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[18]
+	mi := &file_referee_v1_bots_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2260,7 @@ func (x *LegalPlay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegalPlay.ProtoReflect.Descriptor instead.
 func (*LegalPlay) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{18}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LegalPlay) GetCards() []Card {
@@ -2214,7 +2288,7 @@ type Move struct {
 
 func (x *Move) Reset() {
 	*x = Move{}
-	mi := &file_referee_v1_bots_proto_msgTypes[19]
+	mi := &file_referee_v1_bots_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2300,7 @@ func (x *Move) String() string {
 func (*Move) ProtoMessage() {}
 
 func (x *Move) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[19]
+	mi := &file_referee_v1_bots_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2313,7 @@ func (x *Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Move.ProtoReflect.Descriptor instead.
 func (*Move) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{19}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Move) GetSession() uint32 {
@@ -2281,7 +2355,7 @@ type Hand struct {
 
 func (x *Hand) Reset() {
 	*x = Hand{}
-	mi := &file_referee_v1_bots_proto_msgTypes[20]
+	mi := &file_referee_v1_bots_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2293,7 +2367,7 @@ func (x *Hand) String() string {
 func (*Hand) ProtoMessage() {}
 
 func (x *Hand) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[20]
+	mi := &file_referee_v1_bots_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2306,7 +2380,7 @@ func (x *Hand) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hand.ProtoReflect.Descriptor instead.
 func (*Hand) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{20}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Hand) GetCards() []Card {
@@ -2344,7 +2418,7 @@ type DealEnded struct {
 
 func (x *DealEnded) Reset() {
 	*x = DealEnded{}
-	mi := &file_referee_v1_bots_proto_msgTypes[21]
+	mi := &file_referee_v1_bots_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2430,7 @@ func (x *DealEnded) String() string {
 func (*DealEnded) ProtoMessage() {}
 
 func (x *DealEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[21]
+	mi := &file_referee_v1_bots_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,7 +2443,7 @@ func (x *DealEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DealEnded.ProtoReflect.Descriptor instead.
 func (*DealEnded) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{21}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DealEnded) GetSession() uint32 {
@@ -2465,7 +2539,7 @@ type SessionEnded struct {
 
 func (x *SessionEnded) Reset() {
 	*x = SessionEnded{}
-	mi := &file_referee_v1_bots_proto_msgTypes[22]
+	mi := &file_referee_v1_bots_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2477,7 +2551,7 @@ func (x *SessionEnded) String() string {
 func (*SessionEnded) ProtoMessage() {}
 
 func (x *SessionEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[22]
+	mi := &file_referee_v1_bots_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2490,7 +2564,7 @@ func (x *SessionEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionEnded.ProtoReflect.Descriptor instead.
 func (*SessionEnded) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{22}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SessionEnded) GetSession() uint32 {
@@ -2574,7 +2648,7 @@ type SeatForfeited struct {
 
 func (x *SeatForfeited) Reset() {
 	*x = SeatForfeited{}
-	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	mi := &file_referee_v1_bots_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2586,7 +2660,7 @@ func (x *SeatForfeited) String() string {
 func (*SeatForfeited) ProtoMessage() {}
 
 func (x *SeatForfeited) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[23]
+	mi := &file_referee_v1_bots_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2599,7 +2673,7 @@ func (x *SeatForfeited) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SeatForfeited.ProtoReflect.Descriptor instead.
 func (*SeatForfeited) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{23}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SeatForfeited) GetSession() uint32 {
@@ -2652,7 +2726,7 @@ type Fault struct {
 
 func (x *Fault) Reset() {
 	*x = Fault{}
-	mi := &file_referee_v1_bots_proto_msgTypes[24]
+	mi := &file_referee_v1_bots_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2738,7 @@ func (x *Fault) String() string {
 func (*Fault) ProtoMessage() {}
 
 func (x *Fault) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[24]
+	mi := &file_referee_v1_bots_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2751,7 @@ func (x *Fault) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fault.ProtoReflect.Descriptor instead.
 func (*Fault) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{24}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Fault) GetSession() uint32 {
@@ -2767,7 +2841,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_referee_v1_bots_proto_msgTypes[25]
+	mi := &file_referee_v1_bots_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +2853,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_referee_v1_bots_proto_msgTypes[25]
+	mi := &file_referee_v1_bots_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +2866,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_referee_v1_bots_proto_rawDescGZIP(), []int{25}
+	return file_referee_v1_bots_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Notice) GetCode() NoticeCode {
@@ -2893,7 +2967,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x05fault\x18\x06 \x01(\v2\x11.referee.v1.FaultH\x00R\x05fault\x12,\n" +
 	"\x06notice\x18\a \x01(\v2\x12.referee.v1.NoticeH\x00R\x06notice\x12B\n" +
 	"\x0eseat_forfeited\x18\b \x01(\v2\x19.referee.v1.SeatForfeitedH\x00R\rseatForfeitedB\a\n" +
-	"\x05event\"\x8c\x03\n" +
+	"\x05event\"\xbb\x03\n" +
 	"\x0eSessionStarted\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1d\n" +
 	"\n" +
@@ -2913,8 +2987,13 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	" \x01(\bR\aresumed\x12*\n" +
 	"\x06limits\x18\v \x01(\v2\x12.referee.v1.LimitsR\x06limits\x12\x18\n" +
 	"\aattempt\x18\f \x01(\rR\aattempt\x12!\n" +
-	"\fdeals_digest\x18\r \x01(\tR\vdealsDigestB\a\n" +
-	"\x05_seat\"\xc7\x02\n" +
+	"\fdeals_digest\x18\r \x01(\tR\vdealsDigest\x12-\n" +
+	"\aratings\x18\x0e \x01(\v2\x13.referee.v1.RatingsR\aratingsB\a\n" +
+	"\x05_seat\"O\n" +
+	"\aRatings\x12\x12\n" +
+	"\x04pool\x18\x01 \x01(\tR\x04pool\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\x11R\x06values\x12\x18\n" +
+	"\amatches\x18\x03 \x03(\rR\amatches\"\xc7\x02\n" +
 	"\x06Limits\x125\n" +
 	"\bdecision\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bdecision\x12-\n" +
 	"\x04bank\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04bank\x127\n" +
@@ -3096,7 +3175,7 @@ func file_referee_v1_bots_proto_rawDescGZIP() []byte {
 }
 
 var file_referee_v1_bots_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_referee_v1_bots_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_referee_v1_bots_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_referee_v1_bots_proto_goTypes = []any{
 	(OnForfeit)(0),              // 0: referee.v1.OnForfeit
 	(Direction)(0),              // 1: referee.v1.Direction
@@ -3121,24 +3200,25 @@ var file_referee_v1_bots_proto_goTypes = []any{
 	(*Closing)(nil),             // 20: referee.v1.Closing
 	(*Event)(nil),               // 21: referee.v1.Event
 	(*SessionStarted)(nil),      // 22: referee.v1.SessionStarted
-	(*Limits)(nil),              // 23: referee.v1.Limits
-	(*DealStarted)(nil),         // 24: referee.v1.DealStarted
-	(*Action)(nil),              // 25: referee.v1.Action
-	(*Turn)(nil),                // 26: referee.v1.Turn
-	(*LegalPlay)(nil),           // 27: referee.v1.LegalPlay
-	(*Move)(nil),                // 28: referee.v1.Move
-	(*Hand)(nil),                // 29: referee.v1.Hand
-	(*DealEnded)(nil),           // 30: referee.v1.DealEnded
-	(*SessionEnded)(nil),        // 31: referee.v1.SessionEnded
-	(*SeatForfeited)(nil),       // 32: referee.v1.SeatForfeited
-	(*Fault)(nil),               // 33: referee.v1.Fault
-	(*Notice)(nil),              // 34: referee.v1.Notice
-	(Card)(0),                   // 35: referee.v1.Card
-	(*durationpb.Duration)(nil), // 36: google.protobuf.Duration
+	(*Ratings)(nil),             // 23: referee.v1.Ratings
+	(*Limits)(nil),              // 24: referee.v1.Limits
+	(*DealStarted)(nil),         // 25: referee.v1.DealStarted
+	(*Action)(nil),              // 26: referee.v1.Action
+	(*Turn)(nil),                // 27: referee.v1.Turn
+	(*LegalPlay)(nil),           // 28: referee.v1.LegalPlay
+	(*Move)(nil),                // 29: referee.v1.Move
+	(*Hand)(nil),                // 30: referee.v1.Hand
+	(*DealEnded)(nil),           // 31: referee.v1.DealEnded
+	(*SessionEnded)(nil),        // 32: referee.v1.SessionEnded
+	(*SeatForfeited)(nil),       // 33: referee.v1.SeatForfeited
+	(*Fault)(nil),               // 34: referee.v1.Fault
+	(*Notice)(nil),              // 35: referee.v1.Notice
+	(Card)(0),                   // 36: referee.v1.Card
+	(*durationpb.Duration)(nil), // 37: google.protobuf.Duration
 }
 var file_referee_v1_bots_proto_depIdxs = []int32{
 	13, // 0: referee.v1.PlayRequest.hello:type_name -> referee.v1.Hello
-	28, // 1: referee.v1.PlayRequest.moves:type_name -> referee.v1.Move
+	29, // 1: referee.v1.PlayRequest.moves:type_name -> referee.v1.Move
 	12, // 2: referee.v1.PlayRequest.pong:type_name -> referee.v1.Pong
 	16, // 3: referee.v1.PlayRequest.capacity:type_name -> referee.v1.Capacity
 	17, // 4: referee.v1.PlayRequest.goodbye:type_name -> referee.v1.Goodbye
@@ -3149,58 +3229,59 @@ var file_referee_v1_bots_proto_depIdxs = []int32{
 	14, // 9: referee.v1.Hello.capabilities:type_name -> referee.v1.Capabilities
 	15, // 10: referee.v1.Hello.wants:type_name -> referee.v1.Wants
 	3,  // 11: referee.v1.Capabilities.turn_kinds:type_name -> referee.v1.TurnKind
-	35, // 12: referee.v1.Capabilities.max_card:type_name -> referee.v1.Card
+	36, // 12: referee.v1.Capabilities.max_card:type_name -> referee.v1.Card
 	19, // 13: referee.v1.Welcome.referees:type_name -> referee.v1.Referee
-	36, // 14: referee.v1.Closing.retry_delay:type_name -> google.protobuf.Duration
-	36, // 15: referee.v1.Closing.end_delay:type_name -> google.protobuf.Duration
+	37, // 14: referee.v1.Closing.retry_delay:type_name -> google.protobuf.Duration
+	37, // 15: referee.v1.Closing.end_delay:type_name -> google.protobuf.Duration
 	22, // 16: referee.v1.Event.session_started:type_name -> referee.v1.SessionStarted
-	24, // 17: referee.v1.Event.deal_started:type_name -> referee.v1.DealStarted
-	26, // 18: referee.v1.Event.turn:type_name -> referee.v1.Turn
-	30, // 19: referee.v1.Event.deal_ended:type_name -> referee.v1.DealEnded
-	31, // 20: referee.v1.Event.session_ended:type_name -> referee.v1.SessionEnded
-	33, // 21: referee.v1.Event.fault:type_name -> referee.v1.Fault
-	34, // 22: referee.v1.Event.notice:type_name -> referee.v1.Notice
-	32, // 23: referee.v1.Event.seat_forfeited:type_name -> referee.v1.SeatForfeited
-	23, // 24: referee.v1.SessionStarted.limits:type_name -> referee.v1.Limits
-	36, // 25: referee.v1.Limits.decision:type_name -> google.protobuf.Duration
-	36, // 26: referee.v1.Limits.bank:type_name -> google.protobuf.Duration
-	36, // 27: referee.v1.Limits.increment:type_name -> google.protobuf.Duration
-	36, // 28: referee.v1.Limits.credit:type_name -> google.protobuf.Duration
-	0,  // 29: referee.v1.Limits.on_forfeit:type_name -> referee.v1.OnForfeit
-	35, // 30: referee.v1.DealStarted.hand:type_name -> referee.v1.Card
-	1,  // 31: referee.v1.DealStarted.direction:type_name -> referee.v1.Direction
-	35, // 32: referee.v1.DealStarted.shown:type_name -> referee.v1.Card
-	2,  // 33: referee.v1.Action.kind:type_name -> referee.v1.ActionKind
-	35, // 34: referee.v1.Action.cards:type_name -> referee.v1.Card
-	35, // 35: referee.v1.Action.drawn_cards:type_name -> referee.v1.Card
-	3,  // 36: referee.v1.Turn.kind:type_name -> referee.v1.TurnKind
-	25, // 37: referee.v1.Turn.actions:type_name -> referee.v1.Action
-	35, // 38: referee.v1.Turn.to_beat:type_name -> referee.v1.Card
-	27, // 39: referee.v1.Turn.legal_plays:type_name -> referee.v1.LegalPlay
-	35, // 40: referee.v1.Turn.must_include:type_name -> referee.v1.Card
-	35, // 41: referee.v1.Turn.hand:type_name -> referee.v1.Card
-	35, // 42: referee.v1.LegalPlay.cards:type_name -> referee.v1.Card
-	35, // 43: referee.v1.Move.cards:type_name -> referee.v1.Card
-	35, // 44: referee.v1.Hand.cards:type_name -> referee.v1.Card
-	25, // 45: referee.v1.DealEnded.actions:type_name -> referee.v1.Action
-	4,  // 46: referee.v1.DealEnded.end:type_name -> referee.v1.DealEnd
-	29, // 47: referee.v1.DealEnded.hands:type_name -> referee.v1.Hand
-	29, // 48: referee.v1.DealEnded.left:type_name -> referee.v1.Hand
-	6,  // 49: referee.v1.SessionEnded.reason:type_name -> referee.v1.SessionEnd
-	5,  // 50: referee.v1.SeatForfeited.reason:type_name -> referee.v1.ForfeitReason
-	7,  // 51: referee.v1.Fault.kind:type_name -> referee.v1.FaultKind
-	35, // 52: referee.v1.Fault.hand:type_name -> referee.v1.Card
-	35, // 53: referee.v1.Fault.to_beat:type_name -> referee.v1.Card
-	35, // 54: referee.v1.Fault.answered:type_name -> referee.v1.Card
-	35, // 55: referee.v1.Fault.default_cards:type_name -> referee.v1.Card
-	8,  // 56: referee.v1.Notice.code:type_name -> referee.v1.NoticeCode
-	9,  // 57: referee.v1.BotService.Play:input_type -> referee.v1.PlayRequest
-	10, // 58: referee.v1.BotService.Play:output_type -> referee.v1.PlayResponse
-	58, // [58:59] is the sub-list for method output_type
-	57, // [57:58] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	25, // 17: referee.v1.Event.deal_started:type_name -> referee.v1.DealStarted
+	27, // 18: referee.v1.Event.turn:type_name -> referee.v1.Turn
+	31, // 19: referee.v1.Event.deal_ended:type_name -> referee.v1.DealEnded
+	32, // 20: referee.v1.Event.session_ended:type_name -> referee.v1.SessionEnded
+	34, // 21: referee.v1.Event.fault:type_name -> referee.v1.Fault
+	35, // 22: referee.v1.Event.notice:type_name -> referee.v1.Notice
+	33, // 23: referee.v1.Event.seat_forfeited:type_name -> referee.v1.SeatForfeited
+	24, // 24: referee.v1.SessionStarted.limits:type_name -> referee.v1.Limits
+	23, // 25: referee.v1.SessionStarted.ratings:type_name -> referee.v1.Ratings
+	37, // 26: referee.v1.Limits.decision:type_name -> google.protobuf.Duration
+	37, // 27: referee.v1.Limits.bank:type_name -> google.protobuf.Duration
+	37, // 28: referee.v1.Limits.increment:type_name -> google.protobuf.Duration
+	37, // 29: referee.v1.Limits.credit:type_name -> google.protobuf.Duration
+	0,  // 30: referee.v1.Limits.on_forfeit:type_name -> referee.v1.OnForfeit
+	36, // 31: referee.v1.DealStarted.hand:type_name -> referee.v1.Card
+	1,  // 32: referee.v1.DealStarted.direction:type_name -> referee.v1.Direction
+	36, // 33: referee.v1.DealStarted.shown:type_name -> referee.v1.Card
+	2,  // 34: referee.v1.Action.kind:type_name -> referee.v1.ActionKind
+	36, // 35: referee.v1.Action.cards:type_name -> referee.v1.Card
+	36, // 36: referee.v1.Action.drawn_cards:type_name -> referee.v1.Card
+	3,  // 37: referee.v1.Turn.kind:type_name -> referee.v1.TurnKind
+	26, // 38: referee.v1.Turn.actions:type_name -> referee.v1.Action
+	36, // 39: referee.v1.Turn.to_beat:type_name -> referee.v1.Card
+	28, // 40: referee.v1.Turn.legal_plays:type_name -> referee.v1.LegalPlay
+	36, // 41: referee.v1.Turn.must_include:type_name -> referee.v1.Card
+	36, // 42: referee.v1.Turn.hand:type_name -> referee.v1.Card
+	36, // 43: referee.v1.LegalPlay.cards:type_name -> referee.v1.Card
+	36, // 44: referee.v1.Move.cards:type_name -> referee.v1.Card
+	36, // 45: referee.v1.Hand.cards:type_name -> referee.v1.Card
+	26, // 46: referee.v1.DealEnded.actions:type_name -> referee.v1.Action
+	4,  // 47: referee.v1.DealEnded.end:type_name -> referee.v1.DealEnd
+	30, // 48: referee.v1.DealEnded.hands:type_name -> referee.v1.Hand
+	30, // 49: referee.v1.DealEnded.left:type_name -> referee.v1.Hand
+	6,  // 50: referee.v1.SessionEnded.reason:type_name -> referee.v1.SessionEnd
+	5,  // 51: referee.v1.SeatForfeited.reason:type_name -> referee.v1.ForfeitReason
+	7,  // 52: referee.v1.Fault.kind:type_name -> referee.v1.FaultKind
+	36, // 53: referee.v1.Fault.hand:type_name -> referee.v1.Card
+	36, // 54: referee.v1.Fault.to_beat:type_name -> referee.v1.Card
+	36, // 55: referee.v1.Fault.answered:type_name -> referee.v1.Card
+	36, // 56: referee.v1.Fault.default_cards:type_name -> referee.v1.Card
+	8,  // 57: referee.v1.Notice.code:type_name -> referee.v1.NoticeCode
+	9,  // 58: referee.v1.BotService.Play:input_type -> referee.v1.PlayRequest
+	10, // 59: referee.v1.BotService.Play:output_type -> referee.v1.PlayResponse
+	59, // [59:60] is the sub-list for method output_type
+	58, // [58:59] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_referee_v1_bots_proto_init() }
@@ -3222,17 +3303,17 @@ func file_referee_v1_bots_proto_init() {
 		(*Event_SeatForfeited)(nil),
 	}
 	file_referee_v1_bots_proto_msgTypes[13].OneofWrappers = []any{}
-	file_referee_v1_bots_proto_msgTypes[16].OneofWrappers = []any{}
 	file_referee_v1_bots_proto_msgTypes[17].OneofWrappers = []any{}
-	file_referee_v1_bots_proto_msgTypes[22].OneofWrappers = []any{}
-	file_referee_v1_bots_proto_msgTypes[25].OneofWrappers = []any{}
+	file_referee_v1_bots_proto_msgTypes[18].OneofWrappers = []any{}
+	file_referee_v1_bots_proto_msgTypes[23].OneofWrappers = []any{}
+	file_referee_v1_bots_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_referee_v1_bots_proto_rawDesc), len(file_referee_v1_bots_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
