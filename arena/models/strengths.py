@@ -61,7 +61,10 @@ class Meeting(SQLModel, table=True):
 
 
 class StrengthFit(SQLModel, table=True):
-    """The strengths of a pool as they were fitted once; the latest are in ``strengths`` too."""
+    """The strengths of a pool as they were fitted once; the latest are in ``strengths`` too.
+
+    Not all fits are kept: see ``arena.strength.history``.
+    """
 
     __tablename__: ClassVar[str] = "strength_fits"
     __table_args__ = (UniqueConstraint("ruleset_id", "table_size", "matches"),)
@@ -121,3 +124,32 @@ class Strength(SQLModel, table=True):
     """The worst place."""
     tier: int
     """Number of its tier."""
+    told_value: float
+    """The strength that its history ends with (``StrengthPoint``)."""
+    told_error: float
+    """The standard error that its history ends with."""
+
+
+class StrengthPoint(SQLModel, table=True):
+    """A bot version's strength in a pool when it had changed: what its history is made of."""
+
+    __tablename__: ClassVar[str] = "strength_points"
+    __table_args__ = (Index(None, "version_id", "id"),)
+
+    id: int = Field(default=None, primary_key=True)
+    ruleset_id: int = Field(foreign_key="rulesets.id")
+    """The pool's ruleset."""
+    table_size: int
+    """The pool's table size."""
+    version_id: int = Field(foreign_key="bot_versions.id")
+    """Whose strength."""
+    fitted_at: datetime
+    """When it was fitted."""
+    value: float
+    """As in ``strengths``."""
+    error: float
+    """As in ``strengths``."""
+    deals: int
+    """Deals that it came from."""
+    deviation: float
+    """As in ``strength_fits``."""

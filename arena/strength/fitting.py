@@ -14,6 +14,7 @@ from sqlmodel import col
 from arena.models import Strength, StrengthFit, StrengthSums
 from arena.storage import Storage, changed
 from arena.strength.fit import Fit, fit
+from arena.strength.history import forget_between, tell
 from arena.strength.keeping import sums_of
 from arena.strength.kept import Pool, latest_fits, matches_of
 from arena.strength.ranges import places
@@ -70,8 +71,10 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
                 col(Strength.ruleset_id) == pool.ruleset_id,
                 col(Strength.table_size) == pool.table_size,
             )
+            tell(tx, rows, now, found.deviation)
             tx.connection().execute(delete(Strength).where(*of_it))
             tx.connection().execute(insert(Strength), rows)
+            forget_between(tx, pool, now)
             tx.add(kept)
 
 

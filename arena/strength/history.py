@@ -1,0 +1,143 @@
+"""What is kept of fits: now and then a whole pool, and of each bot the points in time at which it changed.
+
+A pool in continuous play is fitted every minute or so, for years. What is kept of that grows with the
+logarithm of the matches, as what is known does: a snapshot of the pool when it has a hundredth more matches
+than the one before, and the last one of each day; a point of a bot's history when its strength is no longer
+what the last point said.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert
+from sqlmodel import col, select
+
+from arena.models import Strength, StrengthFit, StrengthPoint
+from arena.ratings.elo import TWO_SIDED
+from arena.storage import Storage, Transaction
+from arena.strength.kept import Pool
+from arena.strength.scale import figure
+
+GROWTH = 0.01
+"""By which share a pool's matches grow from one snapshot that is kept to the next."""
+MOVED = 0.25
+"""A strength has changed if it is off by so many of its standard errors …"""
+NARROWED = 0.25
+"""… or if its standard error is less, or more, by this share."""
+
+
+# Snapshots
+
+
+def forget_between(tx: Transaction, pool: Pool, now: datetime) -> None:
+    """Delete the latest fit of a pool, before a newer one is kept, unless it is worth keeping."""
+    of_pool = (StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size)
+    newest = select(StrengthFit.id, StrengthFit.matches, StrengthFit.fitted_at).where(*of_pool)
+    fits = tx.exec(newest.order_by(col(StrengthFit.id).desc()).limit(2)).all()
+    if len(fits) < 2:
+        return
+    (latest, matches, fitted_at), (_, before, _) = fits
+    if matches < (1 + GROWTH) * before and fitted_at.date() == now.date():
+        tx.connection().execute(delete(StrengthFit).where(col(StrengthFit.id) == latest))
+
+
+# Histories
+
+
+def tell(tx: Transaction, rows: Sequence[dict[str, Any]], fitted_at: datetime, deviation: float) -> None:
+    """Add to the histories of bots what has changed; ``rows`` are the new strengths of a pool.
+
+    They get ``told_value`` and ``told_error``; the old strengths are still in the database.
+    """
+    told = _told(tx, Pool(rows[0]["ruleset_id"], rows[0]["table_size"]))
+    points = list(_changed(rows, told, {"fitted_at": fitted_at, "deviation": deviation}))
+    if points:
+        tx.connection().execute(insert(StrengthPoint), points)
+
+
+def _told(tx: Transaction, pool: Pool) -> dict[int, tuple[float, float]]:
+    """Return the value and the error with which the history of each bot of a pool ends."""
+    rows = select(Strength.version_id, Strength.told_value, Strength.told_error).where(
+        Strength.ruleset_id == pool.ruleset_id, Strength.table_size == pool.table_size
+    )
+    return {version_id: (value, error) for version_id, value, error in tx.exec(rows)}
+
+
+def _changed(
+    rows: Sequence[dict[str, Any]], told: dict[int, tuple[float, float]], fit: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        value, error = row["value"], row["error"]
+        before = told.get(row["version_id"])
+        if before is None or has_changed(before, (value, error)):
+            before = value, error
+            names = ("ruleset_id", "table_size", "version_id", "value", "error", "deals")
+            yield {name: row[name] for name in names} | fit
+        row["told_value"], row["told_error"] = before
+
+
+def has_changed(before: tuple[float, float], now: tuple[float, float]) -> bool:
+    """Return whether a strength, given with its standard error, is another one than before."""
+    (value, error), (new_value, new_error) = before, now
+    return abs(new_value - value) > MOVED * new_error or abs(new_error - error) > NARROWED * error
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthAt:
+    """The strength of a bot version in a pool, from some time on."""
+
+    id: int
+    """What ``history`` goes on from."""
+    pool: Pool
+    at: datetime
+    points: float
+    """Points a deal more than the mean of the group."""
+    plus_minus: float
+    """Half the width of the 95 % interval around that."""
+    figure: float
+    """The same on a scale like that of Elo (``arena.strength.scale``)."""
+    figure_low: float
+    figure_high: float
+    deals: int
+    """Deals that it came from."""
+
+
+def history(
+    storage: Storage,
+    version_id: int,
+    pool: Pool | None = None,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+) -> list[StrengthAt]:
+    """Return the newest points of a bot version's history, newest first: in one pool, or in all.
+
+    ``before`` is the id of the last point that was returned, to go on from there. Each point stands until the
+    next one, to within a quarter of its standard error.
+    """
+    of_it = select(StrengthPoint).where(StrengthPoint.version_id == version_id)
+    if pool is not None:
+        of_it = of_it.where(
+            StrengthPoint.ruleset_id == pool.ruleset_id, StrengthPoint.table_size == pool.table_size
+        )
+    if before is not None:
+        of_it = of_it.where(StrengthPoint.id < before)
+    with storage.read() as tx:
+        return [_at(row) for row in tx.exec(of_it.order_by(col(StrengthPoint.id).desc()).limit(limit))]
+
+
+def _at(row: StrengthPoint) -> StrengthAt:
+    off = TWO_SIDED * row.error
+    return StrengthAt(
+        id=row.id,
+        pool=Pool(row.ruleset_id, row.table_size),
+        at=row.fitted_at,
+        points=row.value,
+        plus_minus=off,
+        figure=figure(row.value, row.deviation),
+        figure_low=figure(row.value - off, row.deviation),
+        figure_high=figure(row.value + off, row.deviation),
+        deals=row.deals,
+    )
