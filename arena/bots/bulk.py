@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from sqlalchemy.exc import IntegrityError
 
 from arena.actors import Actor
-from arena.bots.versions import LANGUAGE, Registered, add_version, known_bots
+from arena.bots.fields import LANGUAGE, check_link
+from arena.bots.versions import Registered, add_version, known_bots
 from arena.errors import SpecError, TakenError
 from arena.specs import check_name
 from arena.storage import Storage
@@ -38,6 +39,16 @@ def _bot(given: object) -> str:
     return given
 
 
+def _link(given: object) -> str:
+    """Return a link; raise ValueError if it is none."""
+    if not isinstance(given, str):
+        raise ValueError(f"{shown(given)} is not a link")
+    try:
+        return check_link(given)
+    except SpecError as error:
+        raise ValueError(error.reason) from None
+
+
 class NewBot(BaseModel):
     """A bot to be registered."""
 
@@ -47,6 +58,8 @@ class NewBot(BaseModel):
     """``owner/bot``."""
     language: str | None = Field(default=None, pattern=f"^(?:{LANGUAGE.pattern})$")
     """What it is written in."""
+    link: Annotated[str | None, PlainValidator(_link), WithJsonSchema({"type": "string"})] = None
+    """Where there is more about it."""
     expires_in: int | None = Field(default=None, ge=1, le=LONGEST_DAYS)
     """Days for which its token is valid; by default until it is revoked."""
 
@@ -66,7 +79,7 @@ def _schema() -> dict[str, Any]:
 
 
 def load_bots(path: Path) -> list[NewBot]:
-    """Return the bots in a TOML file: its ``[[bots]]``, each with ``bot``, ``language`` and ``expires_in``.
+    """Return the bots in a TOML file: its ``[[bots]]``, each as a ``NewBot``.
 
     Raise SpecError, which names the file and everything that is wrong.
     """
@@ -105,7 +118,7 @@ def register_all(
             if known := known_bots(tx, [one.bot for one in bots]):
                 raise SpecError.of([Problem("bots", f"{bot} is registered already") for bot in known])
             registered = [
-                add_version(tx, actor, one.bot, now, one.language, expiry(now, one.expires_in))
+                add_version(tx, actor, one.bot, now, one.language, expiry(now, one.expires_in), one.link)
                 for one in bots
             ]
             keep(registered)

@@ -15,14 +15,13 @@ from sqlmodel import col, func, select
 
 from arena.actors import Actor
 from arena.audit import record
+from arena.bots.fields import check_language, check_link
 from arena.errors import SpecError, StateError, TakenError
 from arena.models import Bot, BotVersion, Owner
 from arena.specs import NAME, check_name
 from arena.storage import Storage, Transaction, changed
 from arena.tokens import expiry, hash_token, new_token
 from arena.unknown import unknown, unknown_bots
-
-LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
 
 BOT = re.compile(rf"{NAME.pattern}/{NAME.pattern}(@[1-9][0-9]{{0,8}})?")
 """A bot, or one of its versions."""
@@ -76,23 +75,27 @@ def register_version(
     now: datetime,
     language: str | None = None,
     expires_in: int | None = None,
+    link: str | None = None,
 ) -> Registered:
     """Register the next version of ``owner/bot``, and owner and bot if they are new.
 
+    What is told of the bot, its language and a link, is told of it from now on; None leaves it as it is.
     ``expires_in`` is the number of days for which its token is valid; None: until it is revoked.
-    Raise SpecError for an invalid name, language or number of days, TakenError if others keep registering
-    versions at the same moment.
+    Raise SpecError for an invalid name, language, link or number of days, TakenError if others keep
+    registering versions at the same moment.
     """
     owner_name, _, bot_name = bot.partition("/")
     check_name("owner", owner_name)
     check_name("bot", bot_name)
     actor.require_owner(owner_name, f"register {bot}")
-    if language is not None and not LANGUAGE.fullmatch(language):
-        raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
+    if language is not None:
+        check_language(language)
+    if link is not None:
+        check_link(link)
     expires_at = expiry(now, expires_in)
     for _ in range(ATTEMPTS):
         with suppress(IntegrityError), storage.write() as tx:
-            return add_version(tx, actor, bot, now, language, expires_at)
+            return add_version(tx, actor, bot, now, language, expires_at, link)
     raise TakenError(f"versions of {bot} are being registered by others right now; try again")
 
 
@@ -103,13 +106,15 @@ def add_version(
     now: datetime,
     language: str | None,
     expires_at: datetime | None,
+    link: str | None = None,
 ) -> Registered:
     """Register the next version of a bot as part of a transaction; all that is given has been checked."""
-    token, bot_id = new_token(), _bot_id(tx, bot, now)
-    last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == bot_id)).one()
+    token, row = new_token(), _bot(tx, bot, now)
+    row.language, row.link = language or row.language, link or row.link
+    last = tx.exec(select(func.max(BotVersion.number)).where(BotVersion.bot_id == row.id)).one()
     number = (last or 0) + 1
     version = BotVersion(
-        bot_id=bot_id,
+        bot_id=row.id,
         number=number,
         name=f"{bot}@{number}",
         token_hash=hash_token(token),
@@ -123,8 +128,8 @@ def add_version(
     return Registered(version.name, token)
 
 
-def _bot_id(tx: Transaction, name: str, now: datetime) -> int:
-    """Return the bot's id; the bot and its owner are added if they are new."""
+def _bot(tx: Transaction, name: str, now: datetime) -> Bot:
+    """Return the bot; it and its owner are added if they are new."""
     owner_name, _, bot_name = name.partition("/")
     owner = tx.exec(select(Owner).where(Owner.name == owner_name)).first()
     if owner is None:
@@ -136,7 +141,17 @@ def _bot_id(tx: Transaction, name: str, now: datetime) -> int:
         bot = Bot(owner_id=owner.id, name=bot_name, created_at=now)
         tx.add(bot)
         tx.flush()
-    return bot.id
+    return bot
+
+
+def find_bot(tx: Transaction, name: str) -> Bot:
+    """Return ``owner/bot``. Raise UnknownError."""
+    owner, _, bot = name.partition("/")
+    of_owner = select(Bot).join(Owner, col(Owner.id) == Bot.owner_id)
+    found = tx.exec(of_owner.where(Owner.name == owner, Bot.name == bot)).first()
+    if found is None:
+        raise unknown_bots(tx, [name])
+    return found
 
 
 def check_bot(name: str) -> None:

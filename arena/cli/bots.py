@@ -1,25 +1,22 @@
 """``arena bot …``: registering, listing, checking and running bots, and reading their log."""
 
 import asyncio
-import importlib
-import importlib.util
-import logging
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.bots import bulk, versions
+from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
+from arena.cli.botrun import run
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import (
     MOST,
@@ -35,15 +32,10 @@ from arena.cli.output import (
     warn,
 )
 from arena.cli.practice import practice, require_program
-from arena.cli.tokenfiles import token_file, token_files
-from arena.errors import SpecError
+from arena.cli.register import describe, register
 from arena.matches.connected import connected_bots
 from arena.matches.referees import asker
 from arena.models import utc_now
-from referee.addresses import read_addresses
-from referee.bot import run as run_bot
-from referee.bot.program import DEFAULT_REFEREE
-from referee.bot.seat import Bot
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import DealQuery, LogEntry, LogQuery
@@ -64,61 +56,8 @@ app = typer.Typer(
     help="Register, list, check and run bots, practise, and read their log and deals.",
 )
 
-
-@app.command()
-def register(
-    ctx: typer.Context,
-    bot: Annotated[
-        str | None, typer.Argument(metavar="[OWNER/BOT]", help="The owner's name and the bot's.")
-    ] = None,
-    language: Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")] = None,
-    expires_in: ExpiresIn = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.toml", help="Register all bots of this file instead, or none of them; see --tokens."
-        ),
-    ] = None,
-    tokens: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where a file for each bot of --file gets its token."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Register a bot, or a bot's next version, and print its token. The token is shown only once.
-
-    With --file, register bots that are new: `[[bots]]` tables, each with `bot = "owner/bot"` and, if wanted,
-    `language` and `expires_in`. The token of owner/bot is then in FOLDER/owner.bot.token, and is not shown.
-    """
-    if file is not None or tokens is not None:
-        if bot or language or expires_in or file is None or tokens is None:
-            text = "--file goes with --tokens, and with nothing else that says what to register"
-            raise typer.BadParameter(text, param_hint="'--file'")
-        _register_all(ctx, file, tokens, as_json)
-        return
-    if bot is None:
-        raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
-    if bot.count("/") != 1:
-        raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
-    with storage_of(ctx) as storage:
-        actor, now = actor_at_terminal(), utc_now()
-        registered = versions.register_version(storage, actor, bot, now, language, expires_in)
-    if as_json:
-        print_json(renamed(registered, name="bot"))
-    else:
-        say(f"{registered.name} is registered. Its token, which cannot be shown again:", registered.token)
-
-
-def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
-    bots = bulk.load_bots(file)
-    with storage_of(ctx) as storage, token_files(folder, [one.bot for one in bots]) as keep:
-        registered = bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep)
-    files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
-    if as_json:
-        print_json({"bots": files})
-    else:
-        rows = [tuple(one.values()) for one in files]
-        show(["bot version", "its token is in"], rows, "no bots")
+app.command("register")(register)
+app.command("describe")(describe)
 
 
 @app.command("list")
@@ -371,29 +310,7 @@ def _tell_result(result: "Result") -> None:
 
 
 app.command("practice")(practice)
-
-
-@app.command()
-def run(
-    ctx: typer.Context,
-    program: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE_OR_MODULE",
-            help="Python file or module with a function choose(turn), or a class with such a method.",
-        ),
-    ],
-    token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="The bot version's token.")],
-    referee: Annotated[
-        str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, separated by commas.")
-    ] = DEFAULT_REFEREE,
-) -> None:
-    """Run a bot written in Python until Ctrl-C."""
-    tls = settings_of(ctx).client_tls()
-    addresses = read_addresses(referee)
-    bot = load_bot(program)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
-    run_bot(bot, token=token.strip(), addresses=addresses, tls=tls)
+app.command("run")(run)
 
 
 def token_of(token: str | None, file: Path | None) -> str:
@@ -407,38 +324,3 @@ def token_of(token: str | None, file: Path | None) -> str:
     if not (token or "").strip():
         raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")
     return str(token).strip()
-
-
-def load_bot(program: str) -> Bot:
-    """Load the bot from a Python file or module: its function ``choose``, else its one class that has one.
-
-    Raise SpecError where there is no such thing, or if it cannot be imported.
-    """
-    try:
-        module = _import_file(Path(program)) if program.endswith(".py") else importlib.import_module(program)
-    except Exception as error:  # whatever the author's program raises
-        raise SpecError(program, f"cannot be imported: {type(error).__name__}: {error}") from None
-    function: Any = getattr(module, "choose", None)
-    classes = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
-    ]
-    if not callable(function) and len(classes) != 1:
-        found = f"{len(classes)} classes" if classes else "no class"
-        raise SpecError(program, f"has no function choose(turn), and {found} with a method choose")
-    found_bot: Bot = function if callable(function) else classes[0]
-    return found_bot
-
-
-def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise FileNotFoundError("no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, str(path.parent.absolute()))
-    spec.loader.exec_module(module)
-    return module

@@ -37,6 +37,10 @@ class Bot(SQLModel, table=True):
     """Unique for its owner."""
     created_at: datetime
     """When its first version was registered."""
+    language: str | None = None
+    """What it is written in, as its author says; NULL: not told. Versions keep what was said of them."""
+    link: str | None = None
+    """Where there is more about it, http or https; NULL: not told."""
 
 
 class BotVersion(SQLModel, table=True):

@@ -98,7 +98,7 @@ class Strength(SQLModel, table=True):
     __tablename__: ClassVar[str] = "strengths"
     __table_args__ = (
         UniqueConstraint("ruleset_id", "table_size", "version_id"),
-        Index(None, "ruleset_id", "table_size", "value"),
+        Index(None, "ruleset_id", "table_size", "group_number", "rank"),
     )
 
     id: int = Field(default=None, primary_key=True)

@@ -39,6 +39,7 @@ CALLS = {
     "audit": "",
     "backup": "FOLDER/again.db",
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
+    "bot describe": "owner-0/bot-0 --language go --link https://example.org/bot-0",
     "bot games": "owner-0/bot-0",
     "bot list": "",
     "bot log": "owner-0/bot-0 --token TOKEN",

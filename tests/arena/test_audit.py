@@ -10,6 +10,7 @@ from sqlalchemy import text
 from arena.actors import ANONYMOUS, Actor, Role
 from arena.audit import Change, list_changes
 from arena.bots.checks import store_check
+from arena.bots.describing import describe
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError
 from arena.leagues import applying, membership
@@ -98,6 +99,7 @@ def of(function: Callable[..., object], *arguments: object) -> Use:
 
 USES: dict[str, tuple[Use, Role]] = {
     "register": (of(register_version, "bob/a"), Role.ORGANISER),
+    "describe": (of(partial(describe, language="go"), "bob/a"), Role.ORGANISER),
     "revoke": (of(revoke_version, "bob/a"), Role.ORGANISER),
     "check": (of(store_check, "bob/a", {}, True), Role.ORGANISER),
     "enter": (of(partial(entry.enter, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),

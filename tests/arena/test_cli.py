@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.app import run
-from arena.cli.bots import load_bot
+from arena.cli.botrun import load_bot
 from arena.cli.local import arena_command, local_referees, only_arena
 from arena.cli.output import number
 from arena.cli.referee import place_of

@@ -1,0 +1,41 @@
+"""What authors tell of their bots, checked: the language, and a link."""
+
+import re
+from urllib.parse import urlsplit
+
+from arena.errors import SpecError
+
+LANGUAGE = re.compile(r"[a-z0-9+#-]{1,20}")
+
+LONGEST_LINK = 200
+"""Most characters in a link."""
+
+LINK = re.compile(r"https?://[!-~]+")
+"""A link in printable ASCII; ``check_link`` tells the rest."""
+
+
+def check_language(language: str) -> str:
+    """Return ``language`` if it can be one; raise SpecError otherwise."""
+    if not LANGUAGE.fullmatch(language):
+        raise SpecError("language", f"{language!r} is not a language: 1 to 20 of a-z, 0-9, +, # and -")
+    return language
+
+
+def check_link(link: str) -> str:
+    """Return ``link`` if it is one to a web page; raise SpecError otherwise.
+
+    A user's name in it could make another host look like the one that it leads to, so none is allowed.
+    """
+    if len(link) > LONGEST_LINK:
+        raise SpecError("link", f"must have at most {LONGEST_LINK} characters, not {len(link)}")
+    if not LINK.fullmatch(link) or not _leads_to_a_host(link):
+        raise SpecError("link", f"{link!r} is not a link: http:// or https:// and a host, in ASCII")
+    return link
+
+
+def _leads_to_a_host(link: str) -> bool:
+    try:
+        parts = urlsplit(link)
+        return bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
+    except ValueError:  # brackets or a port that are none
+        return False

@@ -1,0 +1,93 @@
+"""``arena bot register`` and ``arena bot describe``: bots, and what is told of them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from arena.bots import bulk, describing, versions
+from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.output import AsJson, ExpiresIn, print_json, renamed, say, show
+from arena.cli.tokenfiles import token_file, token_files
+from arena.models import utc_now
+
+Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
+Link = Annotated[
+    str | None, typer.Option(metavar="URL", help="Where there is more about it: http:// or https://.")
+]
+
+
+def register(
+    ctx: typer.Context,
+    bot: Annotated[
+        str | None, typer.Argument(metavar="[OWNER/BOT]", help="The owner's name and the bot's.")
+    ] = None,
+    language: Language = None,
+    link: Link = None,
+    expires_in: ExpiresIn = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml", help="Register all bots of this file instead, or none of them; see --tokens."
+        ),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where a file for each bot of --file gets its token."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register a bot, or a bot's next version, and print its token. The token is shown only once.
+
+    With --file, register bots that are new: `[[bots]]` tables, each with `bot = "owner/bot"` and, if wanted,
+    `language`, `link` and `expires_in`. The token of owner/bot is then in FOLDER/owner.bot.token, and is not
+    shown.
+    """
+    if file is not None or tokens is not None:
+        if bot or language or link or expires_in or file is None or tokens is None:
+            text = "--file goes with --tokens, and with nothing else that says what to register"
+            raise typer.BadParameter(text, param_hint="'--file'")
+        _register_all(ctx, file, tokens, as_json)
+        return
+    if bot is None:
+        raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
+    if bot.count("/") != 1:
+        raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
+    with storage_of(ctx) as storage:
+        actor, now = actor_at_terminal(), utc_now()
+        registered = versions.register_version(storage, actor, bot, now, language, expires_in, link)
+    if as_json:
+        print_json(renamed(registered, name="bot"))
+    else:
+        say(f"{registered.name} is registered. Its token, which cannot be shown again:", registered.token)
+
+
+def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
+    bots = bulk.load_bots(file)
+    with storage_of(ctx) as storage, token_files(folder, [one.bot for one in bots]) as keep:
+        registered = bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep)
+    files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
+    if as_json:
+        print_json({"bots": files})
+    else:
+        rows = [tuple(one.values()) for one in files]
+        show(["bot version", "its token is in"], rows, "no bots")
+
+
+def describe(
+    ctx: typer.Context,
+    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT", help="The bot.")],
+    language: Language = None,
+    link: Link = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change what is told of a bot: its language and a link. An empty text, as in --link "", removes it.
+
+    What was said of a version when it was registered stays with that version.
+    """
+    with storage_of(ctx) as storage:
+        told = describing.describe(storage, actor_at_terminal(), bot, utc_now(), language, link)
+    if as_json:
+        print_json(renamed(told))
+    else:
+        say(f"{told.bot}: {told.language or 'no language told'}, {told.link or 'no link'}")
