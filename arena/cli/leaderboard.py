@@ -1,5 +1,6 @@
 """``arena leaderboard``: the best of each pool."""
 
+from collections.abc import Set
 from itertools import groupby
 from typing import Annotated
 
@@ -40,10 +41,21 @@ def show_leaderboards(lines: list[LeaderboardLine]) -> None:
         rows = list(map(_leaderboard_row, pool))
         columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
         console().print(table(columns, rows), "")
-    if any(line.strength for line in lines):
-        say("strength: from points a deal, the mean is 1500, 95 %: its interval; Elo: the running number")
+    anchors = {line.strength.anchor for line in lines if line.strength is not None}
+    if anchors:
+        say(
+            f"strength: from points a deal, {_anchor(anchors)} has 1500, 95 %: its interval; "
+            "Elo: the running number"
+        )
     if any(line.strength and line.strength.group > 1 for line in lines):
         say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
+
+
+def _anchor(anchors: Set[str]) -> str:
+    """Return what has 1500."""
+    if "baselines" not in anchors:
+        return "the mean"
+    return "the mean of the baselines" + (" (of all, where a group has none)" if "mean" in anchors else "")
 
 
 def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.deals import show_deal
-from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
+from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
 from arena.errors import StorageError, UnknownError
@@ -23,6 +23,7 @@ from arena.models import utc_now
 from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
+from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
 from referee.matches.match import MAX_SESSIONS
 
 SEATINGS = 120
@@ -228,6 +229,33 @@ def rebuild(
         )
     if found.problem is not None:
         raise typer.Exit(1)
+
+
+@rating.command()
+def baseline(
+    ctx: typer.Context,
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[OWNER/BOT[@VERSION]]...", help="Bots, or versions of them."),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="They are baselines no more.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make bot versions baselines, and show which are: their mean strength is 1500 in each pool.
+
+    In a pool without baselines, the mean of all its bots is.
+    """
+    if remove and not bots:
+        raise typer.BadParameter("say which bots", param_hint="'--remove'")
+    with storage_of(ctx) as storage:
+        if bots:
+            change = remove_baselines if remove else add_baselines
+            change(storage, actor_at_terminal(), bots, utc_now())
+        found = list_baselines(storage)
+    if as_json:
+        print_json({"baselines": found})
+    else:
+        show(["baseline"], [(name,) for name in found], "no baselines: the mean of each pool is 1500")
 
 
 def export(

@@ -11,12 +11,21 @@ from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDi
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session
 from arena.models.ratings import Rating, RatingChange
 from arena.models.referees import RefereeKey
-from arena.models.strengths import Meeting, Strength, StrengthFit, StrengthPoint, StrengthScore, StrengthSums
+from arena.models.strengths import (
+    Baseline,
+    Meeting,
+    Strength,
+    StrengthFit,
+    StrengthPoint,
+    StrengthScore,
+    StrengthSums,
+)
 from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
 
 __all__ = [
     "Arrival",
     "AuditEntry",
+    "Baseline",
     "Bot",
     "BotLogEntry",
     "BotVersion",

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import ClassVar
 
-from sqlalchemy import Index, LargeBinary, UniqueConstraint
+from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 
@@ -84,6 +84,8 @@ class StrengthFit(SQLModel, table=True):
     """Standard deviation of the strengths."""
     gain: float
     """Standard deviation of what one bot gains from another beyond their strengths."""
+    baselines: list[int] = Field(default_factory=list, sa_type=JSON)
+    """The bot versions that were its baselines, ascending."""
     seconds: float
     """How long the fit took."""
     fitted_at: datetime
@@ -112,6 +114,12 @@ class Strength(SQLModel, table=True):
     """Points a deal more than the mean of its group."""
     error: float
     """Standard error of that."""
+    above: float
+    """Points a deal more than the baselines of its group; than its mean if it has none."""
+    above_error: float
+    """Standard error of that."""
+    anchored: bool
+    """Whether its group has baselines."""
     deals: int
     """Deals that it comes from."""
     group_number: int
@@ -125,7 +133,7 @@ class Strength(SQLModel, table=True):
     tier: int
     """Number of its tier."""
     told_value: float
-    """The strength that its history ends with (``StrengthPoint``)."""
+    """The ``above`` that its history ends with (``StrengthPoint``)."""
     told_error: float
     """The standard error that its history ends with."""
 
@@ -146,10 +154,23 @@ class StrengthPoint(SQLModel, table=True):
     fitted_at: datetime
     """When it was fitted."""
     value: float
-    """As in ``strengths``."""
+    """``above`` in ``strengths``."""
     error: float
+    """``above_error`` in ``strengths``."""
+    anchored: bool
     """As in ``strengths``."""
     deals: int
     """Deals that it came from."""
     deviation: float
     """As in ``strength_fits``."""
+
+
+class Baseline(SQLModel, table=True):
+    """A bot version on which the scale of strengths hangs in the pools that it plays in."""
+
+    __tablename__: ClassVar[str] = "baselines"
+
+    version_id: int = Field(foreign_key="bot_versions.id", primary_key=True)
+    """Which."""
+    named_at: datetime
+    """Since when."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy import and_
 from sqlmodel import col, select
@@ -24,11 +25,13 @@ class StrengthLine:
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
-    """The same on a scale like that of Elo (``arena.strength.scale``); the mean of the group has 1500."""
+    """Strength against the anchor, which has 1500, on a scale like that of Elo (``arena.strength.scale``)."""
     figure_low: float
     """The lower end of its 95 % interval."""
     figure_high: float
     """The upper end."""
+    anchor: Literal["baselines", "mean"]
+    """The anchor: the mean of the group's baselines, or, where it has none, of all its bots."""
     rank: int
     """Place in the group."""
     best: int
@@ -123,13 +126,14 @@ def _lines(tx: Transaction, ruleset: StoredRuleset, size: int, limit: int) -> It
 
 
 def _strength(row: Strength, deviation: float) -> StrengthLine:
-    off = TWO_SIDED * row.error
+    off = TWO_SIDED * row.above_error
     return StrengthLine(
         points=row.value,
-        plus_minus=off,
-        figure=figure(row.value, deviation),
-        figure_low=figure(row.value - off, deviation),
-        figure_high=figure(row.value + off, deviation),
+        plus_minus=TWO_SIDED * row.error,
+        figure=figure(row.above, deviation),
+        figure_low=figure(row.above - off, deviation),
+        figure_high=figure(row.above + off, deviation),
+        anchor="baselines" if row.anchored else "mean",
         rank=row.rank,
         best=row.best,
         worst=row.worst,

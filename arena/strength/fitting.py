@@ -4,7 +4,7 @@ import json
 import math
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,11 +12,12 @@ from sqlalchemy import delete, insert, update
 from sqlmodel import col
 
 from arena.models import Strength, StrengthFit, StrengthSums
-from arena.storage import Storage, changed
+from arena.storage import Storage, Transaction, changed
+from arena.strength.anchor import above_anchor
 from arena.strength.fit import Fit, fit
 from arena.strength.history import forget_between, tell
 from arena.strength.keeping import sums_of
-from arena.strength.kept import Pool, latest_fits, matches_of
+from arena.strength.kept import Pool, baselines_in, latest_fits, unfitted
 from arena.strength.ranges import places
 from arena.strength.sums import Sums
 
@@ -25,20 +26,16 @@ SHARE = 20
 
 
 def fit_due(storage: Storage, now: datetime) -> int:
-    """Fit all pools whose sums have changed, unless they were fitted just now; return how many."""
+    """Fit the pools whose sums or baselines have changed, but not those fitted just now; return how many."""
     with storage.read() as tx:
-        latest = latest_fits(tx)
-        due = [pool for pool, matches in matches_of(tx) if _is_due(latest.get(pool), matches, now)]
+        due = [pool for pool, latest in unfitted(tx) if latest is None or _has_rested(latest, now)]
     for pool in due:
         fit_pool(storage, pool, now)
     return len(due)
 
 
-def _is_due(latest: StrengthFit | None, matches: int, now: datetime) -> bool:
-    if latest is None:
-        return True
-    rested = abs(now - latest.fitted_at) >= timedelta(seconds=SHARE * latest.seconds)
-    return latest.matches != matches and rested
+def _has_rested(latest: StrengthFit, now: datetime) -> bool:
+    return abs(now - latest.fitted_at) >= timedelta(seconds=SHARE * latest.seconds)
 
 
 def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
@@ -46,18 +43,19 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     begun = time.monotonic()
     with storage.read() as tx:
         kinds = sums_of(tx, *pool)
+        baselines = baselines_in(tx).get(pool, [])
     found = fit(kinds)
     if found is None:
         return
-    rows = [pool._asdict() | row for row in _rows(found, kinds)]
-    matches = sum(sums.matches for sums in kinds)
+    rows = [pool._asdict() | row for row in _rows(found, kinds, set(baselines))]
     kept = StrengthFit(
         **pool._asdict(),
-        matches=matches,
+        matches=sum(sums.matches for sums in kinds),
         deals=sum(sums.deals for sums in kinds),
         deviation=found.deviation,
         spread=found.spread,
         gain=found.gain,
+        baselines=baselines,
         seconds=time.monotonic() - begun,
         fitted_at=now,
         lines=_compressed(rows),
@@ -65,29 +63,39 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     with storage.write() as tx:
         sums = update(StrengthSums).where(col(StrengthSums.ruleset_id) == pool.ruleset_id)
         changed(tx, sums.values(matches=StrengthSums.matches))  # only one at a time gets past here
-        latest = latest_fits(tx).get(pool)
-        if latest is None or latest.matches < matches:
-            of_it = (
-                col(Strength.ruleset_id) == pool.ruleset_id,
-                col(Strength.table_size) == pool.table_size,
-            )
-            tell(tx, rows, now, found.deviation)
-            tx.connection().execute(delete(Strength).where(*of_it))
-            tx.connection().execute(insert(Strength), rows)
-            forget_between(tx, pool, now)
-            tx.add(kept)
+        _keep(tx, pool, kept, rows)
 
 
-def _rows(found: Fit, kinds: Sequence[Sums]) -> Iterator[dict[str, Any]]:
+def _keep(tx: Transaction, pool: Pool, kept: StrengthFit, rows: Sequence[dict[str, Any]]) -> None:
+    """Keep a fit and its strengths, unless the latest one that is kept has as much."""
+    latest = latest_fits(tx).get(pool)
+    if latest is not None and latest.matches >= kept.matches:
+        if latest.matches > kept.matches or latest.baselines == kept.baselines:
+            return
+        tx.delete(latest)  # the baselines are others
+        tx.flush()
+    tell(tx, rows, kept.fitted_at, kept.deviation)
+    of_pool = (col(Strength.ruleset_id) == pool.ruleset_id, col(Strength.table_size) == pool.table_size)
+    tx.connection().execute(delete(Strength).where(*of_pool))
+    tx.connection().execute(insert(Strength), rows)
+    forget_between(tx, pool, kept.fitted_at)
+    tx.add(kept)
+
+
+def _rows(found: Fit, kinds: Sequence[Sums], baselines: Set[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each bot."""
-    of_them = zip(found.bots, found.strengths, found.variances, found.groups, places(found), strict=True)
-    for bot, strength, variance, group, place in of_them:
+    standing = zip(places(found), above_anchor(found, baselines), strict=True)
+    for at, (place, above) in enumerate(standing):
+        bot = found.bots[at]
         yield {
             "version_id": bot,
-            "value": float(strength),
-            "error": math.sqrt(float(variance)),
+            "value": float(found.strengths[at]),
+            "error": math.sqrt(float(found.variances[at])),
+            "above": above.value,
+            "above_error": above.error,
+            "anchored": above.anchored,
             "deals": sum(sums.bot_deals.get(bot, 0) for sums in kinds),
-            "group_number": group,
+            "group_number": found.groups[at],
             "rank": place.rank,
             "best": place.best,
             "worst": place.worst,

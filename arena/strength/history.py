@@ -69,12 +69,12 @@ def _changed(
     rows: Sequence[dict[str, Any]], told: dict[int, tuple[float, float]], fit: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     for row in rows:
-        value, error = row["value"], row["error"]
+        value, error = row["above"], row["above_error"]
         before = told.get(row["version_id"])
         if before is None or has_changed(before, (value, error)):
             before = value, error
-            names = ("ruleset_id", "table_size", "version_id", "value", "error", "deals")
-            yield {name: row[name] for name in names} | fit
+            names = ("ruleset_id", "table_size", "version_id", "anchored", "deals")
+            yield {name: row[name] for name in names} | fit | {"value": value, "error": error}
         row["told_value"], row["told_error"] = before
 
 
@@ -93,13 +93,15 @@ class StrengthAt:
     pool: Pool
     at: datetime
     points: float
-    """Points a deal more than the mean of the group."""
+    """Points a deal more than the baselines of the group; than its mean if it had none."""
     plus_minus: float
     """Half the width of the 95 % interval around that."""
     figure: float
     """The same on a scale like that of Elo (``arena.strength.scale``)."""
     figure_low: float
     figure_high: float
+    anchored: bool
+    """Whether the group had baselines."""
     deals: int
     """Deals that it came from."""
 
@@ -139,5 +141,6 @@ def _at(row: StrengthPoint) -> StrengthAt:
         figure=figure(row.value, row.deviation),
         figure_low=figure(row.value - off, row.deviation),
         figure_high=figure(row.value + off, row.deviation),
+        anchored=row.anchored,
         deals=row.deals,
     )

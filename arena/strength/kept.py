@@ -1,11 +1,11 @@
-"""Which pools have strengths, and from which matches."""
+"""Which pools have strengths, from which matches, and against which baselines."""
 
 from typing import NamedTuple
 
 from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
-from arena.models import StrengthFit, StrengthSums
+from arena.models import Baseline, StrengthFit, StrengthScore, StrengthSums
 from arena.storage import Storage, Transaction
 
 
@@ -19,8 +19,32 @@ class Pool(NamedTuple):
 def are_fitted(storage: Storage) -> bool:
     """Return whether the strengths follow from all rounds that are closed."""
     with storage.read() as tx:
-        latest = latest_fits(tx)
-        return all(pool in latest and latest[pool].matches == matches for pool, matches in matches_of(tx))
+        return not unfitted(tx)
+
+
+def unfitted(tx: Transaction) -> list[tuple[Pool, StrengthFit | None]]:
+    """Return the pools whose sums, or baselines, are not those of their latest fit, each with that fit."""
+    latest, baselines = latest_fits(tx), baselines_in(tx)
+    return [
+        (pool, fitted)
+        for pool, matches in matches_of(tx)
+        for fitted in [latest.get(pool)]
+        if fitted is None or (fitted.matches, fitted.baselines) != (matches, baselines.get(pool, []))
+    ]
+
+
+def baselines_in(tx: Transaction) -> dict[Pool, list[int]]:
+    """Return the baselines that have a score in each pool, ascending; only pools that have some."""
+    scored = (
+        select(StrengthSums.ruleset_id, StrengthSums.table_size, Baseline.version_id)
+        .join(StrengthScore, col(StrengthScore.version_id) == Baseline.version_id)
+        .join(StrengthSums, col(StrengthSums.id) == StrengthScore.sums_id)
+        .distinct()
+    )
+    found: dict[Pool, list[int]] = {}
+    for ruleset_id, size, version_id in sorted(tx.exec(scored)):
+        found.setdefault(Pool(ruleset_id, size), []).append(version_id)
+    return found
 
 
 def matches_of(tx: Transaction) -> list[tuple[Pool, int]]:

@@ -60,6 +60,7 @@ CALLS = {
     "match seating": "4 8",
     "match show": "cup 1 1",
     "migrate": "",
+    "rating baseline": "owner-0/bot-0",
     "rating rebuild": "",
     "restore": "FOLDER/backup.db",
     "rules check": "FOLDER/house.toml",

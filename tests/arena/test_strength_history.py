@@ -25,8 +25,9 @@ def keep(storage: Storage, matches: int, at: datetime) -> None:
     """Keep a fit of so many matches."""
     with storage.write() as tx:
         forget_between(tx, POOL, at)
-        fields = dict.fromkeys(("deals", "deviation", "spread", "gain", "seconds"), 0)
-        tx.add(StrengthFit(**POOL._asdict(), **fields, matches=matches, fitted_at=at, lines=b""))
+        numbers = {"deals": 0, "deviation": 0.0, "spread": 0.0, "gain": 0.0, "seconds": 0.0}
+        fields = POOL._asdict() | numbers | {"matches": matches, "fitted_at": at, "lines": b""}
+        tx.add(StrengthFit.model_validate(fields))
 
 
 def kept(storage: Storage) -> list[int]:

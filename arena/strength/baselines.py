@@ -1,0 +1,50 @@
+"""Which bot versions are the baselines of strengths; the organiser says so."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlmodel import col, select
+
+from arena.actors import Actor, Role
+from arena.audit import record
+from arena.bots.versions import find_versions
+from arena.errors import StateError
+from arena.models import Baseline, BotVersion
+from arena.storage import Storage
+
+
+def list_baselines(storage: Storage) -> list[str]:
+    """Return the names of the baselines, sorted."""
+    named = select(BotVersion.name).join(Baseline, col(Baseline.version_id) == BotVersion.id)
+    with storage.read() as tx:
+        return sorted(tx.exec(named))
+
+
+def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Make bot versions baselines, all or none; ``owner/bot`` alone is its newest version.
+
+    The next fit of a pool hangs its scale on those that play in it. Raise NotAllowed, SpecError,
+    UnknownError, and StateError for one that is a baseline already.
+    """
+    actor.require(Role.ORGANISER, "say which bots are baselines")
+    with storage.write() as tx:
+        for version in find_versions(tx, names, None):
+            if tx.get(Baseline, version.id) is not None:
+                raise StateError(f"{version.name} is a baseline already")
+            tx.add(Baseline(version_id=version.id, named_at=now))
+            record(tx, actor, "rating.baseline", version.name, now)
+
+
+def remove_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: datetime) -> None:
+    """Make bot versions baselines no more, all or none.
+
+    Raise NotAllowed, SpecError, UnknownError, and StateError for one that is no baseline.
+    """
+    actor.require(Role.ORGANISER, "say which bots are baselines")
+    with storage.write() as tx:
+        for version in find_versions(tx, names, None):
+            baseline = tx.get(Baseline, version.id)
+            if baseline is None:
+                raise StateError(f"{version.name} is no baseline")
+            tx.delete(baseline)
+            record(tx, actor, "rating.baseline.remove", version.name, now)
