@@ -39,6 +39,7 @@ from arena.models import (
     RoundState,
     Seat,
     Session,
+    SessionRecords,
     Tournament,
     utc_now,
 )
@@ -88,9 +89,11 @@ SESSION: Row = {
     "points": [-48, 0, -32, -72],
     "faults": [0, 0, 0, 0],
     "deal_points": [[-6, 0, -4, -9]] * DEALS,
-    "records": os.urandom(1500),
 }
-"""What the rows of the past have in common; the records are as long as a session's are when stored."""
+"""What the rows of the past have in common."""
+
+RECORDS = os.urandom(1500)
+"""As long as a session's records are when stored."""
 
 STEPS = ("claim", "store", "advance", "new tables")
 """What is timed: a match is claimed, a session stored, and ``advance`` called, which may open new tables."""
@@ -186,7 +189,8 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
     ended = {"tournament_id": tournament_id, "created_at": now, "started_at": now, "finished_at": now}
     tables = [(n * TABLES + at, n, at) for n in rounds for at in range(TABLES)]
     seats = [
-        {"id": 1 + match * SEATS + place, "match_id": 1 + match, "position": place, "entrant_id": entrant}
+        {"id": 1 + match * SEATS + place, "match_id": 1 + match, "position": place}
+        | {"entrant_id": entrant, "version_id": entrant}
         for match, _, at in tables
         for place, entrant in enumerate(entrants[at * SEATS : (at + 1) * SEATS])
     ]
@@ -194,8 +198,13 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
     numbers = [{"id": 1 + match, "round_id": 1 + n, "table_number": 1 + at} for match, n, at in tables]
     put(tx, Match, numbers, ended | DONE)
     put(tx, Seat, seats, {"points": 0, "faults": 0})
-    sessions = [{"match_id": 1 + match, "number": 1 + n} for match, _, _ in tables for n in range(SESSIONS)]
+    sessions = [
+        {"id": 1 + match * SESSIONS + n, "match_id": 1 + match, "number": 1 + n}
+        for match, _, _ in tables
+        for n in range(SESSIONS)
+    ]
     put(tx, Session, sessions, SESSION | {"finished_at": now})
+    put(tx, SessionRecords, [{"session_id": one["id"]} for one in sessions], {"records": RECORDS})
     changes = [
         {"match_id": seat["match_id"], "seat_id": seat["id"], "rating_id": seat["entrant_id"]}
         for seat in seats
@@ -215,7 +224,7 @@ def tidy(url: str) -> None:
         if connection.dialect.name == "sqlite":
             connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
         else:
-            for table in (Rating, Round, Match, Seat):
+            for table in (Rating, Round, Match, Seat, Session):
                 name = table.__tablename__
                 last = f"(SELECT max(id) FROM {name})"
                 connection.execute(text(f"SELECT setval(pg_get_serial_sequence('{name}', 'id'), {last})"))

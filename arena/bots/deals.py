@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy import select as select_columns
-from sqlalchemy.orm import defer
 from sqlmodel import col
 
 from arena.bots.versions import find_all_versions, find_versions
 from arena.errors import SpecError
 from arena.matches.records import full_records, may_be_shown, names_and_points
-from arena.models import Entrant, Match, Round, Seat, Session, Tournament
+from arena.models import Match, Round, Seat, Session, Tournament
 from arena.storage import Storage, Transaction
 from referee.matches.journal import BotDeal, DealPage, DealQuery, Place, is_lost
 
@@ -87,16 +86,14 @@ def _end(played: _Played) -> Place:
 def _sessions(tx: Transaction, versions: Mapping[int, str], query: DealQuery, at_once: int) -> list[_Played]:
     """Return sessions that the versions have played, the newest first."""
     columns = select_columns(
-        Session, Match, col(Round.number), Tournament, col(Seat.position), col(Entrant.version_id)
+        Session, Match, col(Round.number), Tournament, col(Seat.position), col(Seat.version_id)
     )
     rows = (
         columns.join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(Seat, col(Seat.match_id) == Match.id)
-        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .where(col(Entrant.version_id).in_(versions), may_be_shown(), *_wanted(query))
-        .options(defer(Session.records))  # type: ignore[arg-type]  # SQLModel's types hide the column
+        .where(col(Seat.version_id).in_(versions), may_be_shown(), *_wanted(query))
         .order_by(col(Session.id).desc(), col(Seat.position))
         .limit(at_once)
     )

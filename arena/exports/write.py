@@ -1,8 +1,6 @@
 """A tournament as one file that proves itself (docs/formats.md, "Exports"; ``arena.verify`` reads it)."""
 
-import json
 import math
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +23,7 @@ from arena.exports.parts import (
 )
 from arena.exports.records import shown_rounds
 from arena.formats import FORMATS
-from arena.matches.records import full_records, sessions_of
+from arena.matches.records import full_records, lean_records, sessions_of
 from arena.matches.tables import tables_of
 from arena.models import (
     Entrant,
@@ -83,7 +81,7 @@ def export_lines(storage: Storage, name: str) -> Iterator[str]:
             yield line(RoundPart, **_round(tx, tournament, round, tables))
             for table in tables:
                 sessions = sessions_of(tx, table.match)
-                yield line(MatchPart, **_match(round, table, sessions))
+                yield line(MatchPart, **_match(tx, round, table, sessions))
                 for session in sessions:
                     seats = tuple(table.bots)
                     for record in full_records(tx, tournament, round.number, table.match, session, seats):
@@ -193,7 +191,7 @@ def _elsewhere(since: object, tournament: Tournament) -> bool:
     return not isinstance(since, dict) or since["tournament"] != tournament.name
 
 
-def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[str, object]:
+def _match(tx: Transaction, round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[str, object]:
     return {
         "round": round.number,
         "table": table.match.table_number,
@@ -211,9 +209,7 @@ def _match(round: Round, table: _Seated, sessions: Sequence[Session]) -> dict[st
                 "forfeits": session.forfeits,
                 "attempts": table.match.attempts[session.number - 1] if table.match.attempts else 1,
                 "deals": len(session.deal_points),
-                "digest": deals_digest(
-                    json.loads(line) for line in zlib.decompress(session.records).splitlines()
-                ),
+                "digest": deals_digest(lean_records(tx, session)),
                 "signed": session.signed,
             }
             for session in sessions

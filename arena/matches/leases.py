@@ -7,7 +7,6 @@ with new cards after the deals that are finished."""
 import json
 import logging
 import secrets
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,16 +29,17 @@ from arena.matches.attempts import (
     note_void,
     undo_attempts,
 )
+from arena.matches.records import pack_records
 from arena.matches.seating import seatings
 from arena.models import (
     BotVersion,
-    Entrant,
     Match,
     MatchState,
     Rating,
     Round,
     Seat,
     Session,
+    SessionRecords,
     StoredRuleset,
     Tournament,
     TournamentState,
@@ -234,8 +234,7 @@ def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[Mat
     )
     found = (
         select(BotVersion.id, BotVersion.name, Rating)
-        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
-        .join(Seat, col(Seat.entrant_id) == Entrant.id)
+        .join(Seat, col(Seat.version_id) == BotVersion.id)
         .outerjoin(Rating, and_(*in_pool))
         .where(Seat.match_id == match.id)
         .order_by(col(Seat.position))
@@ -252,7 +251,10 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
     Raise LeaseLost, and store nothing, if the match is no longer this attempt's.
     """
     [seating] = [session.seating for session in claimed.spec.sessions if session.number == result.number]
-    row = _session_row(claimed, seating, result, now)  # before the transaction, which others wait for
+    # Before the transaction, which others wait for.
+    records = [*claimed.before.get(result.number, ()), *result.records]
+    packed = pack_records(records)
+    row = _session_row(claimed, seating, result, [json.loads(record) for record in records], now)
     seats = [
         {"at": position, "more_points": points, "more_faults": faults}
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
@@ -269,7 +271,8 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         )
         if result.number in claimed.kept:
             forget_deals(tx, claimed.match_id, result.number)
-        tx.connection().execute(insert(Session), row)
+        session_id = tx.connection().execute(insert(Session).returning(col(Session.id)), row).scalar_one()
+        tx.connection().execute(insert(SessionRecords), {"session_id": session_id, "records": packed})
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
         done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
@@ -277,10 +280,12 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
 
 
 def _session_row(
-    claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
+    claimed: Claim,
+    seating: tuple[int, ...],
+    result: SessionResult,
+    deals: Sequence[Mapping[str, Any]],
+    now: datetime,
 ) -> dict[str, Any]:
-    records = [*claimed.before.get(result.number, ()), *result.records]
-    deals = [json.loads(record) for record in records]
     return {
         "match_id": claimed.match_id,
         "number": result.number,
@@ -294,7 +299,6 @@ def _session_row(
         ),
         "deal_points": [deal["points"] for deal in deals],
         "deal_attempts": deal_attempts(deals),
-        "records": zlib.compress("\n".join(records).encode()),
         "signed": None if result.signed is None else result.signed._asdict(),
         "finished_at": now,
     }

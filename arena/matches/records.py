@@ -2,19 +2,20 @@
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, or_
 from sqlmodel import col, select
 
 from arena.models import (
     BotVersion,
-    Entrant,
     Match,
     Round,
     RoundState,
     Seat,
     Session,
+    SessionRecords,
     StoredRuleset,
     Tournament,
 )
@@ -26,8 +27,7 @@ def names_and_points(tx: Transaction, match: Match) -> tuple[tuple[str, ...], tu
     """Return names and points by position at the table."""
     rows = tx.exec(
         select(BotVersion.name, Seat.points)
-        .join(Entrant, col(Entrant.version_id) == BotVersion.id)
-        .join(Seat, col(Seat.entrant_id) == Entrant.id)
+        .join(Seat, col(Seat.version_id) == BotVersion.id)
         .where(Seat.match_id == match.id)
         .order_by(col(Seat.position))
     ).all()
@@ -48,6 +48,17 @@ def may_be_shown() -> ColumnElement[bool]:
     return or_(col(Tournament.duplicate).is_(False), over)
 
 
+def pack_records(records: Sequence[str]) -> bytes:
+    """Return lean records as they are stored: one JSON line a deal, zlib."""
+    return zlib.compress("\n".join(records).encode())
+
+
+def lean_records(tx: Transaction, session: Session) -> list[dict[str, Any]]:
+    """Return the deal records of a session without what all its deals share."""
+    packed = tx.exec(select(SessionRecords.records).where(SessionRecords.session_id == session.id)).one()
+    return [json.loads(line) for line in zlib.decompress(packed).splitlines()]
+
+
 def full_records(
     tx: Transaction,
     tournament: Tournament,
@@ -58,9 +69,9 @@ def full_records(
 ) -> Iterator[dict[str, object]]:
     """Yield the deal records of a session; ``names`` are the bots by position at the table."""
     ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
-    for line in zlib.decompress(session.records).decode().splitlines():
+    for record in lean_records(tx, session):
         yield full_record(
-            json.loads(line),
+            record,
             ruleset=ruleset.content,
             tournament=tournament.name,
             round=round,

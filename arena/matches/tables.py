@@ -5,7 +5,7 @@ from itertools import groupby
 
 from sqlmodel import col, select
 
-from arena.models import Entrant, Match, Round, Seat
+from arena.models import Match, Round, Seat
 from arena.storage import Transaction
 
 
@@ -15,21 +15,23 @@ class Table:
 
     match: Match
     seats: tuple[Seat, ...]
-    version_ids: tuple[int, ...]
-    """The bot version in each of the seats."""
+
+    @property
+    def version_ids(self) -> tuple[int, ...]:
+        """Return the bot version in each of the seats."""
+        return tuple(seat.version_id for seat in self.seats)
 
 
 def tables_of(tx: Transaction, round: Round) -> list[Table]:
     """Return the tables of a round in the order of their numbers."""
     rows = (
-        select(Match, Seat, Entrant.version_id)
+        select(Match, Seat)
         .join(Seat, col(Seat.match_id) == Match.id)
-        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
         .where(Match.round_id == round.id)
         .order_by(col(Match.table_number), col(Seat.position))
     )
     tables = []
     for _, seated in groupby(tx.exec(rows), key=lambda row: row[0].id):
-        matches, seats, version_ids = zip(*seated, strict=True)
-        tables.append(Table(matches[0], seats, version_ids))
+        matches, seats = zip(*seated, strict=True)
+        tables.append(Table(matches[0], seats))
     return tables

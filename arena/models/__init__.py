@@ -8,7 +8,7 @@ from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
 from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
-from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session
+from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
 from arena.models.ratings import Rating, RatingChange
 from arena.models.referees import RefereeKey
 from arena.models.strengths import (
@@ -20,6 +20,7 @@ from arena.models.strengths import (
     StrengthScore,
     StrengthSums,
 )
+from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
 from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
 
 __all__ = [
@@ -30,6 +31,9 @@ __all__ = [
     "BotLogEntry",
     "BotVersion",
     "Entrant",
+    "FaultTally",
+    "Highlight",
+    "HighlightKind",
     "League",
     "LeagueMember",
     "Match",
@@ -46,7 +50,9 @@ __all__ = [
     "SeasonDivision",
     "SeasonPlace",
     "Seat",
+    "SeatTally",
     "Session",
+    "SessionRecords",
     "StoredRuleset",
     "Strength",
     "StrengthFit",

@@ -26,7 +26,11 @@ class Match(SQLModel, table=True):
     """The sessions of one table in a round: what a worker runs and what is rated."""
 
     __tablename__: ClassVar[str] = "matches"
-    __table_args__ = (UniqueConstraint("round_id", "table_number"), Index(None, "round_id", "state"))
+    __table_args__ = (
+        UniqueConstraint("round_id", "table_number"),
+        Index(None, "round_id", "state"),
+        Index(None, "finished_at"),
+    )
 
     id: int = Field(default=None, primary_key=True)
     tournament_id: int = Field(foreign_key="tournaments.id", index=True)
@@ -67,7 +71,11 @@ class Seat(SQLModel, table=True):
     """An entrant's place at a match's table."""
 
     __tablename__: ClassVar[str] = "seats"
-    __table_args__ = (UniqueConstraint("match_id", "position"), UniqueConstraint("match_id", "entrant_id"))
+    __table_args__ = (
+        UniqueConstraint("match_id", "position"),
+        UniqueConstraint("match_id", "entrant_id"),
+        Index(None, "version_id", "match_id"),
+    )
 
     id: int = Field(default=None, primary_key=True)
     match_id: int = Field(foreign_key="matches.id")
@@ -76,6 +84,8 @@ class Seat(SQLModel, table=True):
     """Place at the table, from 0; the sessions' seatings are made of positions."""
     entrant_id: int = Field(foreign_key="entrants.id", index=True)
     """Who has it."""
+    version_id: int
+    """The entrant's bot version, copied from its row so that an index leads to a bot's matches."""
     points: int = 0
     """Points in the sessions stored so far."""
     faults: int = 0
@@ -109,12 +119,21 @@ class Session(SQLModel, table=True):
     """For each deal the points of each seat, as in the records."""
     deal_attempts: list[int] | None = Field(default=None, sa_type=JSON(none_as_null=True))
     """For each deal the attempt that dealt it; NULL: the first dealt all."""
-    records: bytes = Field(sa_type=LargeBinary)
-    """The deal records without what all deals of the session share, one JSON line a deal, zlib."""
     signed: dict[str, str] | None = Field(default=None, sa_type=JSON(none_as_null=True))
     """The result's digest, the referee's signature of it and its public key; NULL: it was not signed."""
     finished_at: datetime
     """When it was stored."""
+
+
+class SessionRecords(SQLModel, table=True):
+    """The deal records of a session, apart from it: they are long, and few who read sessions want them."""
+
+    __tablename__: ClassVar[str] = "session_records"
+
+    session_id: int = Field(foreign_key="sessions.id", primary_key=True)
+    """The session."""
+    records: bytes = Field(sa_type=LargeBinary)
+    """Its deal records without what all deals of the session share, one JSON line a deal, zlib."""
 
 
 class OpenDeal(SQLModel, table=True):

@@ -16,6 +16,7 @@ class Rating(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("ruleset_id", "table_size", "version_id"),
         Index(None, "ruleset_id", "table_size", "value"),
+        Index(None, "ruleset_id", "table_size", "last_played"),
     )
     __mapper_args__: ClassVar[dict[str, Any]] = {"version_id_col": _VERSION}
 
@@ -34,6 +35,8 @@ class Rating(SQLModel, table=True):
     """What these weigh together."""
     deals: int = 0
     """Deals in those matches."""
+    last_played: datetime | None = None
+    """When the last of them finished; NULL: it has none."""
     version: int = Field(default=None, sa_column=_VERSION)
     """How often the row was written: nobody writes over a change that they have not read."""
 
@@ -42,14 +45,18 @@ class RatingChange(SQLModel, table=True):
     """What one match did to one rating; in order of their ids they make up the pool."""
 
     __tablename__: ClassVar[str] = "rating_changes"
-    __table_args__ = (UniqueConstraint("match_id", "seat_id"),)
+    __table_args__ = (
+        UniqueConstraint("match_id", "seat_id"),
+        Index(None, "rating_id", "id"),
+        Index(None, "created_at"),
+    )
 
     id: int = Field(default=None, primary_key=True)
     match_id: int = Field(foreign_key="matches.id")
     """The match."""
     seat_id: int = Field(foreign_key="seats.id")
     """Whose seat in it."""
-    rating_id: int = Field(foreign_key="ratings.id", index=True)
+    rating_id: int = Field(foreign_key="ratings.id")
     """The rating that changed."""
     before: float
     """Its value before the match."""

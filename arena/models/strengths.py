@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import ClassVar
 
-from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 
@@ -46,9 +46,13 @@ class StrengthScore(SQLModel, table=True):
 
 
 class Meeting(SQLModel, table=True):
-    """How often two bot versions sat at one table, in one of the sums."""
+    """What came of two bot versions sitting at one table, in one of the sums.
+
+    Who was ahead and by how much follows from points, also where it is scores of duplicate deals that count.
+    """
 
     __tablename__: ClassVar[str] = "meetings"
+    __table_args__ = (Index(None, "other_id", "sums_id"),)
 
     sums_id: int = Field(foreign_key="strength_sums.id", primary_key=True)
     """Which sums."""
@@ -58,6 +62,16 @@ class Meeting(SQLModel, table=True):
     """The other one."""
     deals: int = 0
     """Deals that both sat in."""
+    matches: int = 0
+    """Matches with such deals."""
+    ahead: int = 0
+    """Deals in which ``version_id`` had more points."""
+    behind: int = 0
+    """Deals in which ``other_id`` had more points."""
+    lead: int = Field(default=0, sa_type=BigInteger)
+    """Points of ``version_id`` less those of ``other_id``, summed over the deals."""
+    last_match_id: int = 0
+    """The latest of the matches, by id."""
 
 
 class StrengthFit(SQLModel, table=True):

@@ -227,7 +227,7 @@ def _plan_round(
     entrants: Sequence[EntrantInfo],
     now: datetime,
 ) -> Round:
-    ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+    by_number = {entrant.number: entrant for entrant in entrants}
     round = Round(
         tournament_id=tournament.id,
         number=number,
@@ -250,7 +250,12 @@ def _plan_round(
     tx.add_all(matches)
     tx.flush()
     tx.add_all(
-        Seat(match_id=match.id, position=position, entrant_id=ids[number])
+        Seat(
+            match_id=match.id,
+            position=position,
+            entrant_id=by_number[number].entrant_id,
+            version_id=by_number[number].version_id,
+        )
         for match, table in zip(matches, pairing.tables, strict=True)
         for position, number in enumerate(table)
     )

@@ -1,11 +1,8 @@
 """An organiser who has the referees' keys, or uses one of its own, and signs altered results anew."""
 
-import json
-import zlib
-
 from sqlmodel import select
 
-from arena.matches.records import names_and_points
+from arena.matches.records import lean_records, names_and_points
 from arena.models import Match, Round, Session, Tournament
 from arena.storage import Transaction
 from referee.records.results import Result, shown_digest
@@ -20,7 +17,7 @@ def sign_anew(tx: Transaction, key: SigningKey = KEY) -> None:
     for session, match in tx.exec(select(Session, Match).join(Match)):
         names, _ = names_and_points(tx, match)
         round = tx.get_one(Round, match.round_id).number
-        records = [json.loads(line) for line in zlib.decompress(session.records).splitlines()]
+        records = lean_records(tx, session)
         result = Result(
             commitment=tournament.commitment or "",
             session=f"{tournament.name}/{round}/{match.table_number}/{session.number}",

@@ -6,14 +6,21 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from sqlmodel import col, select
+from sqlmodel import col, delete, select
 
 from arena.events import event_part
 from arena.exports.parts import digest
-from arena.models import Tournament, TournamentEvent
+from arena.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent
 from arena.storage import Transaction
 
 Path = tuple[str | int, ...]
+
+
+def drop_session(tx: Transaction, session: Session) -> None:
+    """Delete a session, with what belongs to it."""
+    for of_it in (SessionRecords, Highlight):
+        tx.exec(delete(of_it).where(col(of_it.session_id) == session.id))
+    tx.delete(session)
 
 
 def leaves(document: object, path: Path = ()) -> Iterator[Path]:

@@ -1,7 +1,6 @@
 """Attempts at sessions: what is played again has new cards, and finished deals stay."""
 
 import json
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from random import Random
@@ -14,6 +13,7 @@ from sqlmodel import select
 from arena.errors import LeaseLost, StorageError
 from arena.matches import attempts, leases, playing
 from arena.matches.leases import Claim
+from arena.matches.records import lean_records
 from arena.models import Match, MatchState, OpenDeal, Session
 from arena.storage import Storage, Transaction
 from arena.tournaments import lifecycle
@@ -95,10 +95,7 @@ def open_deals(world: World) -> list[tuple[int, int]]:
 def stored(world: World) -> dict[int, list[dict[str, object]]]:
     """Return the records of all sessions by number."""
     with world.storage.read() as tx:
-        return {
-            row.number: [json.loads(line) for line in zlib.decompress(row.records).splitlines()]
-            for row in tx.exec(select(Session))
-        }
+        return {row.number: lean_records(tx, row) for row in tx.exec(select(Session))}
 
 
 @pytest.fixture

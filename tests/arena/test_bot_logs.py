@@ -1,7 +1,6 @@
 """Exports held to the logs of bots: what an organiser with the referees' keys alters, any author finds."""
 
 import json
-import zlib
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from sqlmodel import select
 
 from arena.exports.write import export_lines
 from arena.keys import register_key, signing_key
-from arena.matches.records import names_and_points
+from arena.matches.records import lean_records, names_and_points
 from arena.models import Match, Round, Session, Tournament
 from arena.settings import Settings
 from arena.storage import Storage
@@ -58,7 +57,7 @@ def kept_by(storage: Storage, bot: str) -> list[Line]:
         for session, match in tx.exec(select(Session, Match).join(Match)):
             names, _ = names_and_points(tx, match)
             seats = [names[position] for position in session.seating]
-            records = [json.loads(line) for line in zlib.decompress(session.records).splitlines()]
+            records = lean_records(tx, session)
             round = tx.get_one(Round, match.round_id).number
             if bot in seats:
                 line: Line = {"format": FORMAT, "at": "2026-01-01T00:00:00+00:00", "tournament": "cup"}
@@ -222,7 +221,7 @@ def test_session_when_the_bot_saw_a_part_of_it_then_that_part_is_compared(world:
         rows = {
             f"cup/1/{m.table_number}/{s.number}": s for s, m in tx.exec(select(Session, Match).join(Match))
         }
-        first = json.loads(zlib.decompress(rows[line["session"]].records).splitlines()[0])
+        first = lean_records(tx, rows[line["session"]])[0]
     right = shown_digest([first])
     assert problems(world, write([part_of(line, 1, right)])) == []
     [told] = problems(world, write([part_of(line, 1, "00" * 32)]))

@@ -11,10 +11,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
-from sqlmodel import select
+from sqlmodel import col, select
 
 from arena import migrations
-from arena.models import BotVersion, Entrant, League, Tournament
+from arena.models import BotVersion, Entrant, League, Rating, Seat, SessionRecords, Tournament
 from arena.storage import Storage, Transaction, migrate
 from tests.arena import servers
 
@@ -110,6 +110,62 @@ def check_owners(first: Storage) -> None:
             json.loads(tx.connection().execute(text("SELECT CAST(spec AS TEXT) FROM leagues")).scalar_one())
             == spec
         )
+
+
+def test_migration_when_deals_were_stored_then_records_move_and_seats_say_who_sat_there(
+    first: Storage,
+) -> None:
+    check_tallies(first)
+
+
+def test_migration_when_deals_were_stored_on_a_server_then_records_move_and_seats_say_who_sat_there() -> None:
+    with servers.postgres() as postgres, filled(postgres.url()) as storage:
+        check_tallies(storage)
+
+
+DEALS = b"\x00what was played"
+
+PLAYED = f"""
+INSERT INTO rounds (id, tournament_id, number, state, byes, created_at)
+    VALUES (1, 1, 1, 'closed', '[]', '{NOW}');
+INSERT INTO matches (id, tournament_id, round_id, table_number, state, failures, attempts, sessions_done,
+    deals_done, created_at, finished_at)
+    VALUES (1, 1, 1, 1, 'done', 0, '[]', 1, 1, '{NOW}', '2026-01-03 00:00:00.000000'),
+           (2, 1, 1, 2, 'done', 0, '[]', 1, 1, '{NOW}', '2026-01-02 00:00:00.000000');
+INSERT INTO seats (id, match_id, position, entrant_id, points, faults)
+    VALUES (1, 1, 0, 1, 0, 0), (2, 2, 0, 1, 0, 0);
+INSERT INTO sessions (id, match_id, number, seating, points, faults, forfeits, deal_points, records,
+    finished_at)
+    VALUES (7, 1, 1, '[0]', '[0]', '[0]', '[]', '[[0]]', :records, '{NOW}');
+INSERT INTO ratings (id, ruleset_id, table_size, version_id, value, matches, deals, version)
+    VALUES (1, 1, 4, 1, 1500, 2, 2, 1), (2, 1, 3, 1, 1500, 0, 0, 1);
+INSERT INTO rating_changes (id, match_id, seat_id, rating_id, before, after, created_at)
+    VALUES (1, 1, 1, 1, 1500, 1500, '{NOW}'), (2, 2, 2, 1, 1500, 1500, '{NOW}');
+"""
+"""Rows as they were before deal records had a table of their own."""
+
+
+def check_tallies(first: Storage) -> None:
+    """Up and down: what other rows tell is filled, and records are where they were before."""
+    move(first, "0022")
+    with first.write() as tx:
+        for statement in filter(str.strip, PLAYED.split(";")):
+            given = {"records": DEALS} if ":records" in statement else {}
+            tx.connection().execute(text(statement), given)
+    migrate(first)
+    with first.read() as tx:
+        assert tx.exec(select(Seat.version_id)).all() == [1, 1]
+        assert tx.exec(select(Rating.last_played).order_by(col(Rating.id))).all() == [
+            datetime(2026, 1, 3, tzinfo=UTC),
+            None,
+        ]
+        assert tx.get_one(SessionRecords, 7).records == DEALS
+        assert "records" not in columns(tx)["sessions"]
+    move(first, "0022")
+    with first.read() as tx:
+        records = tx.connection().execute(text("SELECT records FROM sessions")).scalar_one()
+        assert bytes(records) == DEALS
+        assert not {"seat_tallies", "fault_tallies", "highlights", "session_records"} & set(columns(tx))
 
 
 def test_migration_when_it_is_taken_back_then_the_rows_stay(first: Storage) -> None:

@@ -5,15 +5,14 @@ Nothing here alters a file: exports are written from the altered rows, so all th
 
 import json
 import shutil
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlmodel import col, select
 
 from arena.bots.versions import find_versions
+from arena.matches.records import lean_records, pack_records
 from arena.matches.referees import nobody_asked
 from arena.models import (
     Entrant,
@@ -22,6 +21,7 @@ from arena.models import (
     Round,
     Seat,
     Session,
+    SessionRecords,
     Tournament,
     TournamentEvent,
 )
@@ -34,7 +34,7 @@ from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.resigning import sign_anew
-from tests.arena.tampering import chain_anew
+from tests.arena.tampering import chain_anew, drop_session
 from tests.arena.world import SEED, World
 from tests.referee.key import KEY
 
@@ -81,7 +81,9 @@ def seats_of(tx: Transaction, round: int, table: int) -> list[Seat]:
 
 
 def drop_match(tx: Transaction, match: Match) -> None:
-    for kind in (RatingChange, Session, Seat):
+    for session in tx.exec(select(Session).where(Session.match_id == match.id)):
+        drop_session(tx, session)
+    for kind in (RatingChange, Seat):
         for row in tx.exec(select(kind).where(kind.match_id == match.id)):
             tx.delete(row)
         tx.flush()
@@ -200,10 +202,10 @@ def blame(place: Callable[[list[str]], tuple[int, int]]) -> Tamper:
 
     def change(tx: Transaction) -> None:
         session = tx.get_one(Session, 1)
-        record: dict[str, Any] = json.loads(zlib.decompress(session.records))
+        [record] = lean_records(tx, session)
         action, seat = place(record["actions"])
         record["faults"] = [{"action": action, "seat": seat, "kind": "timeout"}]
-        session.records = zlib.compress(json.dumps(record).encode())
+        tx.get_one(SessionRecords, session.id).records = pack_records([json.dumps(record)])
         session.faults = [int(one == seat) for one in range(4)]
         for row in tx.exec(select(Seat).where(Seat.match_id == session.match_id)):
             row.faults = int(row.position == session.seating[seat])

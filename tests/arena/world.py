@@ -22,6 +22,7 @@ from arena.models import (
     Round,
     Seat,
     Session,
+    SessionRecords,
 )
 from arena.rounds import advance
 from arena.specs import TournamentSpec, make_spec
@@ -114,8 +115,8 @@ def results(storage: Storage) -> dict[str, list[tuple[object, ...]]]:
         seats = {row.id: (*places[row.match_id], row.position) for row in tx.exec(select(Seat))}
         return {
             "sessions": sorted(
-                (places[row.match_id], row.number, str(row.seating), str(row.points), played(row.records))
-                for row in tx.exec(select(Session))
+                (places[row.match_id], row.number, str(row.seating), str(row.points), played(records))
+                for row, records in tx.exec(select(Session, SessionRecords.records).join(SessionRecords))
             ),
             "seats": sorted(
                 (seats[row.id], entrants[row.entrant_id], row.points, row.faults)
