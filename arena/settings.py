@@ -29,8 +29,8 @@ from arena.certificates import read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
 from arena.urls import without_secrets
-from referee.channel import ClientTls, ServerTls
 from referee.errors import Problem, TomlError
+from referee.tls import ClientTls, ServerTls
 from referee.toml import read_toml
 from referee.validation import shown, suggestion
 

@@ -1,102 +1,55 @@
-"""The database: engine, transactions, and the schema's version.
+"""Transactions, and bringing the schema up to date.
 
 Every change is a short transaction; what two of them could do at once is kept apart by conditional updates
 and unique constraints, never by what was read before.
 """
 
-import os
-import sqlite3
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
-from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError, ProgrammingError, SQLAlchemyError
+from sqlalchemy import Executable, text
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session as Transaction
 
-from arena.errors import NoArena, SchemaError, SettingsError, StorageError
-from arena.files import is_full, keep_private
+from arena.database import (
+    NEWER,
+    Database,
+    find_revision,
+    first_line,
+    in_one_line,
+    naming_the_database,
+    open_database,
+)
+from arena.errors import SchemaError, StorageError
 from arena.migrations import HEAD
-from arena.settings import PREFIX, Settings
+from arena.settings import Settings
 
-__all__ = [
-    "Storage",
-    "Transaction",
-    "changed",
-    "check_schema",
-    "find_revision",
-    "migrate",
-    "migrate_storage",
-    "open_storage",
-]
-
-NEWER = "database: it is from a newer version of the arena; update the arena"
-
-BUSY_SECONDS = 30
-"""How long SQLite waits for another writer."""
-
-RETRY_SECONDS = 0.01
-"""Wait between attempts where SQLite itself does not wait."""
-
-POSTGRES = {
-    "connect_timeout": 10,
-    "keepalives_idle": 30,
-    "keepalives_interval": 10,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 60_000,
-}
-"""How soon PostgreSQL is given up whose host is gone without a word (libpq); the URL's query comes before."""
+__all__ = ["Storage", "Transaction", "changed", "migrate", "migrate_storage", "open_storage"]
 
 UPGRADE_LOCK = 8710
 """Number of PostgreSQL's advisory lock under which the schema is changed."""
-
-WRITING = "arena_writing"
-"""Execution option of connections that will write."""
 
 _one_upgrade = threading.Lock()
 """Alembic works with globals, so two threads cannot use it at once."""
 
 
-class Storage:
-    """A database of the arena."""
-
-    def __init__(self, url: str) -> None:
-        self._engine = _engine(url)
-        self._file = sqlite_file(url)
-        self._reader = self._engine
-        self._writer = self._engine.execution_options(**{WRITING: True})
-        # SQLite has one writer at a time and others try again now and then; threads hand over at once.
-        sqlite = self._engine.dialect.name == "sqlite"
-        self._turn: AbstractContextManager[object] = threading.Lock() if sqlite else nullcontext()
-        if not sqlite:  # which shows a transaction one moment anyway
-            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+class Storage(Database):
+    """A database with transactions that read and write models."""
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Open a read-only transaction that sees the database as it was when the transaction began."""
-        with _in_one_line(self._file), Transaction(self._reader) as tx:
+        with in_one_line(self._file), Transaction(self._reader) as tx:
             yield tx
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """Open a transaction that is committed at the end of the block, and rolled back if it raises."""
         new = Transaction(self._writer, expire_on_commit=False)
-        with _in_one_line(self._file), self._turn, new as tx, tx.begin():
+        with in_one_line(self._file), self._turn, new as tx, tx.begin():
             yield tx
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def changed(tx: Transaction, statement: Executable) -> int:
@@ -104,152 +57,9 @@ def changed(tx: Transaction, statement: Executable) -> int:
     return tx.connection().execute(statement).rowcount
 
 
-def _engine(url: str) -> Engine:
-    try:
-        parts = make_url(url)
-        if parts.get_backend_name() != "sqlite":
-            patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
-            given = {name: value for name, value in patience.items() if name not in parts.query}
-            return create_engine(url, pool_pre_ping=True, connect_args=given)
-        file = sqlite_file(url)
-        if file is not None and _is_fixed(file):
-            engine = create_engine(_fixed_url(file), connect_args={"timeout": BUSY_SECONDS})
-            event.listen(engine, "connect", _leave_transactions_to_us)
-            event.listen(engine, "begin", _begin_sqlite)
-            return engine
-        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
-    except ModuleNotFoundError as error:
-        raise SettingsError("database_url", f"needs the Python package {error.name}") from None
-    except SQLAlchemyError as error:
-        raise SettingsError("database_url", _first_line(error)) from None
-    event.listen(engine, "do_connect", _keep_private)
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def sqlite_file(url: str) -> Path | None:
-    """Return the file of a SQLite database; None for a server, one in memory, and a URL that is wrong."""
-    try:
-        parts = make_url(url)
-    except SQLAlchemyError:
-        return None
-    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
-        return None
-    return Path(parts.database or "")
-
-
-def _is_fixed(file: Path) -> bool:
-    """Return whether a database is there in a folder in which nothing can be written: it can only be read."""
-    return file.is_file() and not os.access(file.parent, os.W_OK)
-
-
-def _fixed_url(file: Path) -> URL:
-    """Return the URL by which such a database is opened.
-
-    SQLite makes files beside a database to read it, unless it is told that nobody changes it. That would
-    leave out what still stands in a write-ahead log.
-    """
-    log = Path(f"{file}-wal")
-    unchanged = {} if log.is_file() and log.stat().st_size else {"immutable": "1"}
-    name = f"file:{quote(str(file.absolute()))}"
-    return URL.create("sqlite", database=name, query={"mode": "ro", **unchanged, "uri": "true"})
-
-
-def _keep_private(_dialect: object, _record: object, arguments: list[str], _options: object) -> None:
-    """Have SQLite find a file that is this user's alone; the files that it puts beside it are like it."""
-    keep_private(Path(arguments[0]))
-
-
-def _leave_transactions_to_us(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # the driver's own BEGIN comes too late; see _begin_sqlite
-
-
-def _set_up_sqlite(connection: Any, record: object) -> None:
-    _leave_transactions_to_us(connection, record)
-    _use_wal(connection)
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _use_wal(connection: sqlite3.Connection) -> None:
-    # Here alone SQLite does not wait for others: those who open a new file at the same time.
-    end = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-        time.sleep(RETRY_SECONDS)
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and writes later could not wait for another writer: SQLite refuses it.
-    writing = connection.get_execution_options().get(WRITING)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-@contextmanager
-def _in_one_line(file: Path | None) -> Iterator[None]:
-    """Tell the database's own troubles, which no service can help, in one line; ``file`` is SQLite's."""
-    try:
-        yield
-    except DatabaseError as error:
-        if type(error) not in (DatabaseError, OperationalError):  # the others are answers to what was asked
-            raise
-        if file is not None and isinstance(error.orig, sqlite3.Error):
-            raise StorageError(f"database: {sqlite_trouble(error.orig, file)}") from error
-        raise StorageError(f"database: {_first_line(error)}") from error
-
-
-def sqlite_trouble(error: sqlite3.Error, file: Path) -> str:
-    """Return what is the matter with a SQLite database, also where its own words are hard to understand."""
-    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is more detail
-    unwritable = kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-    if kind == sqlite3.SQLITE_FULL or (unwritable and is_full(file.parent)):
-        return f"no space left on the disk of {file}"
-    if kind == sqlite3.SQLITE_READONLY:
-        return f"{file} can only be read: it, its folder or its disk is read-only"
-    if kind == sqlite3.SQLITE_CORRUPT:
-        return f"{file} is damaged ({error}); restore a backup"
-    return str(error).splitlines()[0]
-
-
-def _first_line(error: SQLAlchemyError) -> str:
-    return (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
-
-
 def open_storage(settings: Settings) -> Storage:
-    """Open the database of these settings.
-
-    Nothing is made: raise NoArena if there is no database. Otherwise raise SettingsError (a wrong URL),
-    StorageError, or SchemaError if its schema is not that of this version.
-    """
-    require_database(settings)
-    with ExitStack() as stack, _naming_the_database(settings):
-        storage = stack.enter_context(Storage(settings.database_url))
-        check_schema(storage)
-        stack.pop_all()
-        return storage
-
-
-def require_database(settings: Settings) -> None:
-    """Raise NoArena if the database would be a file, and there is none."""
-    file = sqlite_file(settings.database_url)
-    if file is None or _exists(file):
-        return
-    if file == settings.data / "arena.db":
-        raise NoArena(f"no arena in {settings.data}: `arena up` makes one, --data names another")
-    raise NoArena(f"no database {file}: `arena up` makes it, {PREFIX}DATABASE_URL names another")
-
-
-def _exists(file: Path) -> bool:
-    """Return whether there is a database. One that cannot be looked for may be there: opening it tells."""
-    try:
-        return file.exists()
-    except OSError:
-        return True
+    """Open the database of these settings; the errors are those of ``open_database``."""
+    return open_database(settings, Storage)
 
 
 def migrate_storage(settings: Settings) -> str | None:
@@ -257,32 +67,10 @@ def migrate_storage(settings: Settings) -> str | None:
 
     The same errors, SchemaError only if the database is from a newer version of the arena.
     """
-    with _naming_the_database(settings), Storage(settings.prepare().database_url) as storage:
+    with naming_the_database(settings), Storage(settings.prepare().database_url) as storage:
         before = find_revision(storage)
         migrate(storage)
         return before
-
-
-@contextmanager
-def _naming_the_database(settings: Settings) -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        raise type(error)(f"{error} ({settings.shown()['database_url']})") from error
-    except ProgrammingError as error:
-        # The driver cannot use the URL, or the server forbids what it asks for.
-        raise SettingsError("database_url", _first_line(error)) from error
-
-
-def check_schema(storage: Storage) -> None:
-    """Raise SchemaError, which says what to do, if the schema is not that of this version."""
-    revision = find_revision(storage)
-    if revision is None:
-        raise SchemaError("database: it has no tables yet; make them with: arena migrate")
-    if revision > HEAD:
-        raise SchemaError(NEWER)
-    if revision < HEAD:
-        raise SchemaError(f"database: its schema is {revision}, and {HEAD} is needed; run: arena migrate")
 
 
 def migrate(storage: Storage) -> None:
@@ -296,15 +84,7 @@ def migrate(storage: Storage) -> None:
         _upgrade(storage)
     except DBAPIError as error:
         if find_revision(storage) != HEAD:  # otherwise another process was faster
-            raise StorageError(f"database: cannot be migrated: {_first_line(error)}") from error
-
-
-def find_revision(storage: Storage) -> str | None:
-    """Return the revision of the schema; None for a database without one."""
-    with storage.read() as tx:
-        if not inspect(tx.connection()).has_table("alembic_version"):
-            return None
-        return tx.connection().execute(text("SELECT version_num FROM alembic_version")).scalar()
+            raise StorageError(f"database: cannot be migrated: {first_line(error)}") from error
 
 
 def _upgrade(storage: Storage) -> None:

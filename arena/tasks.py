@@ -25,10 +25,10 @@ from arena.rounds.advance import Connected, advance, everyone, running_tournamen
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from arena.strength.fitting import fit_due
-from referee.channel import ClientTls
 from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import NotBegun
 from referee.matches.match import MatchSpec, Update
+from referee.tls import ClientTls
 
 STATUS_SECONDS = 2.0
 """How long a referee may take to say how busy it is, before a match goes to another one."""

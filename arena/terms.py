@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
-from referee.deals.substitutes import OnForfeit
+from referee.deals.forfeit import OnForfeit
 from referee.matches.match import MAX_SESSIONS
 from referee.ruleset.limits import MAX_DEALS
 

@@ -1,11 +1,11 @@
 """Channels to referees, with or without TLS."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import grpc
 
 from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.tls import ClientTls
 
 Options: TypeAlias = "tuple[tuple[str, int], ...]"
 
@@ -21,40 +21,6 @@ SERVER_OPTIONS = (
     ("grpc.http2.max_ping_strikes", 0),
 )
 """How a server that bots connect to is set up, a referee's or the check's."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientTls:
-    """How a client knows the referee, and how the referee knows the client. All values are PEM."""
-
-    authorities: bytes | None = None
-    """Certificates of the authorities to trust; None: those of the system."""
-    certificate: bytes | None = None
-    """The client's own certificate, where the referee asks for one."""
-    key: bytes | None = None
-    """The key of ``certificate``."""
-
-    def credentials(self) -> grpc.ChannelCredentials:
-        """Return the same as gRPC's client credentials."""
-        return grpc.ssl_channel_credentials(self.authorities, self.key, self.certificate)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTls:
-    """What a referee shows, and asks of its clients. All values are PEM."""
-
-    certificate: bytes
-    """The referee's certificate, with the chain up to the authority."""
-    key: bytes
-    """The key of ``certificate``."""
-    client_authorities: bytes | None = None
-    """Certificates of the authorities that clients' certificates must come from; None: clients need none."""
-
-    def credentials(self) -> grpc.ServerCredentials:
-        """Return the same as gRPC's server credentials."""
-        return grpc.ssl_server_credentials(
-            [(self.key, self.certificate)], self.client_authorities, self.client_authorities is not None
-        )
 
 
 def sync_channel(address: str, tls: ClientTls | None, options: Options) -> grpc.Channel:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 import grpc
 
 from referee.addresses import split, tls_mismatch
-from referee.channel import ClientTls, sync_channel
+from referee.channel import sync_channel
 from referee.errors import LogClosed, LogQueryError, MatchRefused, NotBegun, RefereeUnavailable, TokenRefused
 from referee.matches.journal import BotDeal, DealQuery, LogEntry, LogQuery
 from referee.matches.match import MatchSpec, Presence, Update
 from referee.protocol.logs import deals_request, query_request, read_deal, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.requests import match_request, read_updates
+from referee.tls import ClientTls
 from referee.v1 import logs_pb2_grpc
 from referee.worker.v1alpha1 import worker_pb2, worker_pb2_grpc
 

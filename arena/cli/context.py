@@ -13,6 +13,7 @@ import typer
 
 if TYPE_CHECKING:
     from arena.actors import Actor
+    from arena.database import Database
     from arena.settings import Settings
     from arena.storage import Storage
 
@@ -33,6 +34,18 @@ def settings_of(ctx: typer.Context, **overrides: object) -> "Settings":
     if given.data is not None:
         overrides["data"] = given.data
     return load_settings(overrides)
+
+
+@contextmanager
+def database_of(ctx: typer.Context) -> Iterator["Database"]:
+    """Open the database of this call, which loads less than its storage; closed at the end of the block.
+
+    Raise SettingsError, StorageError.
+    """
+    from arena.database import Database, open_database
+
+    with open_database(settings_of(ctx), Database) as database:
+        yield database
 
 
 @contextmanager

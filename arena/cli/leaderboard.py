@@ -2,15 +2,16 @@
 
 from collections.abc import Set
 from itertools import groupby
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+from arena.cli.context import database_of, storage_of
 from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
-from arena.cli.tables import table
-from arena.queries import leaderboards
-from arena.queries.leaderboards import LeaderboardLine
+from arena.queries.presence import is_anybody_rated
+
+if TYPE_CHECKING:
+    from arena.queries.leaderboards import LeaderboardLine
 
 
 def leaderboard(
@@ -23,19 +24,31 @@ def leaderboard(
     as_json: AsJson = False,
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
-    with storage_of(ctx) as storage:
-        found = leaderboards.leaderboard(storage, ruleset, limit)
-    lines = [line for line in found if size in (None, line.table_size)]
+    lines = [line for line in _find(ctx, ruleset, limit) if size in (None, line.table_size)]
     if as_json:
         print_json({"leaderboard": [renamed(line, name="bot") for line in lines]})
     else:
         show_leaderboards(lines)
 
 
-def show_leaderboards(lines: list[LeaderboardLine]) -> None:
+def _find(ctx: typer.Context, ruleset: str | None, limit: int) -> "list[LeaderboardLine]":
+    """Return the lines; the models are loaded only where there are any, as they take the longest."""
+    with database_of(ctx) as database:
+        if ruleset is None and not is_anybody_rated(database):
+            return []
+    from arena.queries import leaderboards
+
+    with storage_of(ctx) as storage:
+        return leaderboards.leaderboard(storage, ruleset, limit)
+
+
+def show_leaderboards(lines: "list[LeaderboardLine]") -> None:
     """Print one table for each pool."""
     if not lines:
         say("no ratings yet: they come when the first round of a tournament closes")
+        return
+    from arena.cli.tables import table  # which brings more of Rich than a line of text needs
+
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Leaderboard: {ruleset}, tables of {size}")
         rows = list(map(_leaderboard_row, pool))
@@ -58,7 +71,7 @@ def _anchor(anchors: Set[str]) -> str:
     return "the mean of the baselines" + (" (of all, where a group has none)" if "mean" in anchors else "")
 
 
-def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
+def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
     strength = line.strength
     counts = (f"{line.rating:.0f}", line.matches, line.deals)
     if strength is None:

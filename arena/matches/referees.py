@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from arena.settings import Settings
-from referee.channel import ClientTls
 from referee.client import RefereeStatus, referee_status
 from referee.errors import RefereeUnavailable
+from referee.tls import ClientTls
 
 STATUS_SECONDS = 1.0
 """How long a referee may take to say how it stands."""

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Index
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
-from referee.matches.events import FaultKind
+from referee.matches.kinds import FaultKind
 
 
 class HighlightKind(StrEnum):

@@ -9,7 +9,7 @@ from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
 from arena.terms import Terms
-from referee.deals.substitutes import OnForfeit
+from referee.deals.forfeit import OnForfeit
 
 
 class TournamentState(StrEnum):

@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from sqlalchemy import make_url
 
+from arena.database import NEWER, require_database, sqlite_trouble
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
 from arena.files import keep_private
 from arena.migrations import HEAD
 from arena.settings import Settings
-from arena.storage import NEWER, require_database, sqlite_trouble
 
 BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database: of another one it would be played into what is restored."""

@@ -24,13 +24,14 @@ from packaging.specifiers import SpecifierSet
 from sqlalchemy import make_url
 from sqlmodel import col, func, select
 
+from arena.database import find_revision
 from arena.errors import ArenaError
 from arena.files import open_to_others
 from arena.matches.leases import LONGEST_WAIT
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
 from arena.settings import PREFIX, Settings, load_settings
-from arena.storage import Storage, find_revision
+from arena.storage import Storage
 from referee.client import referee_status
 from referee.errors import RefereeError, TokenRefused
 from referee.protocol.version import PROTOCOL_VERSION

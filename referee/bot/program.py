@@ -16,8 +16,8 @@ from referee.bot.client import BotClient
 from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
-from referee.channel import ClientTls
 from referee.errors import AddressError, RefereeError
+from referee.tls import ClientTls
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
 

@@ -19,13 +19,13 @@ from referee.matches.events import (
     DealStarted,
     Encodings,
     Malformed,
-    SessionEnd,
     SessionEnded,
     SessionInfo,
     SessionStarted,
     Turn,
     log_length,
 )
+from referee.matches.kinds import SessionEnd
 from referee.matches.match import Limits
 from referee.protocol import wire
 from referee.protocol.numbers import card_numbers

@@ -2,43 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 from referee.deals.deal import Deal, Stage
-from referee.deals.substitutes import Forfeit
+from referee.deals.forfeit import Forfeit
+from referee.matches.kinds import FaultKind, NoticeCode, SessionEnd
 from referee.matches.match import Limits, Rated, Signed
 from referee.rules.plays import Rules
-
-
-class FaultKind(StrEnum):
-    """What a bot did wrong, as it stands in deal records."""
-
-    ILLEGAL = "illegal"
-    TIMEOUT = "timeout"
-    MALFORMED = "malformed"
-    DISCONNECT = "disconnect"
-    STALL = "stall"
-    FLOOD = "flood"
-
-
-class SessionEnd(StrEnum):
-    """Why a session ended."""
-
-    PLAYED = "played"
-    FORFEIT = "forfeit"
-    VOID = "void"
-
-
-class NoticeCode(StrEnum):
-    """What a notice is about."""
-
-    STALE_MOVE = "stale_move"
-    UNKNOWN_SESSION = "unknown_session"
-    UNEXPECTED = "unexpected"
-    NOT_SEATED = "not_seated"
-    REPEATED_MOVE = "repeated_move"
-    UNKNOWN_TURN = "unknown_turn"
 
 
 class Malformed(str):

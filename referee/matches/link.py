@@ -4,8 +4,17 @@ from collections.abc import Callable
 
 from referee.matches.alarms import Alarms
 from referee.matches.connections import Connections
-from referee.matches.events import Event, Fault, FaultKind, Notice, SessionEnded, SessionInfo, Sight
-from referee.matches.journal import Journal, event_entry
+from referee.matches.entries import event_entry
+from referee.matches.events import (
+    Event,
+    Fault,
+    Notice,
+    SessionEnded,
+    SessionInfo,
+    Sight,
+)
+from referee.matches.journal import Journal
+from referee.matches.kinds import FaultKind
 from referee.matches.match import Signed
 from referee.matches.running import Match
 

@@ -11,8 +11,10 @@ from referee.matches.alarms import Alarms
 from referee.matches.broadcast import Encoder, Spectator
 from referee.matches.connection import CloseCode, Connection, Shutdown
 from referee.matches.connections import PENALTY_SECONDS, Connections
-from referee.matches.events import Notice, NoticeCode
-from referee.matches.journal import Journal, notice_entry
+from referee.matches.entries import notice_entry
+from referee.matches.events import Notice
+from referee.matches.journal import Journal
+from referee.matches.kinds import NoticeCode
 from referee.matches.match import MatchSpec, Presence, Progress, Signed, check_match
 from referee.matches.running import Match, Matches
 from referee.matches.table import Table

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.deals.substitutes import Forfeit, OnForfeit
-from referee.deals.succession import Legacy
+from referee.deals.forfeit import Forfeit, OnForfeit
 from referee.ruleset.limits import MAX_DEALS
+
+if TYPE_CHECKING:
+    from referee.deals.succession import Legacy
 
 MAX_SESSIONS = 10_000
 """Sessions in a match at most."""
@@ -52,7 +54,7 @@ class SessionSpec:
 class Finished:
     """How a session stands after the deals that earlier attempts at it finished."""
 
-    last: Legacy
+    last: "Legacy"
     """What the last of them leaves to the next."""
     scores: tuple[int, ...]
     """By seat."""

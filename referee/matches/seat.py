@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from referee.matches.clock import Clock, TimeControl
-from referee.matches.events import FaultKind, NoticeCode, Turn
+from referee.matches.events import Turn
+from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.outbox import Outbox
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from referee.deals.deal import NOBODY, Deal, Stage
+from referee.deals.forfeit import Forfeit
 from referee.deals.session import Session
-from referee.deals.substitutes import Forfeit, Substitutes
+from referee.deals.substitutes import Substitutes
 from referee.errors import PlayError
 from referee.matches.clock import TimeControl
 from referee.matches.events import (
@@ -13,12 +14,10 @@ from referee.matches.events import (
     DealStarted,
     Encodings,
     Fault,
-    FaultKind,
     Malformed,
     Notice,
     SeatForfeited,
     Seen,
-    SessionEnd,
     SessionEnded,
     SessionInfo,
     SessionStarted,
@@ -26,6 +25,7 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
+from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Finished, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat

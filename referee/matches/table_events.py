@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from referee.matches.events import Event, FaultKind, Sight
+from referee.matches.events import Event, Sight
+from referee.matches.kinds import FaultKind
 from referee.matches.match import Signed
 
 

@@ -8,8 +8,10 @@ from typing import ParamSpec
 
 from referee.matches.alarms import Alarms
 from referee.matches.connections import Connections
-from referee.matches.events import Notice, NoticeCode, SessionEnd
-from referee.matches.journal import Entry, EntryKind, Journal, notice_entry
+from referee.matches.entries import notice_entry
+from referee.matches.events import Notice
+from referee.matches.journal import Entry, EntryKind, Journal
+from referee.matches.kinds import NoticeCode, SessionEnd
 from referee.matches.link import TableLink
 from referee.matches.match import SessionSpec, Signed
 from referee.matches.running import Match, Matches, Overrun

@@ -11,7 +11,15 @@ from functools import partial
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
 from referee.matches.connection import Wants
-from referee.matches.events import DealEnded, DealStarted, Encodings, Event, Seen, Sight, Turn
+from referee.matches.events import (
+    DealEnded,
+    DealStarted,
+    Encodings,
+    Event,
+    Seen,
+    Sight,
+    Turn,
+)
 from referee.memo import Memo
 from referee.protocol import wire
 from referee.protocol.fragments import BYTES, NUMBERS, VARINT, field, head, key, sized, varint

@@ -6,7 +6,7 @@ from google.protobuf.message import DecodeError
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal, Stage
-from referee.deals.substitutes import OnForfeit
+from referee.deals.forfeit import OnForfeit
 from referee.errors import CardError
 from referee.matches.connection import Wants
 from referee.matches.events import (
@@ -14,18 +14,16 @@ from referee.matches.events import (
     DealStarted,
     Event,
     Fault,
-    FaultKind,
     LeftOut,
     Malformed,
     Notice,
-    NoticeCode,
     SeatForfeited,
-    SessionEnd,
     SessionEnded,
     SessionInfo,
     SessionStarted,
     Turn,
 )
+from referee.matches.kinds import FaultKind, NoticeCode, SessionEnd
 from referee.matches.match import Limits, Signed
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules

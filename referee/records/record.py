@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from referee.deals.action import Entry
 from referee.deals.deal import Deal
-from referee.deals.substitutes import Forfeit, OnForfeit
+from referee.deals.forfeit import Forfeit, OnForfeit
 from referee.memo import Memo
 from referee.records.times import Times
 from referee.rules.plays import Rules

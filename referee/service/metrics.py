@@ -9,8 +9,8 @@ from prometheus_client import Counter, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from referee.matches.events import FaultKind, NoticeCode
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
+from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.lobby import TAKEN_OVER, Lobby
 from referee.matches.running import Match
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from referee.errors import ConnectionRefused
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode, Connection, Wants
-from referee.matches.events import Notice, NoticeCode
+from referee.matches.events import Notice
 from referee.matches.journal import Entry, EntryKind
+from referee.matches.kinds import NoticeCode
 from referee.matches.lobby import Lobby
 from referee.matches.pace import Pace
 from referee.memo import Memo

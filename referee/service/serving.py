@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from referee.channel import ServerTls
 from referee.matches.connections import MAX_SESSIONS
 from referee.matches.journal import Journal, NoJournal
 from referee.service.metrics import Meter
 from referee.signing import SigningKey
+from referee.tls import ServerTls
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 from referee.matches.auth import BotIdentity
 from referee.matches.connection import CloseCode, Connection, Wants
 from referee.matches.connections import MAX_SESSIONS
-from referee.matches.events import Notice, NoticeCode, Turn
+from referee.matches.events import Notice, Turn
+from referee.matches.kinds import NoticeCode
 from referee.matches.lobby import Lobby
 from referee.matches.pace import Pace
 from referee.protocol import encode, wire

@@ -1,5 +1,6 @@
 """What a call of the command line loads, and that the list of commands says what the commands say."""
 
+import json
 import subprocess
 import sys
 
@@ -7,6 +8,8 @@ import pytest
 
 from arena.cli.app import COMMANDS
 from arena.cli.later import Later
+from arena.settings import Settings
+from tests.arena.world import World
 from tests.tied import tied
 
 LIBRARIES = ("alembic", "asyncio", "celery", "google", "grpc", "kombu", "pydantic", "sqlalchemy", "sqlmodel")
@@ -40,6 +43,31 @@ def test_options_of_the_command_line_when_used_then_no_command_is_loaded(
     command = tied(sys.executable, "-c", SHOW_LOADED, option)
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
     assert "typer" in loaded
+    assert [name for name in forbidden if name in loaded] == []
+
+
+def loaded_by(*arguments: str) -> tuple[str, list[str]]:
+    """Return what a command prints, and the modules that are loaded when it ends."""
+    command = tied(sys.executable, "-c", SHOW_LOADED, *arguments)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr.split()
+
+
+def test_leaderboard_when_nobody_is_rated_then_models_and_rules_are_not_loaded(migrated: Settings) -> None:
+    shown, loaded = loaded_by("--data", str(migrated.data), "leaderboard")
+    assert shown.startswith("no ratings yet")
+    assert "sqlalchemy" in loaded
+    forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.models", "referee.rules", "grpc", "numpy", "celery")
+    assert [name for name in forbidden if name in loaded] == []
+
+
+def test_leaderboard_when_there_are_ratings_then_rules_and_tables_are_not_loaded(
+    migrated: Settings, world: World
+) -> None:
+    world.finish(world.tournament(4).id)
+    [shown, loaded] = loaded_by("--data", str(migrated.data), "leaderboard", "--json")
+    assert [line["place"] for line in json.loads(shown)["leaderboard"]] == [1, 2, 3, 4]
+    forbidden = ("referee.rules", "referee.deals.deal", "grpc", "google", "numpy", "celery", "rich")
     assert [name for name in forbidden if name in loaded] == []
 
 

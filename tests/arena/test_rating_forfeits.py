@@ -11,7 +11,7 @@ from arena.models import RatingChange
 from arena.ratings.elo import START, Share, apply_match
 from arena.ratings.forfeits import shares
 from arena.ratings.rebuild import rebuild
-from referee.deals.substitutes import OnForfeit
+from referee.deals.forfeit import OnForfeit
 from referee.matches.match import MatchSpec, SessionResult
 from tests.arena.exported import check, lines_of
 from tests.arena.test_verify_forfeits import failing, played_with

@@ -9,7 +9,7 @@ import pytest
 from arena.errors import SettingsError
 from arena.messages import wake
 from arena.settings import Settings, load_settings
-from referee.channel import ClientTls, ServerTls
+from referee.tls import ClientTls, ServerTls
 from tests.arena.databases import open_new
 
 

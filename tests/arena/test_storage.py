@@ -13,10 +13,11 @@ from sqlalchemy import inspect, text
 from sqlmodel import SQLModel, select
 
 from arena import migrations
+from arena.database import find_revision
 from arena.errors import SchemaError, SettingsError, StorageError
 from arena.models import Owner
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, find_revision, migrate, migrate_storage, open_storage
+from arena.storage import Storage, migrate, migrate_storage, open_storage
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK, deaf_address
 

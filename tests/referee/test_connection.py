@@ -14,7 +14,8 @@ from referee.matches.connection import (
     CloseCode,
     Connection,
 )
-from referee.matches.events import Notice, NoticeCode
+from referee.matches.events import Notice
+from referee.matches.kinds import NoticeCode
 
 
 def connection(now: float = 0.0) -> Connection:

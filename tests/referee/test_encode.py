@@ -12,13 +12,13 @@ from referee.matches.events import (
     DealStarted,
     Encodings,
     Event,
-    FaultKind,
     Malformed,
     Seen,
     SessionInfo,
     Sight,
     Turn,
 )
+from referee.matches.kinds import FaultKind
 from referee.matches.match import Limits, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.table import Table

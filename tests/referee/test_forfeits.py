@@ -7,10 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.deals.substitutes import Forfeit, OnForfeit
+from referee.deals.forfeit import Forfeit, OnForfeit
 from referee.errors import RecordError
-from referee.matches.events import SeatForfeited, SessionEnd, SessionEnded, Turn
+from referee.matches.events import SeatForfeited, SessionEnded, Turn
 from referee.matches.journal import EntryKind
+from referee.matches.kinds import SessionEnd
 from referee.matches.match import Limits, MatchSpec, SessionResult
 from referee.matches.resuming import finished_deals
 from referee.matches.running import Match

@@ -7,8 +7,9 @@ import pytest
 from referee.errors import ConnectionRefused, Draining, MatchRefused, RulesetError
 from referee.matches.clock import UNSENT_GRACE
 from referee.matches.connection import BACKLOG, LOST_SECONDS, PING_SECONDS, CloseCode
-from referee.matches.events import Notice, NoticeCode, SessionEnd, SessionEnded
+from referee.matches.events import Notice, SessionEnded
 from referee.matches.journal import EntryKind
+from referee.matches.kinds import NoticeCode, SessionEnd
 from referee.matches.lobby import BEAT_SECONDS, STOPPED_BY_WORKER, TAKEN_OVER
 from referee.matches.match import Limits, SessionSpec
 from referee.matches.running import MAX_UNFETCHED

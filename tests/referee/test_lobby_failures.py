@@ -9,8 +9,9 @@ import pytest
 from referee.deals.deal import Deal
 from referee.matches.clock import UNSENT_GRACE
 from referee.matches.connection import LOST_SECONDS, PING_SECONDS, READY_SECONDS
-from referee.matches.events import DealStarted, SessionEnd, SessionEnded
+from referee.matches.events import DealStarted, SessionEnded
 from referee.matches.journal import EntryKind
+from referee.matches.kinds import SessionEnd
 from referee.matches.lobby import BEAT_SECONDS
 from referee.matches.match import DealsFinished, Limits, MatchSpec
 from referee.matches.resuming import finished_deals

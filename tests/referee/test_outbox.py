@@ -2,7 +2,8 @@
 
 import pytest
 
-from referee.matches.events import Notice, NoticeCode
+from referee.matches.events import Notice
+from referee.matches.kinds import NoticeCode
 from referee.matches.outbox import HOLD_SECONDS, Outbox
 
 EVENT = Notice(NoticeCode.UNEXPECTED, "text")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.deals.substitutes import Forfeit
+from referee.deals.forfeit import Forfeit
 from referee.deals.succession import Legacy
 from referee.errors import LogQueryError
 from referee.matches.journal import EntryKind, LogEntry, LogQuery

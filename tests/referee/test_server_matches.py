@@ -7,7 +7,7 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.client import hold_match, run_match
-from referee.deals.substitutes import OnForfeit
+from referee.deals.forfeit import OnForfeit
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.match import Limits, Progress, SessionResult
 from tests.referee.support import (

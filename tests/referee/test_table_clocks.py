@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from referee.matches.clock import UNSENT_GRACE
-from referee.matches.events import Fault, FaultKind, NoticeCode, Turn
+from referee.matches.events import Fault, Turn
+from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.lobby import AWAY_SECONDS, BEAT_SECONDS
 from referee.matches.match import Limits
 from tests.referee.harness import FakeBot, Harness

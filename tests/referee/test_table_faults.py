@@ -8,8 +8,14 @@ import pytest
 
 from referee.matches.connection import ALLOWANCE
 from referee.matches.connections import PENALTY_SECONDS
-from referee.matches.events import Fault, FaultKind, Malformed, SessionEnd, SessionEnded, Turn
+from referee.matches.events import (
+    Fault,
+    Malformed,
+    SessionEnded,
+    Turn,
+)
 from referee.matches.journal import EntryKind
+from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Limits
 from tests.referee.harness import FakeBot, Harness
 from tests.referee.support import check_records, match_spec

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from referee.channel import ClientTls, ServerTls
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits, SessionResult
 from referee.ruleset import load_ruleset
 from referee.service.serving import ServerOptions
+from referee.tls import ClientTls, ServerTls
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
 from tests.sample_bots.toolchain import SAMPLES, require, run_in

@@ -1,0 +1,255 @@
+"""A database and its connections: how it is opened, what may be wrong with it, and its schema's version.
+
+What only asks a short question needs no more than this; ``arena.storage`` adds transactions with models.
+"""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError, SQLAlchemyError
+
+from arena.errors import NoArena, SchemaError, SettingsError, StorageError
+from arena.files import is_full, keep_private
+from arena.migrations import HEAD
+from arena.settings import PREFIX, Settings
+
+NEWER = "database: it is from a newer version of the arena; update the arena"
+
+BUSY_SECONDS = 30
+"""How long SQLite waits for another writer."""
+
+RETRY_SECONDS = 0.01
+"""Wait between attempts where SQLite itself does not wait."""
+
+POSTGRES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""How soon PostgreSQL is given up whose host is gone without a word (libpq); the URL's query comes before."""
+
+WRITING = "arena_writing"
+"""Execution option of connections that will write."""
+
+
+class Database:
+    """A database of the arena."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._file = sqlite_file(url)
+        self._reader = self._engine
+        self._writer = self._engine.execution_options(**{WRITING: True})
+        # SQLite has one writer at a time and others try again now and then; threads hand over at once.
+        sqlite = self._engine.dialect.name == "sqlite"
+        self._turn: AbstractContextManager[object] = threading.Lock() if sqlite else nullcontext()
+        if not sqlite:  # which shows a transaction one moment anyway
+            self._reader = self._engine.execution_options(isolation_level="REPEATABLE READ")
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """Open a connection that sees the database as it was when it was first asked something."""
+        with in_one_line(self._file), self._reader.connect() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parts = make_url(url)
+        if parts.get_backend_name() != "sqlite":
+            patience = POSTGRES if parts.get_backend_name() == "postgresql" else {}
+            given = {name: value for name, value in patience.items() if name not in parts.query}
+            return create_engine(url, pool_pre_ping=True, connect_args=given)
+        file = sqlite_file(url)
+        if file is not None and _is_fixed(file):
+            engine = create_engine(_fixed_url(file), connect_args={"timeout": BUSY_SECONDS})
+            event.listen(engine, "connect", _leave_transactions_to_us)
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine
+        engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    except ModuleNotFoundError as error:
+        raise SettingsError("database_url", f"needs the Python package {error.name}") from None
+    except SQLAlchemyError as error:
+        raise SettingsError("database_url", first_line(error)) from None
+    event.listen(engine, "do_connect", _keep_private)
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of a SQLite database; None for a server, one in memory, and a URL that is wrong."""
+    try:
+        parts = make_url(url)
+    except SQLAlchemyError:
+        return None
+    if parts.get_backend_name() != "sqlite" or parts.database in (None, "", ":memory:"):
+        return None
+    return Path(parts.database or "")
+
+
+def _is_fixed(file: Path) -> bool:
+    """Return whether a database is there in a folder in which nothing can be written: it can only be read."""
+    return file.is_file() and not os.access(file.parent, os.W_OK)
+
+
+def _fixed_url(file: Path) -> URL:
+    """Return the URL by which such a database is opened.
+
+    SQLite makes files beside a database to read it, unless it is told that nobody changes it. That would
+    leave out what still stands in a write-ahead log.
+    """
+    log = Path(f"{file}-wal")
+    unchanged = {} if log.is_file() and log.stat().st_size else {"immutable": "1"}
+    name = f"file:{quote(str(file.absolute()))}"
+    return URL.create("sqlite", database=name, query={"mode": "ro", **unchanged, "uri": "true"})
+
+
+def _keep_private(_dialect: object, _record: object, arguments: list[str], _options: object) -> None:
+    """Have SQLite find a file that is this user's alone; the files that it puts beside it are like it."""
+    keep_private(Path(arguments[0]))
+
+
+def _leave_transactions_to_us(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver's own BEGIN comes too late; see _begin_sqlite
+
+
+def _set_up_sqlite(connection: Any, record: object) -> None:
+    _leave_transactions_to_us(connection, record)
+    _use_wal(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    # Here alone SQLite does not wait for others: those who open a new file at the same time.
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later could not wait for another writer: SQLite refuses it.
+    writing = connection.get_execution_options().get(WRITING)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+@contextmanager
+def in_one_line(file: Path | None) -> Iterator[None]:
+    """Tell the database's own troubles, which no service can help, in one line; ``file`` is SQLite's."""
+    try:
+        yield
+    except DatabaseError as error:
+        if type(error) not in (DatabaseError, OperationalError):  # the others are answers to what was asked
+            raise
+        if file is not None and isinstance(error.orig, sqlite3.Error):
+            raise StorageError(f"database: {sqlite_trouble(error.orig, file)}") from error
+        raise StorageError(f"database: {first_line(error)}") from error
+
+
+def sqlite_trouble(error: sqlite3.Error, file: Path) -> str:
+    """Return what is the matter with a SQLite database, also where its own words are hard to understand."""
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is more detail
+    unwritable = kind in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+    if kind == sqlite3.SQLITE_FULL or (unwritable and is_full(file.parent)):
+        return f"no space left on the disk of {file}"
+    if kind == sqlite3.SQLITE_READONLY:
+        return f"{file} can only be read: it, its folder or its disk is read-only"
+    if kind == sqlite3.SQLITE_CORRUPT:
+        return f"{file} is damaged ({error}); restore a backup"
+    return str(error).splitlines()[0]
+
+
+def first_line(error: SQLAlchemyError) -> str:
+    return (str(getattr(error, "orig", None) or error).strip() or type(error).__name__).splitlines()[0]
+
+
+DatabaseT = TypeVar("DatabaseT", bound=Database)
+
+
+def open_database(settings: Settings, kind: type[DatabaseT]) -> DatabaseT:
+    """Open the database of these settings as a ``Database``, or as what else it is to be.
+
+    Nothing is made: raise NoArena if there is no database. Otherwise raise SettingsError (a wrong URL),
+    StorageError, or SchemaError if its schema is not that of this version.
+    """
+    require_database(settings)
+    with ExitStack() as stack, naming_the_database(settings):
+        database = kind(settings.database_url)
+        stack.callback(database.close)
+        check_schema(database)
+        stack.pop_all()
+        return database
+
+
+def require_database(settings: Settings) -> None:
+    """Raise NoArena if the database would be a file, and there is none."""
+    file = sqlite_file(settings.database_url)
+    if file is None or _exists(file):
+        return
+    if file == settings.data / "arena.db":
+        raise NoArena(f"no arena in {settings.data}: `arena up` makes one, --data names another")
+    raise NoArena(f"no database {file}: `arena up` makes it, {PREFIX}DATABASE_URL names another")
+
+
+def _exists(file: Path) -> bool:
+    """Return whether there is a database. One that cannot be looked for may be there: opening it tells."""
+    try:
+        return file.exists()
+    except OSError:
+        return True
+
+
+@contextmanager
+def naming_the_database(settings: Settings) -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        raise type(error)(f"{error} ({settings.shown()['database_url']})") from error
+    except ProgrammingError as error:
+        # The driver cannot use the URL, or the server forbids what it asks for.
+        raise SettingsError("database_url", first_line(error)) from error
+
+
+def check_schema(database: Database) -> None:
+    """Raise SchemaError, which says what to do, if the schema is not that of this version."""
+    revision = find_revision(database)
+    if revision is None:
+        raise SchemaError("database: it has no tables yet; make them with: arena migrate")
+    if revision > HEAD:
+        raise SchemaError(NEWER)
+    if revision < HEAD:
+        raise SchemaError(f"database: its schema is {revision}, and {HEAD} is needed; run: arena migrate")
+
+
+def find_revision(database: Database) -> str | None:
+    """Return the revision of the schema; None for a database without one."""
+    with database.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
