@@ -45,6 +45,8 @@ AFTER = (7, 15, 30, 60)
 """Matches of each bot after which strengths are fitted."""
 POINTS = 5.0
 """Standard deviation of a synthetic bot's points in a deal."""
+STEP = 0.3
+"""By how much of the spread of strengths a synthetic bot's next version differs from the one before."""
 SPREAD_OF_PAIRING = 0.05
 """Points a deal by which estimates are blurred where bots of similar strength are paired."""
 
@@ -61,9 +63,15 @@ class World(NamedTuple):
     """Has some bots play a match of so many deals."""
 
 
-def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float) -> World:
-    """Return bots with strengths, and gains from particular opponents, that are drawn."""
+def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1) -> World:
+    """Return bots with strengths, and gains from particular opponents, that are drawn.
+
+    So many in a row are versions of one bot, each of which differs a little from the one before.
+    """
     strengths = rng.normal(0.0, spread, bots) if spread else np.zeros(bots)
+    for number in range(bots):
+        if number % versions:
+            strengths[number] = strengths[number - 1] + STEP * strengths[number]
     gains = np.triu(rng.normal(0.0, gain, (bots, bots)), 1) if gain else np.zeros((bots, bots))
     gains = gains - gains.T
     truth = strengths - strengths.mean() + gains.sum(axis=1) / bots

@@ -19,10 +19,12 @@ the sum of the scores of a over s^2. Then b has mean A t and
     Cov theta = (tau^2 + g^2 / n) (I - 11'/n)
 
 so that the best linear estimate of theta, and its error, are those of a joint normal distribution. For g = 0
-it is the least-squares fit of scores with a normal prior, weighted by deals. s^2 comes from the deals within
-matches, g^2 from how much more the scores of matches differ than deals and strengths explain, and tau is
-integrated out over a grid, by its likelihood given b. Duplicate deals, whose points vary less, have an s^2 of
-their own; all else is shared.
+it is the least-squares fit of scores with a normal prior, weighted by deals. Where bots have several
+versions, tau^2 K takes the place of tau^2 (``arena.strength.lines``).
+
+s^2 comes from the deals within matches, g^2 from how much more the scores of matches differ than deals and
+strengths explain, and tau is integrated out over a grid, by its likelihood given b. Duplicate deals, whose
+points vary less, have an s^2 of their own; all else is shared.
 
 ``python -m benchmarks.coverage`` shows how often the intervals hold.
 """
@@ -37,6 +39,7 @@ from numpy.typing import NDArray
 
 from arena.strength.graph import Graph
 from arena.strength.kinds import Array, Kind, Posterior
+from arena.strength.lines import Lines
 from arena.strength.matrices import Matrices
 from arena.strength.sums import Sums, bots_of, groups_of
 
@@ -99,14 +102,21 @@ class System(Protocol):
         ...
 
 
-def fit(kinds: Sequence[Sums]) -> Fit | None:
-    """Return the strengths that follow from some sums, of one pool; None if nothing was played."""
+def fit(kinds: Sequence[Sums], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
+    """Return the strengths that follow from some sums, of one pool; None if nothing was played.
+
+    ``lines`` are the versions of each bot, oldest first (``arena.strength.lines``).
+    """
     bots = bots_of(kinds)
     if not bots:
         return None
     played = [Kind.of(sums, bots) for sums in kinds if sums.matches]
     groups = groups_of(bots, [kind.sums.meetings for kind in played])
-    system: type[Matrices | Graph] = Matrices if len(bots) <= DENSE else Graph
+    related = Lines(bots, lines)
+
+    def system(kinds: Sequence[Kind]) -> System:
+        return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
+
     posterior = _posterior(played, system, np.array(groups))
     return Fit(
         bots=tuple(bots),

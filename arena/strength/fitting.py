@@ -17,7 +17,7 @@ from arena.strength.anchor import above_anchor
 from arena.strength.fit import Fit, fit
 from arena.strength.history import forget_between, tell
 from arena.strength.keeping import sums_of
-from arena.strength.kept import Pool, baselines_in, latest_fits, unfitted
+from arena.strength.kept import Pool, baselines_in, latest_fits, lines_in, unfitted
 from arena.strength.ranges import places
 from arena.strength.sums import Sums
 
@@ -43,8 +43,8 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     begun = time.monotonic()
     with storage.read() as tx:
         kinds = sums_of(tx, *pool)
-        baselines = baselines_in(tx).get(pool, [])
-    found = fit(kinds)
+        baselines, lines = baselines_in(tx).get(pool, []), lines_in(tx, pool)
+    found = fit(kinds, lines)
     if found is None:
         return
     rows = [pool._asdict() | row for row in _rows(found, kinds, set(baselines))]

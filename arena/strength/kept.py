@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
-from arena.models import Baseline, StrengthFit, StrengthScore, StrengthSums
+from arena.models import Baseline, BotVersion, StrengthFit, StrengthScore, StrengthSums
 from arena.storage import Storage, Transaction
 
 
@@ -45,6 +45,23 @@ def baselines_in(tx: Transaction) -> dict[Pool, list[int]]:
     for ruleset_id, size, version_id in sorted(tx.exec(scored)):
         found.setdefault(Pool(ruleset_id, size), []).append(version_id)
     return found
+
+
+def lines_in(tx: Transaction, pool: Pool) -> list[list[int]]:
+    """Return the versions of each bot that have a score in a pool, oldest first."""
+    of_pool = select(StrengthSums.id).where(
+        StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size
+    )
+    scored = (
+        select(BotVersion.bot_id, BotVersion.number, BotVersion.id)
+        .join(StrengthScore, col(StrengthScore.version_id) == BotVersion.id)
+        .where(col(StrengthScore.sums_id).in_(of_pool))
+        .distinct()
+    )
+    lines: dict[int, list[int]] = {}
+    for bot_id, _, version_id in sorted(tx.exec(scored)):
+        lines.setdefault(bot_id, []).append(version_id)
+    return list(lines.values())
 
 
 def matches_of(tx: Transaction) -> list[tuple[Pool, int]]:

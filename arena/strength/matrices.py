@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from arena.strength.kinds import GRID, Array, Kind, Places, Posterior, centred, weights_of
+from arena.strength.lines import SHARES, Lines
 
 NEGLIGIBLE = 1e-4
 """A spread of less weight is left out."""
+STEP = 4
+"""Every so many of the spreads tell how far versions differ."""
 RIDGE = 1e-9
 """Makes matrices invertible whose rows sum to zero, as scores do."""
 
@@ -16,8 +20,9 @@ RIDGE = 1e-9
 class Matrices:
     """See ``arena.strength.fit`` for A, L and b."""
 
-    def __init__(self, kinds: Sequence[Kind]) -> None:
+    def __init__(self, kinds: Sequence[Kind], lines: Lines) -> None:
         count = len(kinds[0].scores)
+        self._lines = lines
         met = np.zeros((count, count))
         for kind in kinds:
             np.add.at(met, (kind.firsts, kind.seconds), kind.weights)
@@ -57,26 +62,47 @@ class Matrices:
     def posterior(self, gain: float, groups: Places) -> Posterior:
         """Return the strengths against the whole field, over all spreads; ``gain`` is g^2."""
         noise = self.laplacian + gain * self.squares
-        twice = self.laplacian @ self.laplacian
-        factors, halves, chances = [], [], []
-        for spread in self.grid:
-            told = spread**2 * twice + noise
-            ridge = RIDGE * float(np.trace(told)) / len(groups)
-            factor = np.linalg.cholesky(told + ridge * np.eye(len(groups)))
-            half = np.linalg.solve(factor, self.scores)
-            logs = float(np.log(np.diag(factor)).sum()) - 0.5 * math.log(ridge) * len(set(groups.tolist()))
-            factors.append(factor)
-            halves.append(half)
-            chances.append(-logs - 0.5 * float(half @ half))
-        weights = weights_of(chances, self.grid)
+        related = self._lines.prior(self._share(noise, groups))
+        twice = self.laplacian @ related @ self.laplacian if self._lines else self.laplacian @ self.laplacian
+        found = [self._factor(spread**2 * twice + noise, groups) for spread in self.grid]
+        weights = weights_of([one.chance for one in found], self.grid)
         strengths, covariances = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
         for at in np.flatnonzero(weights > NEGLIGIBLE):
-            prior = self.grid[at] ** 2 + gain / np.bincount(groups)[groups]
-            shared = np.linalg.solve(factors[at], self.laplacian * prior)
-            mean = centred(shared.T @ halves[at], groups)
-            error = centred(centred(np.diag(prior) - shared.T @ shared, groups).T, groups)
+            prior = self.grid[at] ** 2 * related + np.diag(gain / np.bincount(groups)[groups])
+            shared = np.linalg.solve(found[at].factor, self.laplacian @ prior)
+            mean = centred(shared.T @ found[at].half, groups)
+            error = centred(centred(prior - shared.T @ shared, groups).T, groups)
             strengths += weights[at] * mean
             covariances += weights[at] * (error + np.outer(mean, mean))
         covariances -= np.outer(strengths, strengths)
         variances = np.clip(np.diag(covariances), 0.0, None)
         return Posterior(strengths, variances, covariances, float(weights @ self.grid**2), gain)
+
+    def _share(self, noise: Array, groups: Places) -> float:
+        """Return how far successive versions differ, in units of tau."""
+        chances = []
+        for share in SHARES if self._lines else ():
+            twice = self.laplacian @ self._lines.prior(share) @ self.laplacian
+            tried = [self._factor(spread**2 * twice + noise, groups).chance for spread in self.grid[::STEP]]
+            chances.append(float(np.logaddexp.reduce(tried)))
+        weights = weights_of(chances, np.ones(len(chances))) if chances else np.zeros(len(SHARES))
+        return math.sqrt(float(weights @ np.square(SHARES)))
+
+    def _factor(self, told: Array, groups: Places) -> "_Factor":
+        """Return the Cholesky factor of Cov b, and how likely the scores are by it."""
+        ridge = RIDGE * float(np.trace(told)) / len(groups)
+        factor = np.asarray(np.linalg.cholesky(told + ridge * np.eye(len(groups))), dtype=np.float64)
+        half = np.asarray(np.linalg.solve(factor, self.scores), dtype=np.float64)
+        logs = float(np.log(np.diag(factor)).sum()) - 0.5 * math.log(ridge) * len(set(groups.tolist()))
+        return _Factor(factor, half, -logs - 0.5 * float(half @ half))
+
+
+class _Factor(NamedTuple):
+    """A covariance of the scores b."""
+
+    factor: Array
+    """Its Cholesky factor."""
+    half: Array
+    """The solution x of factor x = b."""
+    chance: float
+    """The logarithm of the scores' likelihood, but for a constant."""
