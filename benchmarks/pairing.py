@@ -1,5 +1,7 @@
 """How long rounds take to be paired, and how good they are: ``python -m benchmarks.pairing``.
 
+``--meetings`` prints the table of ``docs/fairness.md`` instead: rounds until all have met.
+
 Plays a Swiss tournament of bots of random strength for each size of field, and shows for its last round the
 time it took and what it cost, compared with tables that are cut from the standing in order. Owners have three
 bots each.
@@ -13,10 +15,18 @@ from collections.abc import Sequence
 from arena.formats.round_robin import round_robin, round_robin_rounds
 from arena.formats.swiss import swiss
 from arena.pairing import History, Pairing, balance
+from arena.pairing.coverings import covering, least_rounds
 from arena.pairing.search import Cost, Costs
 
 FIELDS = ((16, 4, 5), (24, 4, 6), (40, 4, 6), (1_000, 4, 7), (10_000, 4, 7), (10_000, 8, 7), (10_000, 2, 13))
 """Entrants, size of tables, rounds."""
+
+MEETINGS = (
+    *((8, 3), (15, 3), (24, 3), (30, 3), (8, 4), (12, 4), (16, 4), (20, 4), (24, 4), (30, 4), (40, 4)),
+    *((60, 4), (100, 4), (21, 5), (30, 5), (40, 5), (60, 5), (20, 6), (36, 6), (60, 6), (21, 7), (49, 7)),
+    *((32, 8), (64, 8)),
+)
+"""Entrants and size of tables whose rounds are compared with the bound."""
 
 SCHEDULES = ((12, 4), (16, 4), (28, 4), (40, 4), (52, 4), (100, 4), (21, 3), (30, 5), (42, 6), (64, 8))
 """Entrants and size of tables of whole round-robins."""
@@ -26,7 +36,16 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.pairing", description=__doc__)
     parser.add_argument("--most", type=int, default=10_000, help="only fields of at most so many entrants")
-    most = parser.parse_args().most
+    parser.add_argument("--meetings", action="store_true", help="print the rounds of both kinds of meetings")
+    options = parser.parse_args()
+    if options.meetings:
+        print_meetings()
+    else:
+        print_times(options.most)
+
+
+def print_times(most: int) -> None:
+    """Print how long pairing takes, and how good it is."""
     print("Swiss, last round    seconds   same owner / repeats / squared gaps      cut in order")
     for entrants, size, rounds in FIELDS:
         if entrants <= most:
@@ -47,6 +66,19 @@ def main() -> None:
             print(
                 f"{entrants:6} x {size} {seconds:19.2f} {rounds:8} {'{:>10} {:>11} {:>6}'.format(*spreads)}"
             )
+
+
+def print_meetings() -> None:
+    """Print how many rounds it takes until all have met equally often, and at least once."""
+    print("| entrants × table | equal meetings | at least once | no fewer than | seconds |")
+    print("|---|---|---|---|---|")
+    for entrants, size in MEETINGS:
+        equal = round_robin_rounds(entrants, size)
+        start = time.perf_counter()
+        once = len(covering(entrants, size))
+        seconds = time.perf_counter() - start
+        least = least_rounds(entrants, size)
+        print(f"| {entrants} × {size} | {equal} | {once} | {least} | {seconds:.1f} |", flush=True)
 
 
 def play(entrants: int, size: int, rounds: int) -> tuple[float, Cost, Cost]:

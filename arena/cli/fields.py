@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from arena.specs import TournamentSpec
 from arena.terms import described
 
-REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=NUMBER")}
+REPEATED = {"entrants": ("--entrant", "OWNER/BOT"), "options": ("--option", "NAME=VALUE")}
 """Fields of several values, which are options that can be given more than once, and what they take."""
 
 
@@ -28,7 +28,7 @@ def given_fields(fields: Mapping[str, object]) -> dict[str, object]:
     """Return what was given of these options, as a tournament's file has it."""
     given = {name: value for name, value in fields.items() if value is not None and value != []}
     if "options" in given:
-        given["options"] = _numbers(given["options"])
+        given["options"] = _options(given["options"])
     return given
 
 
@@ -49,8 +49,8 @@ def _kind(name: str, field: FieldInfo) -> Any:
     return int if field.annotation in (int, int | None) else str
 
 
-def _numbers(given: Any) -> dict[str, int]:
-    try:
-        return {name: int(value) for name, value in (one.split("=") for one in given)}
-    except ValueError:
-        raise typer.BadParameter("must be NAME=NUMBER, such as advance=2", param_hint="'--option'") from None
+def _options(given: Any) -> dict[str, int | str]:
+    pairs = [one.partition("=") for one in given]
+    if not all(name and value for name, _, value in pairs):
+        raise typer.BadParameter("must be NAME=VALUE, such as advance=2", param_hint="'--option'")
+    return {name: int(value) if value.isdecimal() else value for name, _, value in pairs}

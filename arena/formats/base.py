@@ -75,6 +75,22 @@ class Course:
         )
 
 
+class Choice(NamedTuple):
+    """One of a few words that can be set for a tournament of one format."""
+
+    name: str
+    values: tuple[str, ...]
+    """The words; the first is the default."""
+
+    def of(self, setup: Setup) -> str:
+        """Return what was given, or else the default."""
+        return str(setup.options.get(self.name, self.values[0]))
+
+    def rule(self, value: object, entrants: int, size: int) -> str | None:
+        """Return what a value must be, if it is not; None if it is."""
+        return None if value in self.values else f"must be one of {', '.join(self.values)}"
+
+
 class Option(NamedTuple):
     """A whole number that can be set for a tournament of one format."""
 
@@ -89,6 +105,12 @@ class Option(NamedTuple):
         given = setup.options.get(self.name)
         return given if isinstance(given, int) else self.default(setup.size)
 
+    def rule(self, value: object, entrants: int, size: int) -> str | None:
+        """Return what a value must be, if it is not; None if it is."""
+        least, most = self.limits(entrants, size)
+        fits = type(value) is int and least <= value <= most
+        return None if fits else f"must be a whole number from {least} to {most}"
+
 
 class Format(ABC):
     """A way to run a tournament; what differs from format to format is asked of it."""
@@ -99,7 +121,7 @@ class Format(ABC):
     """What decides its standings."""
     schedule: ClassVar[str]
     """Why its tables are as they are, for rounds without reasons of their own."""
-    options: ClassVar[Sequence[Option]] = ()
+    options: ClassVar[Sequence[Option | Choice]] = ()
     """What can be set for it alone."""
     late_entry: ClassVar[bool] = False
     """Whether bots can enter a tournament once it is created; otherwise it is planned as a whole."""
@@ -135,11 +157,8 @@ class Format(ABC):
             if name not in known:
                 has = f"only {', '.join(known)}" if known else "no options"
                 raise SpecError(f"options.{name}", f"no such option; {self.name} has {has}")
-            least, most = known[name].limits(entrants, setup.size)
-            if type(value) is not int or not least <= value <= most:
-                raise SpecError(
-                    f"options.{name}", f"must be a whole number from {least} to {most}, not {shown(value)}"
-                )
+            if rule := known[name].rule(value, entrants, setup.size):
+                raise SpecError(f"options.{name}", f"{rule}, not {shown(value)}")
         self.check_rounds(setup.rounds, entrants)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:  # noqa: B027  (most have any)

@@ -38,7 +38,10 @@ class Gauntlet(Format):
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next round."""
         challengers, history = CHALLENGERS.of(setup), course.history(setup)
-        return [gauntlet(course.entrants, challengers, setup.size, history, course.paired + 1, setup.lots)]
+        whole = gauntlet_rounds(len(course.entrants), challengers, setup.size)
+        times = -(-(setup.rounds or whole) // whole)
+        number = course.paired + 1
+        return [gauntlet(course.entrants, challengers, setup.size, history, number, setup.lots, times)]
 
     def never_meet(self, setup: Setup, bots: Sequence[str]) -> set[str]:
         """Return the challengers."""
@@ -53,30 +56,41 @@ def gauntlet_rounds(entrants: int, challengers: int, size: int) -> int:
 
 
 def gauntlet(
-    entrants: Sequence[int], challengers: int, size: int, history: History, round: int, seed: bytes
+    entrants: Sequence[int],
+    challengers: int,
+    size: int,
+    history: History,
+    round: int,
+    seed: bytes,
+    times: int = 1,
 ) -> Pairing:
     """Return one round of a gauntlet; the first ``challengers`` entrants play against the field, the others.
 
     Every challenger has a table of its own, at which it meets the field in an order drawn from ``seed``,
     round by round once around, so that it meets everyone equally often, or once more or less; with more
-    challengers than the field can seat they take turns. Everyone else sits out. The field
-    has at least ``size - 1`` entrants; ``round`` counts from 1 and may go beyond one time around.
+    challengers than the field can seat they take turns, in groups. Everyone else sits out. Where the field
+    does not fill a challenger's last table, some play against it twice: challengers start so far apart that
+    this falls to everyone in the field equally often, or nearly so, if each goes around ``times`` times. The
+    field has at least ``size - 1`` entrants; ``round`` counts from 1 and may go beyond one time around.
     """
     rng = generator(seed, "gauntlet")
     field = shuffled(entrants[challengers:], rng)
     ones = shuffled(entrants[:challengers], rng)
-    at_once = min(challengers, len(field) // (size - 1))
-    each = -(-len(field) // (size - 1))
+    share = size - 1
+    at_once = min(challengers, len(field) // share)
+    each = -(-len(field) // share)
     groups = [ones[at : at + at_once] for at in range(0, challengers, at_once)]
     time, nth = divmod(round - 1, each)
-    tables = _tables(groups[time % len(groups)], field, size, time // len(groups) * each + nth)
+    around, number = divmod(time, len(groups))
+    twice = each * share - len(field)
+    first = number * times * twice + (around * each + nth) * share
+    tables = _tables(groups[number], field, share, first)
     return _seated(tables, entrants, history, generator(seed, f"gauntlet/{round}"))
 
 
-def _tables(group: Sequence[int], field: Sequence[int], size: int, nth: int) -> Tables:
-    """Return the nth tables of these challengers: each is a share of the field further on than the last."""
-    share = size - 1
-    starts = ((nth + at) * share for at in range(len(group)))
+def _tables(group: Sequence[int], field: Sequence[int], share: int, first: int) -> Tables:
+    """Return a table for each of these, evenly around the field from its place ``first`` on."""
+    starts = (first + at * len(field) // len(group) for at in range(len(group)))
     return [
         [one, *(field[(start + step) % len(field)] for step in range(share))]
         for one, start in zip(group, starts, strict=True)

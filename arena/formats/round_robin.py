@@ -4,9 +4,18 @@ from collections.abc import Sequence
 from random import Random
 
 from arena.errors import SpecError
-from arena.formats.base import Course, Format, Setup
+from arena.formats.base import Choice, Course, Format, Setup
 from arena.pairing.chance import generator, shuffled
-from arena.pairing.designs import LARGE, Schedule, constructed, fewest_rounds, meets_equally, schedule
+from arena.pairing.coverings import covering
+from arena.pairing.designs import (
+    LARGE,
+    Schedule,
+    constructed,
+    fewest_rounds,
+    meets_equally,
+    part,
+    schedule,
+)
 from arena.pairing.meetings import Classes, Meetings, base_rounds, settle
 from arena.pairing.positions import Positions
 from arena.pairing.search import Costs, placed, seat, sitting_out
@@ -16,8 +25,15 @@ from arena.standings.ranking import BY_SCORE
 WHOLE = 400
 """The most entrants whose round-robin may be whole; more of them are given a number of rounds."""
 
-SWAPS, COLD = 100_000, 0.6
-"""Effort and final temperature of the search for a given number of rounds."""
+AT_LEAST_ONCE = "at-least-once"
+MEETINGS = Choice("meetings", ("equal", AT_LEAST_ONCE))
+"""Whether every two meet equally often, or at least once in as few rounds as possible."""
+
+WHOLE_ONCE = 200
+"""The most entrants of whom all meet at least once."""
+
+SWAPS, SWAPS_EACH, COLD = 100_000, 100, 0.6
+"""Swaps of the search for rounds that go on from others, more for each seat, and its final temperature."""
 
 ALL = 1 << 40
 """More tables than any round-robin has."""
@@ -36,6 +52,17 @@ class RoundRobin(Format):
     name = "round-robin"
     criteria = BY_SCORE
     schedule = "a round-robin follows its schedule: see the balance of all rounds"
+    options = (MEETINGS,)
+
+    def check(self, setup: Setup, entrants: int) -> None:
+        """Raise SpecError if options or rounds do not suit so many entrants."""
+        super().check(setup, entrants)
+        if MEETINGS.of(setup) == AT_LEAST_ONCE:
+            if setup.rounds is not None:
+                raise SpecError("rounds", f"leave this out: {AT_LEAST_ONCE} takes as many as it needs")
+            if entrants > WHOLE_ONCE:
+                rule = f"{AT_LEAST_ONCE} is for {WHOLE_ONCE} entrants at most, not {entrants}"
+                raise SpecError("options.meetings", rule)
 
     def check_rounds(self, rounds: int | None, entrants: int) -> None:
         """Raise SpecError for a large field without a number of rounds."""
@@ -48,10 +75,16 @@ class RoundRobin(Format):
 
     def total(self, setup: Setup, entrants: int) -> int | None:
         """Return the rounds asked for, or those of a whole schedule."""
+        if MEETINGS.of(setup) == AT_LEAST_ONCE:
+            return len(covering(entrants, setup.size))
         return setup.rounds or round_robin_rounds(entrants, setup.size)
 
     def next(self, setup: Setup, course: Course) -> list[Pairing]:
         """Return the next rounds of the schedule; none after the last."""
+        if MEETINGS.of(setup) == AT_LEAST_ONCE:
+            return round_robin_on(
+                course.entrants, setup.size, setup.lots, None, course.pairings, AHEAD, once=True
+            )
         return round_robin_on(course.entrants, setup.size, setup.lots, setup.rounds, course.pairings, AHEAD)
 
 
@@ -62,16 +95,19 @@ def round_robin_rounds(entrants: int, size: int) -> int:
     return len(constructed(entrants, size) or range(entrants - (entrants % size == 0)))
 
 
-def round_robin(entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None) -> list[Pairing]:
+def round_robin(
+    entrants: Sequence[int], size: int, seed: bytes, rounds: int | None = None, *, once: bool = False
+) -> list[Pairing]:
     """Return all rounds of a round-robin, drawn by lot from ``seed``.
 
     Without ``rounds`` the schedule is whole: every pair meets equally often wherever that is known to us,
     in as few rounds as possible, and everyone sits out equally often (see ``designs.schedule``). With
     ``rounds`` a whole schedule is played as often as it fits, drawn anew each time, and what remains is
-    searched so that meetings and byes are as even as the search finds. There are ``size`` entrants or more.
+    searched so that meetings and byes are as even as the search finds. With ``once``, and without ``rounds``,
+    every pair meets at least once (see ``coverings.covering``). There are ``size`` entrants or more.
     """
     found: list[Pairing] = []
-    while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL):
+    while more := round_robin_on(entrants, size, seed, rounds, found, most=ALL, once=once):
         found += more
     return found
 
@@ -83,6 +119,8 @@ def round_robin_on(
     rounds: int | None,
     before: Sequence[Pairing],
     most: int,
+    *,
+    once: bool = False,
 ) -> list[Pairing]:
     """Return the rounds of ``round_robin`` after those ``before``: as many as fit ``most`` tables, or one.
 
@@ -92,7 +130,7 @@ def round_robin_on(
     if rounds is not None and _one_by_one(len(entrants), size, rounds):
         return [_next(entrants, size, seed, before)] if first < rounds else []
     rng = generator(seed, "round-robin")
-    plan = _plan(len(entrants), size, rounds, rng)
+    plan = [covering(len(entrants), size)] if once else _plan(len(entrants), size, rounds, rng)
     drawn = [(tables, names) for part in plan for names in [shuffled(entrants, rng)] for tables in part]
     positions = Positions(table for pairing in before for table in pairing.tables)
     stop = min(len(drawn), first + max(1, most // (len(entrants) // size)))
@@ -134,20 +172,20 @@ def _plan(points: int, size: int, rounds: int | None, rng: Random) -> list[Sched
         return [schedule(points, size)]
     if points > LARGE:
         wholes = _wholes(points, size, rounds)
-        return [schedule(points, size)] * wholes or [searched(points, size, rounds, rng)]
+        return [schedule(points, size)] * wholes or [part(points, size, rounds)]
     if rounds < fewest_rounds(points, size) and constructed(points, size) is None:
-        return [searched(points, size, rounds, rng)]  # too few to be whole, and nothing to take a part of
+        return [part(points, size, rounds)]  # too few to be whole, and nothing to take a part of
     whole = schedule(points, size)
     times, rest = divmod(rounds, len(whole))
     if times and not meets_equally(whole, points):
         repeated = max(0, min(times - 1, (rounds * points - SEATS) // (len(whole) * points)))
         rest = rounds - (repeated + 1) * len(whole)
-        return [*[whole] * repeated, (*whole, *searched(points, size, rest, rng, whole))]
+        return [*[whole] * repeated, (*whole, *_after(whole, points, size, rest, rng))]
     meets_once = len(whole) * (size - 1) <= points
-    return [*[whole] * times, whole[:rest] if meets_once else searched(points, size, rest, rng)]
+    return [*[whole] * times, whole[:rest] if meets_once else part(points, size, rest)]
 
 
-def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule = ()) -> Schedule:
+def _after(before: Schedule, points: int, size: int, rounds: int, rng: Random) -> Schedule:
     """Return so many rounds, searched for meetings that are even with those ``before`` and for even byes."""
     if not rounds:
         return ()
@@ -156,7 +194,7 @@ def searched(points: int, size: int, rounds: int, rng: Random, before: Schedule 
     meetings = Meetings(classes)
     for tables in (*before, *found):
         meetings.add(tables[:-1])
-    settle(found, meetings, SWAPS, COLD, rng)
+    settle(found, meetings, SWAPS + SWAPS_EACH * points * rounds, COLD, rng)
     return tuple(found)
 
 

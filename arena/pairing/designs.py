@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import islice, product
 from operator import itemgetter
+from typing import NamedTuple
 
 from arena.pairing.chance import generator
 from arena.pairing.known import BASES
@@ -18,6 +19,9 @@ from arena.pairing.values import Tables
 
 SWAPS, SWAPS_EACH, ORDERS = 120_000, 1_500, 2
 """Effort: swaps of a search, or so many for each point of a large field; turns tried for each length."""
+
+PART_SWAPS_EACH, PART_COLD = 100, 0.6
+"""Swaps for each seat, beyond those of any search, and final temperature, where rounds need not be whole."""
 
 COLD = (1.5, 0.8)
 """Final temperatures of the searches under each turn: exact designs like the warmer, others the colder."""
@@ -35,6 +39,16 @@ Schedule = tuple[Tables, ...]
 """Rounds of tables of points 0 … n-1; the last list of each round holds the byes."""
 
 
+class Found(NamedTuple):
+    """What a search came to."""
+
+    spread: int
+    """The most that two meet less the least."""
+    uneven: float
+    """The sum of squared meetings of all pairs, less its least for rounds of as many seats."""
+    rounds: Schedule
+
+
 @cache
 def schedule(points: int, size: int) -> Schedule:
     """Return the round-robin of so many points at tables of ``size``.
@@ -44,21 +58,38 @@ def schedule(points: int, size: int) -> Schedule:
     many rounds as points (one fewer if nobody sits out), everyone sits out equally often, and meetings differ
     as little as the search finds, mostly by one.
     """
-    found = constructed(points, size)
-    if found is not None:
-        return found
+    known = constructed(points, size)
+    if known is not None:
+        return known
     whole = even_rounds(points, size)
     if points > LARGE:
-        return turned_rounds(points, size, whole, whole, COLD[-1], SWAPS_EACH * points)[1]
+        return turned_rounds(points, size, whole, whole, COLD[-1], SWAPS_EACH * points).rounds
     equal = equal_rounds(points, size)
-    best: list[tuple[int, Schedule]] = []
+    best: list[Found] = []
     for rounds in dict.fromkeys([*equal, whole]):
         for order, cold in product(orders(points, size, rounds), COLD):
-            spread, found = turned_rounds(points, size, rounds, order, cold, SWAPS)
-            if spread <= (rounds not in equal):
-                return found
-            best += [(spread, found)] if rounds == whole else []
-    return min(best, key=itemgetter(0))[1]
+            found = turned_rounds(points, size, rounds, order, cold, SWAPS)
+            if found.spread <= (rounds not in equal):
+                return found.rounds
+            best += [found] if rounds == whole else []
+    return min(best, key=itemgetter(0)).rounds
+
+
+@cache
+def part(points: int, size: int, rounds: int) -> Schedule:
+    """Return so many rounds in which meetings are as even as the search finds, and byes within one.
+
+    Searched under the turns that so many rounds have, and without any; the evenest is taken.
+    """
+    if not rounds:
+        return ()
+    found: list[Found] = []
+    for order in dict.fromkeys([*orders(points, size, rounds), 1]):
+        more = PART_SWAPS_EACH * points * rounds if order == 1 else 0
+        found.append(turned_rounds(points, size, rounds, order, PART_COLD, SWAPS + more))
+        if not found[-1].uneven:
+            break
+    return min(found, key=itemgetter(1)).rounds
 
 
 def constructed(points: int, size: int) -> Schedule | None:
@@ -130,10 +161,8 @@ def meets_equally(rounds: Schedule, points: int) -> bool:
     return meetings.spread() == 0
 
 
-def turned_rounds(
-    points: int, size: int, rounds: int, order: int, cold: float, swaps: int
-) -> tuple[int, Schedule]:
-    """Return rounds that are the turns of searched base rounds, after the spread of their meetings."""
+def turned_rounds(points: int, size: int, rounds: int, order: int, cold: float, swaps: int) -> Found:
+    """Return rounds that are the turns of searched base rounds."""
     rng = generator(b"", f"{points} points, tables of {size}, {rounds} rounds, turns of {order}, {cold}")
     classes = Classes(points, order)
     bases = base_rounds(classes, size, rounds // order, rng)
@@ -141,7 +170,8 @@ def turned_rounds(
     for base in bases:
         meetings.add(base[:-1])
     settle(bases, meetings, swaps, cold, rng)
-    return meetings.spread(), turns(bases, classes)
+    uneven = (meetings.cost() - meetings.least()) * order
+    return Found(meetings.spread(), uneven, turns(bases, classes))
 
 
 def turns(bases: list[Tables], classes: Classes) -> Schedule:

@@ -60,7 +60,7 @@ def test_create_takes_options_of_the_format(arena: Arena, world: World) -> None:
     assert_one_line(
         arena("tournament", "create", *options, "--option", "advance=4"), 1, "options.advance: ", "not 4"
     )
-    assert_one_line(arena("tournament", "create", *options, "--option", "advance"), 2, "NAME=NUMBER")
+    assert_one_line(arena("tournament", "create", *options, "--option", "advance"), 2, "NAME=VALUE")
     assert arena("tournament", "create", *options, "--option", "advance=1").status == 0
 
 

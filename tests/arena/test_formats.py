@@ -41,8 +41,7 @@ def test_total_when_rounds_are_given_then_it_is_these(name: str) -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_defaults_of_options_lie_within_their_limits(name: str) -> None:
     for option in FORMATS[name].options:
-        least, most = option.limits(len(ENTRANTS), SETUP.size)
-        assert least <= option.of(SETUP) <= most
+        assert option.rule(option.of(SETUP), len(ENTRANTS), SETUP.size) is None
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -11,15 +11,17 @@ from arena.formats import FORMATS, Setup
 from arena.formats.continuous import GATHER, Waiting, continuous
 from arena.formats.gauntlet import CHALLENGERS, gauntlet
 from arena.formats.knockout import ADVANCE, KnockoutRound, knockout, still_in
+from arena.formats.round_robin import MEETINGS
 from arena.pairing import History, Pairing
 from tests.arena.pairing_bounds import FIELDS
 
 SEED = bytes(32)
 
 
-def gauntlet_of(count: int, challengers: int, size: int, rounds: int) -> list[Pairing]:
+def gauntlet_of(count: int, challengers: int, size: int, rounds: int, times: int = 1) -> list[Pairing]:
     return [
-        gauntlet(range(count), challengers, size, History(), number, SEED) for number in range(1, rounds + 1)
+        gauntlet(range(count), challengers, size, History(), number, SEED, times)
+        for number in range(1, rounds + 1)
     ]
 
 
@@ -51,6 +53,34 @@ def test_gauntlet_of_twice_as_many_rounds_goes_around_again() -> None:
     assert twice[:4] == once
     met = Counter(bot for pairing in twice for bot in pairing.tables[0] if bot)
     assert set(met.values()) == {2}
+
+
+@pytest.mark.parametrize(
+    ("count", "challengers", "size", "times", "spread"),
+    [
+        (9, 4, 4, 1, 1),  # a field of 5, one challenger at a time: each group has one that plays twice
+        (15, 10, 4, 1, 0),
+        (17, 6, 4, 1, 1),  # three at a time
+        (20, 9, 4, 1, 1),
+        (20, 9, 4, 3, 1),
+        (13, 4, 4, 2, 0),
+        (26, 11, 8, 1, 1),
+        (30, 7, 5, 1, 1),
+        (30, 11, 5, 2, 2),  # the last group is not full
+    ],
+)
+def test_gauntlet_of_several_groups_shares_double_duty_out_over_the_field(
+    count: int, challengers: int, size: int, times: int, spread: int
+) -> None:
+    setup = Setup(size, options={"challengers": challengers})
+    rounds = (FORMATS["gauntlet"].total(setup, count) or 0) * times
+    pairings = gauntlet_of(count, challengers, size, rounds, times)
+    played = Counter(bot for pairing in pairings for table in pairing.tables for bot in table)
+    tables = [played[bot] for bot in range(challengers, count)]
+    assert max(tables) - min(tables) == spread
+    met = Counter((min(table), bot) for one in pairings for table in one.tables for bot in table)
+    for one in range(challengers):
+        assert {met[one, bot] for bot in range(challengers, count)} <= {times, times + 1}
 
 
 @pytest.mark.parametrize("seed", range(FIELDS))
@@ -178,6 +208,27 @@ def test_continuous_keeps_owners_apart_before_all_else() -> None:
             None,
             "rounds: a round-robin of more than 400 entrants needs a number of rounds",
         ),
+        (
+            "round-robin",
+            {"meetings": "once"},
+            8,
+            None,
+            "options.meetings: must be one of equal, at-least-once, not 'once'",
+        ),
+        (
+            "round-robin",
+            {"meetings": "at-least-once"},
+            8,
+            3,
+            "rounds: leave this out: at-least-once takes as many as it needs",
+        ),
+        (
+            "round-robin",
+            {"meetings": "at-least-once"},
+            201,
+            None,
+            "options.meetings: at-least-once is for 200 entrants at most, not 201",
+        ),
         ("swiss", {}, 10_001, 3, "entrants: 10001 are too many: at most 10000"),
     ],
 )
@@ -201,3 +252,5 @@ def test_options_have_the_value_given_or_their_default() -> None:
     assert (CHALLENGERS.of(Setup(4)), GATHER.of(Setup(4))) == (1, 8)
     assert FORMATS["continuous"].total(Setup(4), 40) is None
     assert FORMATS["round-robin"].total(Setup(4), 28) == 9
+    totals = [FORMATS["round-robin"].total(Setup(4, options={"meetings": one}), 8) for one in MEETINGS.values]
+    assert totals == [7, 3]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from arena.formats.round_robin import round_robin, round_robin_on, round_robin_rounds
 from arena.pairing import Pairing, balance
+from arena.pairing.coverings import least_rounds
 from arena.pairing.designs import affine_space, equal_rounds
 from tests.arena.pairing_bounds import (
     ROUND_ROBINS,
@@ -122,6 +123,55 @@ def test_round_robin_of_several_whole_schedules_stays_equal(count: int, size: in
     pairings = round_robin(range(count), size, SEED, 3 * cycle)
     assert spread(meetings(pairings, range(count))) == 0
     assert pairings[:cycle] != pairings[cycle : 2 * cycle]
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "rounds", "pairs"),
+    [
+        (20, 4, 5, (40, 150)),
+        (30, 4, 6, (183, 252)),
+        (60, 4, 30, (0, 840, 930)),
+        (60, 4, 50, (0, 0, 810, 960)),
+        (33, 3, 25, (0, 231, 297)),
+    ],
+)
+def test_round_robin_of_given_rounds_leaves_no_meeting_that_could_be_spread(
+    count: int, size: int, rounds: int, pairs: tuple[int, ...]
+) -> None:
+    assert balance(range(count), round_robin(range(count), size, SEED, rounds)).pairs == pairs
+
+
+ONCE = [
+    # entrants, size, rounds, Schönheim's bound
+    (4, 4, 1, 1),
+    (8, 4, 3, 3),
+    (9, 4, 5, 4),
+    (9, 8, 3, 3),
+    (12, 4, 5, 4),
+    (13, 4, 6, 5),
+    (16, 4, 5, 5),
+    (18, 3, 9, 9),
+    (20, 6, 7, 5),
+    (21, 5, 7, 6),
+    (24, 4, 10, 8),
+    (28, 4, 9, 9),
+    (49, 7, 8, 8),
+    (7, 2, 7, 7),
+]
+
+
+@pytest.mark.parametrize(("count", "size", "rounds", "bound"), ONCE)
+def test_round_robin_at_least_once_takes_few_rounds_and_leaves_nobody_apart(
+    count: int, size: int, rounds: int, bound: int
+) -> None:
+    entrants = range(100, 100 + count)
+    pairings = round_robin(entrants, size, SEED, once=True)
+    assert least_rounds(count, size) == bound
+    assert len(pairings) == rounds
+    for pairing in pairings:
+        assert_whole(pairing, entrants, size)
+    assert min(meetings(pairings, entrants).values()) >= 1
+    assert set(byes(pairings, entrants)) <= set(around(rounds * (count % size), count))
 
 
 def test_round_robin_with_rounds_beyond_a_schedule_stays_within_one() -> None:

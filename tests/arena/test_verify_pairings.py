@@ -15,6 +15,8 @@ from tests.arena.world import World
 FORMATS: dict[str, tuple[int, dict[str, object]]] = {
     "round-robin": (6, {}),
     "round-robin of some rounds": (9, {"format": "round-robin", "rounds": 3}),
+    "round-robin at least once": (9, {"options": {"meetings": "at-least-once"}}),
+    "gauntlet of groups": (9, {"format": "gauntlet", "options": {"challengers": 4}}),
     "swiss": (6, {"format": "swiss", "rounds": 3}),
     "gauntlet": (7, {"format": "gauntlet"}),
     "knockout": (9, {"format": "knockout"}),
