@@ -21,7 +21,8 @@ from arena.matches.playing import Hold, Run, never_held, play
 from arena.matches.referees import Answer, ask_referees
 from arena.messages import ADVANCE, ADVANCE_ALL, RUN_MATCH, broker_errors, log_in, make_app
 from arena.models import Tournament, utc_now
-from arena.rounds.advance import Connected, advance, everyone, running_tournaments, tournament_of
+from arena.rounds.advance import advance, round_of, running_tournaments
+from arena.rounds.batches import Connected, everyone
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from arena.strength.fitting import fit_due
@@ -99,7 +100,7 @@ class Tasks:
             return  # it is logged
         if played:
             with _absence_logged(f"the tournament of match {match_id} cannot be advanced now"):
-                self._advance(tournament_of(self._storage, match_id))
+                self._advance(*round_of(self._storage, match_id))
 
     def _advance_apart(self, tournament_id: int) -> None:
         """Let a tournament go on; whatever is wrong with it alone is logged, and harms no other."""
@@ -113,7 +114,7 @@ class Tasks:
                 name = tx.exec(select(Tournament.name).where(Tournament.id == tournament_id)).one()
             log.exception("%s: %s", name, BROKEN, extra={"tournament": name})
 
-    def _advance(self, tournament_id: int) -> None:
+    def _advance(self, tournament_id: int, round_id: int | None = None) -> None:
         closed = advance(
             self._storage,
             tournament_id,
@@ -122,6 +123,7 @@ class Tasks:
             at_once=self._settings.worker_threads * MESSAGES_PER_THREAD,
             again_after=self._lease,
             connected=self._connected,
+            round_id=round_id,
         )
         if closed:
             self._fit()

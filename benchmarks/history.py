@@ -194,7 +194,8 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
         for match, _, at in tables
         for place, entrant in enumerate(entrants[at * SEATS : (at + 1) * SEATS])
     ]
-    put(tx, Round, [{"id": 1 + n, "number": 1 + n} for n in rounds], ended | CLOSED)
+    rows = [{"id": 1 + n, "number": 1 + n, "tables_before": n * TABLES} for n in rounds]
+    put(tx, Round, rows, ended | CLOSED)
     numbers = [{"id": 1 + match, "round_id": 1 + n, "table_number": 1 + at} for match, n, at in tables]
     put(tx, Match, numbers, ended | DONE)
     put(tx, Seat, seats, {"points": 0, "faults": 0})

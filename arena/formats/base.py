@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from arena.errors import SpecError
 from arena.pairing.reasons import TableReason
+from arena.pairing.recent import Recent
 from arena.pairing.same_owner import by_owner, check_tables, would_meet
 from arena.pairing.values import History, Pairing
 from arena.standings.ranking import Criteria, MatchOutcome
@@ -56,13 +57,15 @@ class Course:
     paired: int = 0
     """Rounds paired so far."""
     pairings: Sequence[Pairing] = ()
-    """The latest of these rounds, in order: as many as the format looks back on."""
+    """These rounds, in order; none of them where ``recent`` tells what matters."""
     owners: Mapping[int, int] = field(default_factory=dict)
     """Entrant to owner."""
     outcomes: Callable[[], Sequence[MatchOutcome]] = tuple
     """Returns how the finished matches ended."""
     ratings: Callable[[], Mapping[int, Rated]] = dict
-    """Returns the rating of each entrant."""
+    """Returns the ratings of those present."""
+    recent: Callable[[], Recent] = lambda: Recent({}, ())
+    """Returns what a batch looks back on."""
 
     def history(self, setup: Setup, scores: Mapping[int, float] | None = None) -> History:
         """Return what a new round looks back on."""
@@ -179,10 +182,6 @@ class Format(ABC):
     def never_meet(self, setup: Setup, bots: Sequence[str]) -> set[str]:
         """Return bots of which no two ever sit at one table."""
         return set()
-
-    def looks_back(self, entrants: int) -> int | None:
-        """Return how many of the latest rounds the next one depends on; None: on all."""
-        return None
 
     def least_free(self, setup: Setup, others_play: bool) -> int:
         """Return how many bots have to be free for a batch; ``others_play``: tables are being played."""

@@ -1,6 +1,5 @@
 """Continuous tournaments: whoever is free is seated with those of like rating, without rounds."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,9 +13,6 @@ from arena.standings.ranking import Criteria
 
 GATHER = Option("gather", default=lambda size: 2 * size, limits=lambda entrants, size: (size, MOST_ENTRANTS))
 """How many bots gather before they are seated, while other tables are played."""
-
-RECENT = 3
-"""Matches of each entrant that are too recent to be repeated."""
 
 REMATCH = 100
 """A recent match together counts as much as so many points of rating between two."""
@@ -45,10 +41,6 @@ class Continuous(Format):
         """Return 0: how many tables a batch has depends on who is free."""
         return 0
 
-    def looks_back(self, entrants: int) -> int | None:
-        """Return as many batches as there are entrants."""
-        return entrants
-
     def least_free(self, setup: Setup, others_play: bool) -> int:
         """Return the bots that have to gather.
 
@@ -62,28 +54,18 @@ class Continuous(Format):
 
         It has no byes: whoever waits on has not missed anything.
         """
-        tables = [table for pairing in course.pairings for table in pairing.tables]
+        seats, tables = course.recent()
         rated = course.ratings()
-        matches = Counter(number for table in tables[-len(course.entrants) :] for number in table)
-        first = sorted(course.present, key=lambda number: (matches[number], rated[number].weight, number))
+        first = sorted(
+            course.present, key=lambda number: (seats.get(number, 0), rated[number].weight, number)
+        )
         waiting = [
             Waiting(number, rated[number].value, uncertainty(rated[number].weight, setup.size) / 2)
             for number in first
         ]
-        recent = replace(course.history(setup), tables=_recent(tables), byes=())
+        recent = replace(course.history(setup), tables=tables, byes=())
         batch = continuous(waiting, setup.size, recent, course.paired + 1, setup.lots)
         return [Pairing(batch.tables)] if batch.tables else []
-
-
-def _recent(tables: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Return the latest tables, as many as leave each entrant with ``RECENT`` of its own."""
-    found = []
-    seen: Counter[int] = Counter()
-    for table in reversed(tables):
-        if any(seen[entrant] < RECENT for entrant in table):
-            found.append(table)
-            seen.update(table)
-    return found[::-1]
 
 
 @dataclass(frozen=True, slots=True)

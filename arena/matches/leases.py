@@ -33,6 +33,8 @@ from arena.matches.records import pack_records
 from arena.matches.seating import seatings
 from arena.models import (
     BotVersion,
+    Entrant,
+    EntrantState,
     Match,
     MatchState,
     Rating,
@@ -73,6 +75,16 @@ ADD_TO_SEAT = (
     )
 )
 """Adds to a seat what it made of a session."""
+
+FREE_SEATED = (
+    update(Entrant)
+    .where(
+        col(Entrant.id).in_(select(Seat.entrant_id).where(Seat.match_id == bindparam("match"))),
+        col(Entrant.state) == EntrantState.SEATED,
+    )
+    .values(state=EntrantState.FREE)
+)
+"""Frees those who sat at a match of a continuous tournament."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +288,8 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
         done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
-        changed(tx, update(Match).where(*all_stored).values(done))
+        if changed(tx, update(Match).where(*all_stored).values(done)):
+            tx.connection().execute(FREE_SEATED, {"match": claimed.match_id})
 
 
 def _session_row(

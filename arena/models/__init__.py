@@ -21,7 +21,15 @@ from arena.models.strengths import (
     StrengthSums,
 )
 from arena.models.tallies import FaultTally, Highlight, HighlightKind, SeatTally
-from arena.models.tournaments import Entrant, Round, RoundState, StoredRuleset, Tournament, TournamentState
+from arena.models.tournaments import (
+    Entrant,
+    EntrantState,
+    Round,
+    RoundState,
+    StoredRuleset,
+    Tournament,
+    TournamentState,
+)
 
 __all__ = [
     "Arrival",
@@ -31,6 +39,7 @@ __all__ = [
     "BotLogEntry",
     "BotVersion",
     "Entrant",
+    "EntrantState",
     "FaultTally",
     "Highlight",
     "HighlightKind",

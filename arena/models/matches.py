@@ -30,10 +30,12 @@ class Match(SQLModel, table=True):
         UniqueConstraint("round_id", "table_number"),
         Index(None, "round_id", "state"),
         Index(None, "finished_at"),
+        Index(None, "tournament_id", "state", "round_id", "table_number"),
+        Index(None, "tournament_id", "handed_out_at"),
     )
 
     id: int = Field(default=None, primary_key=True)
-    tournament_id: int = Field(foreign_key="tournaments.id", index=True)
+    tournament_id: int = Field(foreign_key="tournaments.id")
     """The round's tournament."""
     round_id: int = Field(foreign_key="rounds.id")
     """The round."""
@@ -75,6 +77,7 @@ class Seat(SQLModel, table=True):
         UniqueConstraint("match_id", "position"),
         UniqueConstraint("match_id", "entrant_id"),
         Index(None, "version_id", "match_id"),
+        Index(None, "entrant_id", "match_id"),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -82,7 +85,7 @@ class Seat(SQLModel, table=True):
     """The match."""
     position: int
     """Place at the table, from 0; the sessions' seatings are made of positions."""
-    entrant_id: int = Field(foreign_key="entrants.id", index=True)
+    entrant_id: int = Field(foreign_key="entrants.id")
     """Who has it."""
     version_id: int
     """The entrant's bot version, copied from its row so that an index leads to a bot's matches."""

@@ -35,6 +35,17 @@ class RoundState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class EntrantState(StrEnum):
+    """Where an entrant of a continuous tournament is."""
+
+    FREE = "free"
+    """It sits at no table; it was connected when the referees were last asked, or has not been asked for."""
+    AWAY = "away"
+    """It sits at no table, and was not connected when the referees were last asked."""
+    SEATED = "seated"
+    """It sits at a table whose match is not done."""
+
+
 class StoredRuleset(SQLModel, table=True):
     """A ruleset's content as it was played; one row for each different content."""
 
@@ -119,6 +130,7 @@ class Entrant(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "number"),
         UniqueConstraint("tournament_id", "version_id"),
+        Index(None, "tournament_id", "state"),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -128,6 +140,8 @@ class Entrant(SQLModel, table=True):
     """Who plays."""
     number: int
     """Place in the list of entrants, from 1: the seeding, and what pairings are drawn with."""
+    state: EntrantState = Field(default=EntrantState.FREE, sa_type=text_of(EntrantState))
+    """Where it is, in a continuous tournament; in others nobody looks."""
     withdrawn_after: int | None = None
     """Number of the last round that it plays; NULL: it stays to the end."""
     entered_at_round: int = 1
@@ -143,6 +157,7 @@ class Round(SQLModel, table=True):
     __table_args__ = (
         UniqueConstraint("tournament_id", "number"),
         Index(None, "tournament_id", "state", "number"),
+        Index(None, "tournament_id", "tables_before"),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -152,6 +167,8 @@ class Round(SQLModel, table=True):
     """Counts from 1."""
     state: RoundState = Field(sa_type=text_of(RoundState))
     """Where it stands; at most one round of a tournament is open."""
+    tables_before: int = 0
+    """Tables of all earlier rounds of the tournament."""
     byes: list[int] = Field(sa_type=JSON)
     """Numbers of the entrants that sit out."""
     free: list[dict[str, object]] | None = Field(default=None, sa_type=JSON)

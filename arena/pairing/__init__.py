@@ -1,15 +1,19 @@
 """Who sits with whom: what the formats share, as pure functions over plain values."""
 
 from arena.pairing.reasons import Exchange, TableReason, explain
+from arena.pairing.recent import RECENT, Batches, Recent
 from arena.pairing.report import Balance, Spread, balance
 from arena.pairing.same_owner import check_entry, owner_of
 from arena.pairing.values import History, Pairing
 
 __all__ = [
+    "RECENT",
     "Balance",
+    "Batches",
     "Exchange",
     "History",
     "Pairing",
+    "Recent",
     "Spread",
     "TableReason",
     "balance",

@@ -8,7 +8,7 @@ from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession
 from arena.matches.tables import Table, tables_of
-from arena.models import Entrant, Rating, RatingChange, Round, StoredRuleset, Tournament
+from arena.models import Rating, RatingChange, Round, StoredRuleset, Tournament
 from arena.ratings.elo import START, Share, apply_match
 from arena.ratings.forfeits import shares
 from arena.standings.outcomes import played_in, scores_of
@@ -29,7 +29,7 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
     add_round(tx, tournament, tables, played)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)
-    ratings = _ratings(tx, tournament)
+    ratings = _ratings(tx, tournament, tables)
     compared = scores_of(played) if tournament.duplicate else {}
     forfeited = forfeited_shares(tx, tournament, played)
     for table in tables:
@@ -79,13 +79,13 @@ def points_of(table: Table, compared: Sequence[float] | None) -> dict[int, float
     return dict(zip(table.version_ids, points, strict=True))
 
 
-def _ratings(tx: Transaction, tournament: Tournament) -> dict[int, Rating]:
-    """Return the pool's ratings of all entrants, who are rated from here on if they were not yet."""
-    versions = select(Entrant.version_id).where(Entrant.tournament_id == tournament.id)
+def _ratings(tx: Transaction, tournament: Tournament, tables: Sequence[Table]) -> dict[int, Rating]:
+    """Return the pool's ratings of all who sit at the tables; those who have none yet get theirs."""
+    seated = {version_id: None for table in tables for version_id in table.version_ids}  # in order
     in_pool = (Rating.ruleset_id == tournament.ruleset_id, Rating.table_size == tournament.table_size)
-    found = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(versions)))
+    found = tx.exec(select(Rating).where(*in_pool, col(Rating.version_id).in_(seated)))
     ratings = {rating.version_id: rating for rating in found}
-    for version_id in tx.exec(versions.order_by(col(Entrant.number))).all():
+    for version_id in seated:
         if version_id not in ratings:
             ratings[version_id] = Rating(
                 ruleset_id=tournament.ruleset_id,

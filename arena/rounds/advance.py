@@ -7,36 +7,27 @@ rows.
 """
 
 import logging
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TypeGuard
 
-from sqlalchemy import ColumnElement, or_, update
+from sqlalchemy import or_, update
 from sqlmodel import col, func, select
 
 from arena.events import note
 from arena.formats import FORMATS
 from arena.matches.leases import due
-from arena.models import Match, MatchState, Round, RoundState, Seat, Tournament, TournamentState
-from arena.pairing import Pairing
+from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.ratings.apply import rate_round
-from arena.rounds.course import course_of, free_entrants, setup_of
+from arena.rounds.batches import Connected, everyone, pair_batch
+from arena.rounds.course import course_of, setup_of
+from arena.rounds.planning import Entered, lock_running, plan_round
 from arena.storage import Storage, Transaction, changed
-from arena.tournaments.entrants import EntrantInfo, list_entrants, present_in
+from arena.tournaments.entrants import list_entrants, present_in
 
 log = logging.getLogger("arena.advance")
 
 Step = Callable[[Storage, int, datetime], bool]
 """Takes the step if it is still there to be taken; returns whether it did."""
-
-Connected = Callable[[Sequence[int]], Collection[int]]
-"""Of these bot versions, those that a referee could seat now."""
-
-
-def everyone(version_ids: Sequence[int]) -> Collection[int]:
-    """Return all of them, where nobody can say who is connected."""
-    return version_ids
 
 
 def advance(
@@ -48,20 +39,27 @@ def advance(
     at_once: int,
     again_after: timedelta,
     connected: Connected = everyone,
+    round_id: int | None = None,
 ) -> bool:
     """Close what is done, pair what is next, finish the tournament, and hand out matches that are due.
 
     ``hand_out`` sends a message for a match; ``connected`` is asked for the bots of a continuous tournament
     that are free. At most ``at_once`` messages are on their way; a match
     that none has taken ``again_after`` its message was sent gets another: the first may be lost.
-    Return whether a round was closed.
+    After a match, its ``round_id`` is given: of a continuous tournament, only that round is closed, and bots
+    that were away are not asked for again, so that a match costs the same however many have entered; both
+    is done without one. Return whether a round was closed.
     """
     closed = False
-    while (step := next_step(storage, tournament_id)) is not None:
+    while True:
+        while close_round(storage, tournament_id, now, round_id):
+            closed = True
+        step = next_step(storage, tournament_id)
+        if step is None:
+            break
         if not step(storage, tournament_id, now):
             return closed  # somebody else took it, and goes on
-        closed = closed or step is close_round
-    pair_batch(storage, tournament_id, now, connected)
+    pair_batch(storage, tournament_id, now, connected, away=round_id is None)
     for match_id in _take_due(storage, tournament_id, now, at_once, again_after):
         hand_out(match_id)
     return closed
@@ -74,20 +72,19 @@ def running_tournaments(storage: Storage) -> list[int]:
         return list(tx.exec(running.order_by(col(Tournament.id))))
 
 
-def tournament_of(storage: Storage, match_id: int) -> int:
-    """Return the tournament that a match belongs to."""
+def round_of(storage: Storage, match_id: int) -> tuple[int, int]:
+    """Return the tournament and the round that a match belongs to."""
     with storage.read() as tx:
-        return tx.get_one(Match, match_id).tournament_id
+        match = tx.get_one(Match, match_id)
+        return match.tournament_id, match.round_id
 
 
 def next_step(storage: Storage, tournament_id: int) -> Step | None:
-    """Return what the rows ask for; None: nothing before a match finishes, or nothing ever."""
+    """Return what the rows ask for but the closing of rounds; None: nothing before one is closed, or ever."""
     with storage.read() as tx:
         tournament = tx.get(Tournament, tournament_id)
         if tournament is None or tournament.state != TournamentState.RUNNING:
             return None
-        if _finished_round(tx, tournament_id) is not None:
-            return close_round
         if _round(tx, tournament_id, RoundState.OPEN) is not None:
             return None
         if _round(tx, tournament_id, RoundState.PLANNED) is not None:
@@ -97,11 +94,17 @@ def next_step(storage: Storage, tournament_id: int) -> Step | None:
         return None if FORMATS[tournament.format].in_batches else pair_rounds
 
 
-def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
-    """Close an open round, all of whose matches are done, and apply its ratings if it is rated."""
+def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: int | None = None) -> bool:
+    """Close an open round, all of whose matches are done, and apply its ratings if it is rated.
+
+    It is the round with this id, or the first such round; return whether there was one.
+    """
+    with storage.read() as tx:
+        if _finished_round(tx, tournament_id, round_id) is None:
+            return False
     with storage.write() as tx:
-        tournament = _lock_running(tx, tournament_id, now)
-        round = _finished_round(tx, tournament_id)
+        tournament = lock_running(tx, tournament_id, now)
+        round = _finished_round(tx, tournament_id, round_id)
         if tournament is None or round is None:
             return False
         round.state, round.finished_at = RoundState.CLOSED, now
@@ -114,7 +117,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
 def open_next_round(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """Open the first of the planned rounds."""
     with storage.write() as tx:
-        tournament = _lock_running(tx, tournament_id, now)
+        tournament = lock_running(tx, tournament_id, now)
         round = _round(tx, tournament_id, RoundState.PLANNED)
         if tournament is None or round is None or _round(tx, tournament_id, RoundState.OPEN):
             return False
@@ -133,16 +136,17 @@ def pair_rounds(storage: Storage, tournament_id: int, now: datetime) -> bool:
         course = course_of(tx, tournament, entrants)
         pairings = FORMATS[tournament.format].next(setup_of(tournament), course)
     with storage.write() as tx:
-        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
+        locked = lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
         if locked is None:
             return False
         if locked.paired == locked.rounds:
             return False  # it was stopped meanwhile
         if present_in(tx, locked, course.paired + 1) != course.present:
             return False  # somebody came or left meanwhile, and was told from which round on that counts
+        entered = {one.number: Entered(one.entrant_id, one.version_id) for one in entrants}
         locked.rounds = _rounds_in_all(locked, len(entrants), len(pairings))
         for number, pairing in enumerate(pairings, start=course.paired + 1):
-            _plan_round(tx, locked, number, pairing, entrants, now)
+            plan_round(tx, locked, number, pairing, entered, now)
         locked.paired += len(pairings)
         counted = (locked.name, locked.paired, locked.rounds)
         log.info("%s: %d of %s rounds paired", *counted, extra={"tournament": locked.name})
@@ -160,112 +164,10 @@ def _rounds_in_all(tournament: Tournament, entrants: int, more: int) -> int | No
     return total if total is None else max(total, tournament.paired + more)
 
 
-def pair_batch(storage: Storage, tournament_id: int, now: datetime, connected: Connected) -> bool:
-    """Seat those who are free in a continuous tournament, if they are enough: a round that opens at once."""
-    with storage.read() as tx:
-        tournament = tx.get(Tournament, tournament_id)
-        if not _goes_on(tournament):
-            return False
-        entrants = list_entrants(tx, tournament)
-        free, busy = free_entrants(tx, tournament, entrants)
-        there = present_in(tx, tournament, tournament.paired + 1)
-    format, setup = FORMATS[tournament.format], setup_of(tournament)
-    here = set(connected([one.version_id for one in free])) if len(free) >= setup.size else ()
-    present = [one.number for one in free if one.version_id in here]
-    if len(present) < format.least_free(setup, others_play=busy > 0):
-        return False
-    with storage.read() as tx:
-        course = course_of(tx, tournament, entrants, present)
-        rated = course.ratings()
-        pairings = format.next(setup, replace(course, ratings=lambda: rated))
-    if not pairings:
-        return False  # too few owners; others will be free, or come
-    with storage.write() as tx:
-        locked = _lock_running(tx, tournament_id, now, col(Tournament.paired) == course.paired)
-        if locked is None or not _goes_on(locked):
-            return False
-        if present_in(tx, locked, course.paired + 1) != there:
-            return False  # somebody came or left meanwhile, and was told from which round on that counts
-        free_then: list[dict[str, object]] = [
-            {"entrant": one, "rating": rated[one].value, "weight": rated[one].weight} for one in present
-        ]
-        _open_batch(tx, locked, pairings[0], entrants, now, free_then)
-        return True
-
-
-def _open_batch(
-    tx: Transaction,
-    tournament: Tournament,
-    pairing: Pairing,
-    entrants: Sequence[EntrantInfo],
-    now: datetime,
-    free: list[dict[str, object]],
-) -> None:
-    tournament.paired += 1
-    round = _plan_round(tx, tournament, tournament.paired, pairing, entrants, now)
-    round.free = free
-    round.state, round.started_at = RoundState.OPEN, now
-    opened = (tournament.name, round.number, len(pairing.tables))
-    log.info("%s: batch %d opened, %d tables", *opened, extra={"tournament": tournament.name})
-
-
-def _goes_on(tournament: Tournament | None) -> TypeGuard[Tournament]:
-    """Return whether this is a continuous tournament that runs and has batches left."""
-    return (
-        tournament is not None
-        and FORMATS[tournament.format].in_batches
-        and tournament.state == TournamentState.RUNNING
-        and tournament.paired != tournament.rounds
-    )
-
-
-def _plan_round(
-    tx: Transaction,
-    tournament: Tournament,
-    number: int,
-    pairing: Pairing,
-    entrants: Sequence[EntrantInfo],
-    now: datetime,
-) -> Round:
-    by_number = {entrant.number: entrant for entrant in entrants}
-    round = Round(
-        tournament_id=tournament.id,
-        number=number,
-        state=RoundState.PLANNED,
-        byes=list(pairing.byes),
-        created_at=now,
-    )
-    tx.add(round)
-    tx.flush()
-    matches = [
-        Match(
-            tournament_id=tournament.id,
-            round_id=round.id,
-            table_number=table,
-            state=MatchState.WAITING,
-            created_at=now,
-        )
-        for table in range(1, len(pairing.tables) + 1)
-    ]
-    tx.add_all(matches)
-    tx.flush()
-    tx.add_all(
-        Seat(
-            match_id=match.id,
-            position=position,
-            entrant_id=by_number[number].entrant_id,
-            version_id=by_number[number].version_id,
-        )
-        for match, table in zip(matches, pairing.tables, strict=True)
-        for position, number in enumerate(table)
-    )
-    return round
-
-
 def finish(storage: Storage, tournament_id: int, now: datetime) -> bool:
     """End the tournament, all of whose rounds are closed; from here on its seed is public."""
     with storage.write() as tx:
-        tournament = _lock_running(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
+        tournament = lock_running(tx, tournament_id, now, col(Tournament.paired) == Tournament.rounds)
         if tournament is None or _opened_or_planned(tx, tournament_id):
             return False
         tournament.state, tournament.finished_at = TournamentState.FINISHED, now
@@ -282,7 +184,7 @@ def _take_due(
         if not _to_hand_out(tx, tournament_id, now, at_once, again_after):
             return []
     with storage.write() as tx:
-        if _lock_running(tx, tournament_id, now) is None:
+        if lock_running(tx, tournament_id, now) is None:
             return []
         matches = _to_hand_out(tx, tournament_id, now, at_once, again_after)
         return [match.id for match in matches if _stamp(tx, match, now, again_after)]
@@ -296,27 +198,29 @@ def _stamp(tx: Transaction, match: Match, now: datetime, lease: timedelta) -> bo
 
 def _to_hand_out(
     tx: Transaction, tournament_id: int, now: datetime, at_once: int, again_after: timedelta
-) -> Sequence[Match]:
-    opened = select(Round.id).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
-    waiting = [col(Match.round_id).in_(opened), *due(now, again_after)]
+) -> list[Match]:
+    """Return matches of open rounds that wait for a message, in order, as many as may be on their way."""
+    first, last = (_round(tx, tournament_id, RoundState.OPEN, last=last) for last in (False, True))
+    if first is None or last is None:
+        return []
+    # Rounds between these are open, or have no match that waits.
+    opened = col(Match.round_id).between(first.id, last.id)
+    waiting = (col(Match.tournament_id) == tournament_id, opened, *due(now, again_after))
     # Of a clock that was wrong, a time may lie far ahead: then the message is not waited for.
     on_the_way = col(Match.handed_out_at).between(
         now - again_after + timedelta(microseconds=1), now + again_after
     )
     sent = tx.exec(select(func.count()).select_from(Match).where(*waiting, on_the_way)).one()
-    not_sent = or_(col(Match.handed_out_at).is_(None), ~on_the_way)
-    first = select(Match).where(*waiting, not_sent).order_by(col(Match.round_id), col(Match.table_number))
-    return tx.exec(first.limit(max(0, at_once - sent))).all()
-
-
-def _lock_running(
-    tx: Transaction, tournament_id: int, now: datetime, *conditions: ColumnElement[bool]
-) -> Tournament | None:
-    """Keep other steps of the tournament off until this transaction ends; None if it does not run."""
-    running = (col(Tournament.id) == tournament_id, col(Tournament.state) == TournamentState.RUNNING)
-    if not changed(tx, update(Tournament).where(*running, *conditions).values(advanced_at=now)):
-        return None
-    return tx.get_one(Tournament, tournament_id)
+    order = (col(Match.round_id), col(Match.table_number))
+    not_sent = select(Match).where(*waiting, or_(col(Match.handed_out_at).is_(None), ~on_the_way))
+    free = max(0, at_once - sent)
+    # A state at a time, so that an index has them in order.
+    found = [
+        match
+        for state in (MatchState.WAITING, MatchState.RUNNING)
+        for match in tx.exec(not_sent.where(Match.state == state).order_by(*order).limit(free))
+    ]
+    return sorted(found, key=lambda match: (match.round_id, match.table_number))[:free]
 
 
 def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
@@ -324,16 +228,19 @@ def _opened_or_planned(tx: Transaction, tournament_id: int) -> bool:
     return any(_round(tx, tournament_id, state) for state in (RoundState.OPEN, RoundState.PLANNED))
 
 
-def _round(tx: Transaction, tournament_id: int, state: RoundState) -> Round | None:
-    """Return the first round in this state."""
+def _round(tx: Transaction, tournament_id: int, state: RoundState, *, last: bool = False) -> Round | None:
+    """Return the first round in this state, or the last one."""
     in_state = (Round.tournament_id == tournament_id, Round.state == state)
-    return tx.exec(select(Round).where(*in_state).order_by(col(Round.number)).limit(1)).first()
+    order = col(Round.number).desc() if last else col(Round.number)
+    return tx.exec(select(Round).where(*in_state).order_by(order).limit(1)).first()
 
 
-def _finished_round(tx: Transaction, tournament_id: int) -> Round | None:
-    """Return the first of the open rounds that has no unfinished match."""
+def _finished_round(tx: Transaction, tournament_id: int, round_id: int | None) -> Round | None:
+    """Return the first of the open rounds that has no unfinished match; of this one alone if it is given."""
     # Not "other than done": an index leads to what is in one of these states, past all that is done.
     states = [state for state in MatchState if state != MatchState.DONE]
     unfinished = select(Match.id).where(Match.round_id == Round.id, col(Match.state).in_(states))
     opened = select(Round).where(Round.tournament_id == tournament_id, Round.state == RoundState.OPEN)
+    if round_id is not None:
+        opened = opened.where(Round.id == round_id)
     return tx.exec(opened.where(~unfinished.exists()).order_by(col(Round.number)).limit(1)).first()

@@ -27,9 +27,8 @@ from arena.models import (
     Tournament,
     TournamentState,
 )
-from arena.rounds.course import free_entrants
+from arena.rounds.batches import free_entrants, others_play
 from arena.storage import Storage, Transaction
-from arena.tournaments.entrants import list_entrants
 from arena.tournaments.overview import TournamentStatus
 from referee.matches.match import Presence
 
@@ -266,14 +265,13 @@ def _bot(version: BotVersion, now: datetime) -> _Bot:
 def _lone_bots(tx: Transaction, status: TournamentStatus, now: datetime) -> _Lone | None:
     """Return who could play; None if tables are being played, or there will be no more of them."""
     tournament = tx.get_one(Tournament, status.id)
-    free, busy = free_entrants(tx, tournament, list_entrants(tx, tournament))
-    if busy or tournament.paired == tournament.rounds:
+    if others_play(tx, tournament) or tournament.paired == tournament.rounds:
         return None
+    ids = [one.version_id for one in free_entrants(tx, tournament, away=True)]
     entered = select(BotVersion).join(Entrant, col(Entrant.version_id) == BotVersion.id)
     of_it = entered.options(WITHOUT_REPORT).where(Entrant.tournament_id == status.id)
     known = {version.id: _bot(version, now) for version in tx.exec(of_it)}
-    bots = tuple(known[one.version_id] for one in free)
-    return _Lone(tournament.table_size, bots)
+    return _Lone(tournament.table_size, tuple(known[id_] for id_ in ids))
 
 
 def _why(bot: _Bot, match: _Match, places: Sequence[Presence], asked: _Asked) -> str:

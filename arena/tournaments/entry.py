@@ -13,7 +13,7 @@ from arena.errors import SpecError, StateError, TakenError
 from arena.events import note
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
 from arena.matches.referees import Ask
-from arena.models import BotVersion, Entrant, Tournament, TournamentState
+from arena.models import BotVersion, Entrant, EntrantState, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
 from arena.storage import Storage, Transaction
 from arena.tournaments.ability import require_able
@@ -81,6 +81,8 @@ def _again(tournament: Tournament, entrant: Entrant) -> Entrant:
     if entrant.withdrawn_after < tournament.paired:
         entrant.absences = [*entrant.absences, [entrant.withdrawn_after + 1, tournament.paired]]
     entrant.withdrawn_after = None
+    if entrant.state == EntrantState.AWAY:
+        entrant.state = EntrantState.FREE
     return entrant
 
 

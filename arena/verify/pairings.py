@@ -1,11 +1,12 @@
 """Who meets whom in an export: paired again by the functions that paired the tournament."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from arena.exports.lines import Lines
 from arena.exports.parts import RoundPart
 from arena.formats import Course, Rated
-from arena.pairing import Pairing
+from arena.pairing import Batches, Pairing
 from arena.standings.ranking import MatchOutcome
 from arena.verify.head import Head
 
@@ -19,6 +20,7 @@ class Pairings:
         self._played: list[Pairing] = []
         self._planned: list[Pairing] = []
         """Rounds that follow from what has been played, and are still to come."""
+        self._entered = sorted(one.entered_at_round for one in head.tournament.entrants)
 
     def check_round(self, part: RoundPart, outcomes: Sequence[MatchOutcome]) -> None:
         """Check a round that was paired after all rounds before it, with these outcomes, had ended."""
@@ -26,12 +28,11 @@ class Pairings:
 
     def check_batches(self, parts: Sequence[RoundPart]) -> None:
         """Check the batches of a continuous tournament: each from who was free, and what they were rated."""
+        batches = Batches()
         for part in sorted(parts, key=lambda part: part.round):
-            free = part.free or ()
-            rated = {one.entrant: Rated(one.rating, one.weight) for one in free}
-            course = self._course(part.round, [one.entrant for one in free], rated=rated)
-            found = self._head.format.next(self._head.setup, course)
+            found = self._head.format.next(self._head.setup, self._batch_course(part, batches))
             self._check(part, found[0] if found else None)
+            batches.add(self._played[-1])
 
     def check_number(self, outcomes: Sequence[MatchOutcome], stopped: int | None) -> None:
         """Check that a finished tournament has all its rounds: none was dropped, and none added."""
@@ -52,24 +53,30 @@ class Pairings:
             self._planned = self._head.format.next(self._head.setup, course)
         return self._planned.pop(0) if self._planned else None
 
-    def _course(
-        self,
-        number: int,
-        present: Sequence[int],
-        outcomes: Sequence[MatchOutcome] = (),
-        rated: dict[int, Rated] | None = None,
-    ) -> Course:
+    def _course(self, number: int, present: Sequence[int], outcomes: Sequence[MatchOutcome]) -> Course:
         """Return how the tournament stood when the round of this number was paired."""
         entrants = [one.number for one in self._head.tournament.entrants if one.entered_at_round <= number]
-        back = self._head.format.looks_back(len(entrants))
         return Course(
             entrants=entrants,
             present=present,
             paired=len(self._played),
-            pairings=self._played if back is None else self._played[-back:],
+            pairings=self._played,
             owners={one: self._head.owners[one] for one in entrants},
             outcomes=lambda: outcomes,
-            ratings=lambda: rated or {},
+        )
+
+    def _batch_course(self, part: RoundPart, batches: Batches) -> Course:
+        """Return how a continuous tournament stood when a batch was paired, with these before it."""
+        free = part.free or ()
+        present = [one.entrant for one in free]
+        entrants = bisect_right(self._entered, part.round)
+        return Course(
+            entrants=range(1, entrants + 1),
+            present=present,
+            paired=len(self._played),
+            owners={one: self._head.owners[one] for one in present if one in self._head.owners},
+            ratings=lambda: {one.entrant: Rated(one.rating, one.weight) for one in free},
+            recent=lambda: batches.recent(entrants, present),
         )
 
     def _check(self, part: RoundPart, expected: Pairing | None) -> None:

@@ -11,7 +11,7 @@ from arena.errors import StateError, TakenError
 from arena.matches.referees import nobody_asked
 from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat
 from arena.queries.leaderboards import leaderboard
-from arena.rounds.advance import advance, running_tournaments, tournament_of
+from arena.rounds.advance import advance, round_of, running_tournaments
 from arena.rounds.overview import pairings
 from arena.standings.scoreboard import standings
 from arena.tournaments import entry, lifecycle
@@ -144,7 +144,7 @@ def test_running_tournaments_when_some_have_ended_then_only_the_others_are_named
     two = world.tournament(4, name="two")
     world.finish(one.id)
     assert running_tournaments(world.storage) == [two.id]
-    assert tournament_of(world.storage, world.match_ids()[0]) == one.id
+    assert round_of(world.storage, world.match_ids()[0])[0] == one.id
 
 
 def test_gauntlet_when_it_ends_then_every_challenger_has_met_everyone_else(world: World) -> None:

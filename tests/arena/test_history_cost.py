@@ -1,12 +1,11 @@
 """A tournament does not slow with its length: counted in what the database does, not in time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 from arena.leagues import seasons
 from arena.models import utc_now
@@ -15,50 +14,15 @@ from arena.settings import load_settings
 from arena.storage import Storage
 from benchmarks.history import ENTRANTS, TABLES, Season, begin
 from tests.arena.databases import open_new
+from tests.arena.work import Work, work
+
+__all__ = ["work"]
 
 SHORT, LONG = (ENTRANTS + 10) * TABLES, 3 * (ENTRANTS + 10) * TABLES
 """Matches played before; a continuous tournament looks back as many batches as it has entrants."""
 
 HISTORY = ("rounds", "matches", "seats", "sessions", "rating_changes", "bot_log", "tournaments", "entrants")
 """Tables that grow with what is played."""
-
-
-class Work:
-    """What SQLite does for the connections made while this is listening."""
-
-    def __init__(self) -> None:
-        self.instructions = 0
-        """Of SQLite's virtual machine: each row looked at takes some."""
-        self.statements: dict[str, Any] = {}
-        """Every statement that looks for rows, with the parameters of the first time."""
-
-    def connect(self, connection: Any, _record: object) -> None:
-        connection.set_progress_handler(self._count, 1)
-
-    def _count(self) -> int:
-        self.instructions += 1
-        return 0
-
-    def execute(
-        self, _connection: object, _cursor: object, statement: str, parameters: Any, *rest: Any
-    ) -> None:
-        if statement.startswith(("SELECT", "UPDATE", "DELETE")):
-            self.statements.setdefault(statement, parameters[0] if rest[-1] else parameters)
-
-
-@pytest.fixture
-def work() -> Iterator[Work]:
-    """Return the counts for every database of the test."""
-    counted = Work()
-    hooks: dict[str, Callable[..., None]] = {
-        "connect": counted.connect,
-        "before_cursor_execute": counted.execute,
-    }
-    for name, hook in hooks.items():
-        event.listen(Engine, name, hook)
-    yield counted
-    for name, hook in hooks.items():
-        event.remove(Engine, name, hook)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from arena.cli.local import arena_command
 from arena.errors import BrokerError
 from arena.messages import BeatScheduler, make_app, run_beat, wake
 from arena.models import utc_now
-from arena.rounds.advance import everyone
+from arena.rounds.batches import everyone
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate_storage
 from arena.tasks import Tasks, make_worker_app, run_worker

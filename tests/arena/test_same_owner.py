@@ -11,7 +11,7 @@ from arena.bots import versions
 from arena.errors import SpecError
 from arena.matches.referees import nobody_asked
 from arena.models import BotVersion, Entrant, Match, Round, Seat
-from arena.rounds.advance import everyone, pair_batch
+from arena.rounds.batches import everyone, pair_batch
 from arena.storage import Storage
 from arena.tournaments import creation, entry, overview
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again

@@ -13,7 +13,7 @@ from arena.leagues import applying, membership, overview
 from arena.leagues.seasons import advance_leagues, start_season
 from arena.messages import RUN_MATCH
 from arena.models import Season, Tournament, TournamentState
-from arena.rounds.advance import everyone
+from arena.rounds.batches import everyone
 from arena.settings import Settings
 from arena.tasks import Tasks
 from arena.tournaments import creation, lifecycle

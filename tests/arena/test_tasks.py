@@ -10,7 +10,7 @@ from sqlmodel import col, select
 from arena.leagues import applying
 from arena.messages import RUN_MATCH
 from arena.models import League, Tournament, utc_now
-from arena.rounds.advance import everyone
+from arena.rounds.batches import everyone
 from arena.settings import Settings
 from arena.storage import changed
 from arena.strength.kept import are_fitted

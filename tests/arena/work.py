@@ -1,0 +1,45 @@
+"""What a database does, counted: so that costs are compared without taking times."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, event
+
+
+class Work:
+    """What SQLite does for the connections made while this is listening."""
+
+    def __init__(self) -> None:
+        self.instructions = 0
+        """Of SQLite's virtual machine: each row looked at takes some."""
+        self.statements: dict[str, Any] = {}
+        """Every statement that looks for rows, with the parameters of the first time."""
+
+    def connect(self, connection: Any, _record: object) -> None:
+        connection.set_progress_handler(self._count, 1)
+
+    def _count(self) -> int:
+        self.instructions += 1
+        return 0
+
+    def execute(
+        self, _connection: object, _cursor: object, statement: str, parameters: Any, *rest: Any
+    ) -> None:
+        if statement.startswith(("SELECT", "UPDATE", "DELETE")):
+            self.statements.setdefault(statement, parameters[0] if rest[-1] else parameters)
+
+
+@pytest.fixture
+def work() -> Iterator[Work]:
+    """Return the counts for every database of the test."""
+    counted = Work()
+    hooks: dict[str, Callable[..., None]] = {
+        "connect": counted.connect,
+        "before_cursor_execute": counted.execute,
+    }
+    for name, hook in hooks.items():
+        event.listen(Engine, name, hook)
+    yield counted
+    for name, hook in hooks.items():
+        event.remove(Engine, name, hook)
