@@ -5,13 +5,16 @@ and unique constraints, never by what was read before.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Executable, text
+from sqlalchemy import ColumnElement, Executable, case, inspect, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session as Transaction
+from sqlmodel import SQLModel
 
 from arena.database import (
     NEWER,
@@ -26,7 +29,7 @@ from arena.errors import SchemaError, StorageError
 from arena.migrations import HEAD
 from arena.settings import Settings
 
-__all__ = ["Storage", "Transaction", "changed", "migrate", "migrate_storage", "open_storage"]
+__all__ = ["Storage", "Transaction", "add_to_rows", "changed", "migrate", "migrate_storage", "open_storage"]
 
 UPGRADE_LOCK = 8710
 """Number of PostgreSQL's advisory lock under which the schema is changed."""
@@ -55,6 +58,35 @@ class Storage(Database):
 def changed(tx: Transaction, statement: Executable) -> int:
     """Execute an UPDATE or DELETE, and return the number of rows that its conditions let through."""
     return tx.connection().execute(statement).rowcount
+
+
+def add_to_rows(
+    tx: Transaction,
+    table: type[SQLModel],
+    rows: Sequence[Mapping[str, object]],
+    *,
+    greatest: Collection[str] = (),
+) -> None:
+    """Add the values of rows to those that have their keys, or the rows themselves.
+
+    Of the columns in ``greatest`` the greater value stays.
+    """
+    connection = tx.connection()
+    insert = postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+    columns = inspect(table).local_table.columns
+    keys = [column for column in columns if column.primary_key]
+    more = {
+        column.name: _greater(column, insert.excluded[column.name])
+        if column.name in greatest
+        else column + insert.excluded[column.name]
+        for column in columns
+        if not column.primary_key
+    }
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
+
+
+def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+    return case((one > other, one), else_=other)
 
 
 def open_storage(settings: Settings) -> Storage:

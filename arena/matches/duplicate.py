@@ -36,6 +36,8 @@ class PlayedSession(NamedTuple):
     """The seat whose forfeit ended it, in its last deal; None: it was played to its end."""
     forfeited_from: int | None = None
     """Place, from 0, of the first deal without all bots; None: all played all deals."""
+    faults: Sequence[int] = ()
+    """By seat."""
 
 
 def scores(

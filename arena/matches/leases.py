@@ -48,6 +48,7 @@ from arena.models import (
 )
 from arena.ratings.elo import START
 from arena.storage import Storage, Transaction, changed
+from arena.tallies.sessions import Pool, keep, tallies_of
 from referee.deals.shuffle import luck, session_seed
 from referee.matches.match import (
     DealsFinished,
@@ -102,6 +103,7 @@ class Claim:
     """How long the attempt keeps it from each sign of life on."""
     spec: MatchSpec
     """The sessions that are still to be played."""
+    pool: Pool
     before: Mapping[int, Sequence[str]] = field(default_factory=dict)
     """Lean records of the deals that earlier attempts finished, by the session's number."""
     kept: set[int] = field(default_factory=set)
@@ -149,7 +151,8 @@ def claim(storage: Storage, match_id: int, now: datetime, lease: timedelta) -> C
     spec = _resumed(spec, kept)  # after the transaction, for which others wait
     lost = {number: len(deals.records) for number, deals in kept.items() if len(deals.records) < deals.stored}
     before = {number: deals.records for number, deals in kept.items()}
-    claimed = Claim(match_id, owner, route, tournament.sessions, lease, spec, before, set(kept))
+    pool = Pool(tournament.ruleset_id, tournament.table_size)
+    claimed = Claim(match_id, owner, route, tournament.sessions, lease, spec, pool, before, set(kept))
     return claimed if not lost or _drop_lost(storage, claimed, lost, now) else None
 
 
@@ -266,7 +269,10 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
     # Before the transaction, which others wait for.
     records = [*claimed.before.get(result.number, ()), *result.records]
     packed = pack_records(records)
-    row = _session_row(claimed, seating, result, [json.loads(record) for record in records], now)
+    deals = [json.loads(record) for record in records]
+    row = _session_row(claimed, seating, result, deals, now)
+    bots = [claimed.spec.bots[position].version_id for position in seating]
+    found = tallies_of(claimed.pool, claimed.spec.ruleset, deals, bots)
     seats = [
         {"at": position, "more_points": points, "more_faults": faults}
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
@@ -285,6 +291,7 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
             forget_deals(tx, claimed.match_id, result.number)
         session_id = tx.connection().execute(insert(Session).returning(col(Session.id)), row).scalar_one()
         tx.connection().execute(insert(SessionRecords), {"session_id": session_id, "records": packed})
+        keep(tx, session_id, found)
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
         all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
         done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}

@@ -52,6 +52,12 @@ def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datet
             rating.matches += 1
             rating.weight += tournament.match_weight
             rating.deals += table.match.deals_done
+            rating.last_played = latest(rating.last_played, table.match.finished_at)
+
+
+def latest(*times: datetime | None) -> datetime | None:
+    """Return the latest of some times; None where there is none."""
+    return max((time for time in times if time is not None), default=None)
 
 
 def lock_pools(tx: Transaction, ruleset_id: int, *, matches: int) -> None:

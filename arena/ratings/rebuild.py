@@ -15,8 +15,9 @@ from arena.ratings.apply import forfeited_shares, lock_pools, points_of
 from arena.ratings.elo import START, apply_match
 from arena.standings.outcomes import played_in, scores_of
 from arena.storage import Storage, Transaction
-from arena.strength.keeping import add_sums, all_sums, forget_sums, scored_tables
+from arena.strength.keeping import add_sums, add_tallies, all_sums, forget_sums, scored_tables
 from arena.strength.sums import Sums
+from arena.tallies.rounds import Tallies
 
 CLOSE = 1e-6
 """Ratings this near each other are the same: another machine may round its powers otherwise."""
@@ -66,6 +67,8 @@ class _Replay:
     matches: int = 0
     sums: dict[tuple[int, bool], Sums] = field(default_factory=dict)
     """What strengths follow from, by table size, and whether deals were duplicate."""
+    tallies: dict[tuple[int, bool], Tallies] = field(default_factory=dict)
+    """What came of meetings and seats, by the same."""
     last: int = 0
     """The highest id of the rating changes that were replayed: rounds under one ruleset are rated one at a
     time, so whatever is rated later has higher ones."""
@@ -174,6 +177,9 @@ def _replay_round(
     played = played_in(tx, tournament, round)
     for scored in scored_tables(tournament, tables, played):
         sums.add(scored)
+    key = (tournament.table_size, tournament.duplicate)
+    replay.tallies.setdefault(key, Tallies())
+    add_tallies(replay.tallies[key], tables, played)
     raw = _deal_totals(tx, round)
     compared = scores_of(played) if tournament.duplicate else {}
     forfeited = forfeited_shares(tx, tournament, played)
@@ -254,8 +260,8 @@ def _compare_sums(tx: Transaction, replay: _Replay, *, mend: bool) -> int:
         )
     if wrong:
         forget_sums(tx, replay.ruleset_id)
-        for (_, duplicate), sums in built.items():
-            add_sums(tx, replay.ruleset_id, sums, duplicate=duplicate)
+        for key, sums in built.items():
+            add_sums(tx, replay.ruleset_id, sums, replay.tallies[key].met, duplicate=key[1])
     return len(wrong)
 
 

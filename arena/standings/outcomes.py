@@ -87,6 +87,7 @@ def played_deals(
                 col(Session.forfeits),
                 col(Session.forfeit),
                 col(Session.forfeited_from),
+                col(Session.faults),
             )
             .select_from(Match)
             .join(Session, col(Session.match_id) == Match.id)

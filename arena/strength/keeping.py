@@ -1,17 +1,17 @@
 """The sums of a pool's strengths are kept up to date as rounds close."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from sqlalchemy import delete, inspect
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import delete
 from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.tables import Table
-from arena.models import Meeting, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
-from arena.storage import Transaction, changed
+from arena.models import Meeting, SeatTally, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
+from arena.storage import Transaction, add_to_rows, changed
 from arena.strength.sums import Scored, Sums, scored
+from arena.tallies.rounds import Met, Sat, Tallies
 
 Played: TypeAlias = Mapping[int, Sequence[PlayedSession]]
 """The sessions of a round's finished matches, by table."""
@@ -22,8 +22,28 @@ def add_round(tx: Transaction, tournament: Tournament, tables: Sequence[Table], 
     found = Sums(tournament.table_size)
     for match in scored_tables(tournament, tables, played):
         found.add(match)
+    tallies = Tallies()
+    add_tallies(tallies, tables, played)
     if found.matches:
-        add_sums(tx, tournament.ruleset_id, found, duplicate=tournament.duplicate)
+        add_sums(tx, tournament.ruleset_id, found, tallies.met, duplicate=tournament.duplicate)
+    add_seats(tx, tournament, tallies.sat)
+
+
+def add_tallies(tallies: Tallies, tables: Sequence[Table], played: Played) -> None:
+    """Add what the tables of a round come to by pair of bots and by seat."""
+    for table in tables:
+        tallies.add(table.match.id, table.version_ids, played.get(table.match.table_number, ()))
+
+
+def add_seats(tx: Transaction, tournament: Tournament, sat: Mapping[tuple[int, int], Sat]) -> None:
+    """Add what bots made of their seats to what is kept of the pool."""
+    pool = {"ruleset_id": tournament.ruleset_id, "table_size": tournament.table_size}
+    rows = [
+        pool | {"version_id": version_id, "seat": seat} | found.values()
+        for (version_id, seat), found in sat.items()
+    ]
+    if rows:
+        add_to_rows(tx, SeatTally, rows)
 
 
 def scored_tables(tournament: Tournament, tables: Sequence[Table], played: Played) -> Iterator[Scored]:
@@ -58,8 +78,10 @@ def _by_position(
     return deals
 
 
-def add_sums(tx: Transaction, ruleset_id: int, found: Sums, *, duplicate: bool) -> None:
-    """Add sums to those that are kept of a pool."""
+def add_sums(
+    tx: Transaction, ruleset_id: int, found: Sums, met: Mapping[tuple[int, int], Met], *, duplicate: bool
+) -> None:
+    """Add sums, and what came of the meetings in them, to those that are kept of a pool."""
     pool = (
         StrengthSums.ruleset_id == ruleset_id,
         StrengthSums.table_size == found.size,
@@ -79,24 +101,11 @@ def add_sums(tx: Transaction, ruleset_id: int, found: Sums, *, duplicate: bool) 
         for bot, score in found.scores.items()
     ]
     meetings = [
-        {"sums_id": kept.id, "version_id": one, "other_id": other, "deals": deals}
+        {"sums_id": kept.id, "version_id": one, "other_id": other, "deals": deals} | met[one, other].values()
         for (one, other), deals in found.meetings.items()
     ]
-    _add_rows(tx, StrengthScore, scores)
-    _add_rows(tx, Meeting, meetings)
-
-
-def _add_rows(tx: Transaction, table: type[StrengthScore | Meeting], rows: Sequence[dict[str, Any]]) -> None:
-    """Add the values of rows to those that have their keys, or the rows themselves."""
-    connection = tx.connection()
-    dialect = connection.dialect.name
-    insert = postgresql.insert(table) if dialect == "postgresql" else sqlite.insert(table)
-    columns = inspect(table).local_table.columns
-    more = {
-        column.name: column + insert.excluded[column.name] for column in columns if not column.primary_key
-    }
-    keys = [column for column in columns if column.primary_key]
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
+    add_to_rows(tx, StrengthScore, scores)
+    add_to_rows(tx, Meeting, meetings, greatest=("last_match_id",))
 
 
 def sums_of(tx: Transaction, ruleset_id: int, table_size: int) -> list[Sums]:
