@@ -99,7 +99,7 @@ def demo(ctx: typer.Context) -> None:
                 _play(supervisor, settings, storage, spec)
             say("")
             _wait_for_strengths(supervisor, storage)
-            show_leaderboards(leaderboards.leaderboard(storage))
+            show_leaderboards(leaderboards.leaderboard(storage).lines)
             _verify(storage)
             say("stopping everything …")
         _say_what_next(folder)

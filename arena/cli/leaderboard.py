@@ -1,17 +1,21 @@
 """``arena leaderboard``: the best of each pool."""
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from arena.cli.context import database_of, storage_of
-from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
+from arena.cli.output import MOST, AsJson, console, headline, print_json, say
 from arena.queries.presence import is_anybody_rated
+from arena.strength.scale import ENOUGH
 
 if TYPE_CHECKING:
     from arena.queries.leaderboards import LeaderboardLine
+
+Bot = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around it.")]
 
 
 def leaderboard(
@@ -20,29 +24,77 @@ def leaderboard(
         str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
     ] = None,
     size: Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST, help="Show this many places of each pool.")] = 100,
+    league: Annotated[str | None, typer.Option(help="Only bots with a place in this league.")] = None,
+    season: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="In this season of it; by default the latest.")
+    ] = None,
+    division: Annotated[str | None, typer.Option(help="In this division of it.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only bots of this owner.")] = None,
+    language: Annotated[str | None, typer.Option(help="Only bots written in this language.")] = None,
+    active_since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Only bots that have played since then.")
+    ] = None,
+    min_matches: Annotated[
+        int, typer.Option(min=1, max=MOST, help="Only bots with so many rated matches at least.")
+    ] = 1,
+    provisional: Annotated[
+        bool | None,
+        typer.Option(
+            "--provisional/--settled",
+            help=f"Only bots with strengths from fewer than {ENOUGH} deals; or only others.",
+        ),
+    ] = None,
+    around: Bot = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Show how Elo, strength and rank changed since then.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show this many places of each pool.")
+    ] = 100,
+    cursor: Cursor = None,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """Show the ratings: a leaderboard for each ruleset and table size."""
-    lines = [line for line in _find(ctx, ruleset, limit) if size in (None, line.table_size)]
-    if as_json:
-        print_json({"leaderboard": [renamed(line, name="bot") for line in lines]})
-    else:
-        show_leaderboards(lines)
-
-
-def _find(ctx: typer.Context, ruleset: str | None, limit: int) -> "list[LeaderboardLine]":
-    """Return the lines; the models are loaded only where there are any, as they take the longest."""
-    with database_of(ctx) as database:
-        if ruleset is None and not is_anybody_rated(database):
-            return []
-    from arena.queries import leaderboards
+    given: dict[str, Any] = {
+        "ruleset": ruleset,
+        "table_size": size,
+        "league": league,
+        "season": season,
+        "division": division,
+        "owner": owner,
+        "language": language,
+        "active_since": moment_of(active_since, "--active-since") if active_since else None,
+        "matches": min_matches if min_matches > 1 else None,
+        "provisional": provisional,
+        "since": moment_of(since, "--since") if since else None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if not (given or cursor or around or as_csv) and _is_empty(ctx):
+        if as_json:
+            print_json({"leaderboard": [], "next": None})
+        else:
+            show_leaderboards([])
+        return
+    from arena.queries.leaderboards import Asked, LeaderboardLine
+    from arena.queries.leaderboards import leaderboard as find
 
     with storage_of(ctx) as storage:
-        return leaderboards.leaderboard(storage, ruleset, limit)
+        found = find(storage, Asked(**given), limit, cursor, around)
+    names = {"name": "bot", "last_played": "last_played_at"}
+    page: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": found.next}
+    if not print_list("leaderboard", LeaderboardLine, found.lines, names=names, **page):
+        show_leaderboards(found.lines, changes=since is not None)
+        say_next(found.next)
 
 
-def show_leaderboards(lines: "list[LeaderboardLine]") -> None:
+def _is_empty(ctx: typer.Context) -> bool:
+    """Return whether nobody is rated; the models are loaded only otherwise, as they take the longest."""
+    with database_of(ctx) as database:
+        return not is_anybody_rated(database)
+
+
+def show_leaderboards(lines: "Sequence[LeaderboardLine]", *, changes: bool = False) -> None:
     """Print one table for each pool."""
     if not lines:
         say("no ratings yet: they come when the first round of a tournament closes")
@@ -51,8 +103,9 @@ def show_leaderboards(lines: "list[LeaderboardLine]") -> None:
 
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Leaderboard: {ruleset}, tables of {size}")
-        rows = list(map(_leaderboard_row, pool))
+        rows = [(*_leaderboard_row(line), *(_changes(line) if changes else ())) for line in pool]
         columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
+        columns += [">strength since", ">rank since", ">Elo since"] if changes else []
         console().print(table(columns, rows), "")
     anchors = {line.strength.anchor for line in lines if line.strength is not None}
     if anchors:
@@ -85,3 +138,19 @@ def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
         f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
         *counts,
     )
+
+
+def _changes(line: "LeaderboardLine") -> tuple[str, str, str]:
+    """Return by how much strength, rank and Elo have changed; ``new`` where there was none."""
+    before, strength = line.before, line.strength
+    if before is None:
+        return "", "", ""
+    return (
+        "" if strength is None else _change(strength.figure, before.figure),
+        "" if strength is None else _change(before.rank, strength.rank),
+        _change(line.rating, before.rating),
+    )
+
+
+def _change(now: float | None, before: float | None) -> str:
+    return "new" if now is None or before is None else f"{now - before:+.0f}"

@@ -1,19 +1,33 @@
-"""Leaderboards: the best of a pool."""
+"""Leaderboards: the best of a pool, and those around a bot."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal
 
-from sqlalchemy import and_
-from sqlmodel import col, select
+from sqlmodel import col
 
-from arena.errors import UnknownError
-from arena.models import BotVersion, Rating, StoredRuleset, Strength
+from arena.errors import SpecError, UnknownError
+from arena.models import Bot, Rating, Strength
+from arena.queries.cursors import make_cursor, read_cursor
+from arena.queries.earlier import Before, earlier
+from arena.queries.names import find_owner, placed_in, versions_called
+from arena.queries.places import (
+    LANGUAGE,
+    Key,
+    Placed,
+    Wanted,
+    find_line,
+    lines_after,
+    lines_before,
+    offsets,
+)
+from arena.queries.pools import NamedPool, choose_pools, latest_fit
+from arena.queries.provisional import is_provisional
 from arena.ratings.elo import TWO_SIDED
 from arena.storage import Storage, Transaction
-from arena.strength.kept import Pool, latest_fits
+from arena.strength.kept import Pool
 from arena.strength.scale import figure
-from referee.validation import suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,75 +67,160 @@ class LeaderboardLine:
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     place: int
-    """From 1; by strength where it is known, then by rating."""
+    """In the whole pool, from 1; by strength where it is known, then by rating."""
     name: str
     """``owner/bot@version``."""
+    owner: str
+    language: str | None
+    """What it is written in; None: not told."""
     strength: StrengthLine | None
     """None before the first fit, and without deals that were played out."""
+    provisional: bool
+    """Whether it has no strength yet, or one from few deals (``arena.queries.provisional``)."""
     rating: float
     matches: int
     deals: int
+    last_played: datetime | None
+    """When its last rated match finished; None: not known."""
+    before: Before | None
+    """How it stood at the time asked for; None: none was."""
 
 
-def leaderboard(storage: Storage, pool: str | None = None, limit: int = 100) -> list[LeaderboardLine]:
-    """Return the best of a pool; ``pool`` is a ruleset's name, ``name@version`` or the beginning of its hash.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which bots of which pools, and since when changes are told; None: all."""
 
-    Without ``pool``, or where several have that name, one pool after another. Raise UnknownError if there is
-    none.
+    ruleset: str | None = None
+    """Name, ``name@version``, or the beginning of its hash."""
+    table_size: int | None = None
+    league: str | None = None
+    """Only bots with a place in a season of this league, in the pools of that season."""
+    season: int | None = None
+    """Which; None: the latest."""
+    division: str | None = None
+    """Only those in this division."""
+    owner: str | None = None
+    language: str | None = None
+    active_since: datetime | None = None
+    """Only those whose last rated match finished then, or later."""
+    matches: int = 1
+    """Only with so many rated matches at least."""
+    provisional: bool | None = None
+    """Only bots that are, or are not, provisional."""
+    since: datetime | None = None
+    """Of when ``Before`` tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """A page of a leaderboard, or the beginnings of several."""
+
+    lines: tuple[LeaderboardLine, ...]
+    next: str | None
+    """Cursor of the next page; None: there is none, or there are several pools."""
+
+
+def leaderboard(
+    storage: Storage,
+    asked: Asked = Asked(),
+    limit: int = 100,
+    cursor: str | None = None,
+    around: str | None = None,
+) -> Leaderboard:
+    """Return the best of each pool that is asked for, the pools one after another.
+
+    With ``cursor``, what follows in a pool. With ``around``, ``owner/bot`` or a version of it, the lines
+    above and below it in each pool in which it is rated. Raise UnknownError, and SpecError for a cursor of
+    another list.
     """
     with storage.read() as tx:
-        chosen = [one for one in _pools(tx) if pool is None or _is_called(one[0], pool)]
-        if pool is not None and not chosen:
-            raise UnknownError(
-                f"no ratings under {pool!r}{suggestion(pool, [one.name for one, _ in _pools(tx)])}"
-            )
-        return [line for ruleset, size in chosen for line in _lines(tx, ruleset, size, limit)]
+        among, conditions = _wanted(tx, asked)
+        pools = choose_pools(tx, asked.ruleset, asked.table_size, among)
+        wanted = Wanted(conditions, asked.provisional)
+        if around is not None:
+            return _around(tx, asked, pools, wanted, limit, around)
+        key = None
+        if cursor is not None:
+            key, pools = _place_of(asked, cursor, pools)
+        pages = [(pool, lines_after(tx, pool.pool, wanted, key, limit + 1)) for pool in pools]
+        lines = [line for pool, placed in pages for line in shown(tx, pool, placed[:limit], asked.since)]
+        return Leaderboard(tuple(lines), _next(asked, pages, limit))
 
 
-def _is_called(ruleset: StoredRuleset, name: str) -> bool:
-    return name in (ruleset.label, ruleset.name) or (len(name) > 3 and ruleset.hash.startswith(name))
+def _place_of(asked: Asked, cursor: str, pools: Sequence[NamedPool]) -> tuple[Key, list[NamedPool]]:
+    """Return where a cursor goes on, and the pool in which it does, if that is among these."""
+    ruleset_id, size, *key = read_cursor(asked, cursor, int, int, int, float, int)
+    return Key._make(key), [one for one in pools if one.pool == (ruleset_id, size)]
 
 
-def _pools(tx: Transaction) -> list[tuple[StoredRuleset, int]]:
-    """Return the rulesets and table sizes under which there are ratings."""
-    rated = select(Rating.ruleset_id, Rating.table_size).where(Rating.matches > 0).distinct()
-    found = [(tx.get_one(StoredRuleset, ruleset_id), size) for ruleset_id, size in tx.exec(rated).all()]
-    return sorted(found, key=lambda one: (one[0].label, one[1], one[0].id))
+def _next(asked: Asked, pages: Sequence[tuple[NamedPool, Sequence[Placed]]], limit: int) -> str | None:
+    if len(pages) != 1 or len(pages[0][1]) <= limit:
+        return None
+    pool, placed = pages[0]
+    return make_cursor(asked, (*pool.pool, *placed[limit - 1].key))
 
 
-def _lines(tx: Transaction, ruleset: StoredRuleset, size: int, limit: int) -> Iterator[LeaderboardLine]:
-    fitted = latest_fits(tx).get(Pool(ruleset.id, size))
-    deviation = 0.0 if fitted is None else fitted.deviation
-    same = (
-        col(Strength.version_id) == Rating.version_id,
-        col(Strength.ruleset_id) == Rating.ruleset_id,
-        col(Strength.table_size) == Rating.table_size,
-    )
-    best = (
-        select(Rating, BotVersion.name, Strength)
-        .join(BotVersion, col(BotVersion.id) == Rating.version_id)
-        .outerjoin(Strength, and_(*same))
-        .where(Rating.ruleset_id == ruleset.id, Rating.table_size == size, Rating.matches > 0)
-        .order_by(
-            col(Strength.id).is_(None),
-            col(Strength.group_number),
-            col(Strength.value).desc(),
-            col(Rating.value).desc(),
-            col(Rating.version_id),
-        )
-        .limit(limit)
-    )
-    for place, (rating, name, joined) in enumerate(tx.exec(best), start=1):
-        strength: Strength | None = joined
+def _around(
+    tx: Transaction, asked: Asked, pools: Sequence[NamedPool], wanted: Wanted, limit: int, bot: str
+) -> Leaderboard:
+    """Return the lines around a bot: half of them above it, as far as there are so many."""
+    version_ids = [version.id for version in versions_called(tx, bot)][::-1]
+    lines: list[LeaderboardLine] = []
+    for pool in pools:
+        own = next(filter(None, (find_line(tx, pool.pool, one) for one in version_ids)), None)
+        if own is None:
+            continue
+        above = lines_before(tx, pool.pool, wanted, own.key, limit // 2)
+        below = lines_after(tx, pool.pool, wanted, own.key, limit - 1 - len(above))
+        lines += shown(tx, pool, [*above, own, *below], asked.since)
+    if not lines:
+        raise UnknownError(f"{bot} is not rated in {'any' if len(pools) != 1 else 'this'} pool")
+    return Leaderboard(tuple(lines), None)
+
+
+def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, list[Any]]:
+    """Return the pools that bots are wanted from, None for all, and the conditions on them."""
+    conditions: list[Any] = []
+    among = None
+    if asked.league is not None:
+        among, versions = placed_in(tx, asked.league, asked.season, asked.division)
+        conditions.append(col(Rating.version_id).in_(versions))
+    elif asked.season is not None or asked.division is not None:
+        raise SpecError("league", "a season or a division is one of a league: say which")
+    if asked.owner is not None:
+        conditions.append(col(Bot.owner_id) == find_owner(tx, asked.owner))
+    if asked.language is not None:
+        conditions.append(asked.language == LANGUAGE)
+    if asked.active_since is not None:
+        conditions.append(col(Rating.last_played) >= asked.active_since)
+    if asked.matches > 1:
+        conditions.append(col(Rating.matches) >= asked.matches)
+    return among, conditions
+
+
+def shown(
+    tx: Transaction, pool: NamedPool, placed: Sequence[Placed], since: datetime | None = None
+) -> Iterator[LeaderboardLine]:
+    """Yield the lines of these bots of a pool."""
+    fitted = latest_fit(tx, pool.pool)
+    deviation = 0.0 if fitted is None else fitted[0]
+    before = {} if since is None else earlier(tx, pool.pool, [one.rating for one in placed], since)
+    counted = offsets(tx, pool.pool)
+    for one in placed:
         yield LeaderboardLine(
-            ruleset=ruleset.label,
-            table_size=size,
-            place=place,
-            name=name,
-            strength=None if strength is None else _strength(strength, deviation),
-            rating=rating.value,
-            matches=rating.matches,
-            deals=rating.deals,
+            ruleset=pool.ruleset,
+            table_size=pool.table_size,
+            place=counted.place(one),
+            name=one.version,
+            owner=one.owner,
+            language=one.language,
+            strength=None if one.strength is None else _strength(one.strength, deviation),
+            provisional=is_provisional(one.strength),
+            rating=one.rating.value,
+            matches=one.rating.matches,
+            deals=one.rating.deals,
+            last_played=one.rating.last_played,
+            before=before.get(one.rating.version_id),
         )
 
 

@@ -6,6 +6,8 @@ CENTRE = 1500.0
 """The figure of the anchor."""
 LENGTH = 40
 """Deals of the match that the scale speaks of."""
+ENOUGH = 10 * LENGTH
+"""Deals from which a strength is no longer provisional."""
 FARTHEST = 8.0
 """Deviations beyond which a probability is no number any more."""
 

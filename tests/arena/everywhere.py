@@ -50,7 +50,7 @@ CALLS = {
     "config": "",
     "doctor": "",
     "export": "cup",
-    "leaderboard": "",
+    "leaderboard": "--since 2100-01-01",
     "league apply": "FOLDER/winter.toml",
     "league history": "winter",
     "league join": "winter owner-0/bot-0",

@@ -80,10 +80,10 @@ def test_ratings_when_a_round_is_open_then_they_wait_until_it_is_closed(world: W
     first, second = world.messages
     world.play(second)
     world.advance(cup.id)
-    assert leaderboard(world.storage) == []
+    assert leaderboard(world.storage).lines == ()
     world.play(first)
     world.advance(cup.id)
-    lines = leaderboard(world.storage)
+    lines = leaderboard(world.storage).lines
     assert len(lines) == 8
     assert sum(line.rating for line in lines) == 8 * 1500
     assert {(line.matches, line.deals) for line in lines} == {(1, 6)}
@@ -283,7 +283,7 @@ def test_continuous_when_bots_get_free_then_new_tables_open_until_it_is_stopped(
     world.finish(cup.id)
     done = world.status()
     assert (done.state, done.round) == ("finished", done.rounds)
-    assert sum(line.matches for line in leaderboard(world.storage)) == 4 * done.matches_done
+    assert sum(line.matches for line in leaderboard(world.storage).lines) == 4 * done.matches_done
 
 
 def test_continuous_when_rounds_are_given_then_it_ends_after_them(world: World) -> None:

@@ -80,7 +80,9 @@ def test_claim_when_the_tournament_is_rated_then_the_referee_is_told_the_ratings
     world.finish(world.tournament_of(names, name="first").id)
     world.advance(world.tournament_of([*names[:3], *world.register(1)]).id)
     spec = claim(world, world.messages[0]).spec
-    in_pool = {line.name: Rated(round(line.rating), line.matches) for line in leaderboard(world.storage)}
+    in_pool = {
+        line.name: Rated(round(line.rating), line.matches) for line in leaderboard(world.storage).lines
+    }
     newcomer = {name: Rated(1500, 0) for name in ("owner-0/bot-0@2",)}
     assert {bot.name: bot.rated for bot in spec.bots} == {
         name: in_pool[name] for name in names[:3]

@@ -141,7 +141,7 @@ def play(folder: Path, *, stop_one: bool) -> object:
             told = read_log(arena.storage, {1: "ann/greedy@1"}, LogQuery("", kinds_of("connection")))
             assert {one.referee for one in told if one.kind == "connected"} == {"r1", "r2"}
             assert {one.referee for one in told if one.kind == "lost"} == {"r1"}
-        ratings = [(line.name, line.rating) for line in leaderboard(arena.storage)]
+        ratings = [(line.name, line.rating) for line in leaderboard(arena.storage).lines]
         records = [timeless(json.loads(line)) for line in export_records(arena.storage, "cup")]
         return standings(arena.storage, "cup"), records, ratings
 

@@ -1,0 +1,41 @@
+"""Cursors: where a page ends, as a text that only the same question takes back."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from typing import TypeAlias
+
+from arena.errors import SpecError
+
+Key: TypeAlias = tuple[str | int | float, ...]
+"""What a list is ordered by, the last of it unique: of the last line of a page."""
+
+LONGEST = 400
+"""Most characters in a cursor."""
+
+
+def make_cursor(question: object, key: Key) -> str:
+    """Return the cursor after ``key``; ``question`` is the frozen value that the page answers."""
+    text = json.dumps([_mark(question), *key], separators=(",", ":"))
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
+    """Return the key that a cursor was made of, whose parts are of these kinds.
+
+    Raise SpecError if it was not made by ``make_cursor``, or for another question.
+    """
+    try:
+        padded = cursor[:LONGEST] + "=" * (-len(cursor) % 4)
+        mark, *key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+    except (ValueError, TypeError, RecursionError):
+        raise SpecError("cursor", "it is none; take one as a page before this one had it") from None
+    if [type(part) for part in key] != [*kinds]:
+        raise SpecError("cursor", "it is of another list")
+    if mark != _mark(question):
+        raise SpecError("cursor", "it is of a list with other options; they have to stay the same")
+    return tuple(key)
+
+
+def _mark(question: object) -> str:
+    return sha256(repr(question).encode()).hexdigest()[:8]

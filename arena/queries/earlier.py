@@ -1,0 +1,85 @@
+"""How bots stood at an earlier time."""
+
+import json
+import zlib
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import col, select
+
+from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
+from arena.storage import Transaction
+from arena.strength.kept import Pool
+from arena.strength.scale import figure
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How a bot version stood in its pool at an earlier time."""
+
+    rating: float | None
+    """Elo; None: it was not rated yet."""
+    figure: float | None
+    """Its strength on a scale like that of Elo; None: it had none yet."""
+    rank: int | None
+    """Its rank in the whole fit of that time; None: it was in none yet."""
+
+
+def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datetime) -> dict[int, Before]:
+    """Return by bot version how those with these ratings in a pool stood at a time."""
+    elo = _elo(tx, ratings, since)
+    figures = _figures(tx, pool, ratings, since)
+    ranks = _ranks(tx, pool, since)
+    return {
+        one.version_id: Before(elo.get(one.id), figures.get(one.version_id), ranks.get(one.version_id))
+        for one in ratings
+    }
+
+
+def _elo(tx: Transaction, ratings: Sequence[Rating], since: datetime) -> dict[int, float]:
+    """Return by rating what its last change until then gave."""
+    last = (
+        select(RatingChange.id)
+        .where(col(RatingChange.rating_id) == Rating.id, col(RatingChange.created_at) <= since)
+        .order_by(col(RatingChange.id).desc())
+        .limit(1)
+        .correlate(Rating)
+        .scalar_subquery()
+    )
+    changes = select(RatingChange.rating_id, RatingChange.after).join(Rating, col(RatingChange.id) == last)
+    return dict(tx.exec(changes.where(col(Rating.id).in_([one.id for one in ratings]))).all())
+
+
+def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datetime) -> dict[int, float]:
+    """Return by bot version the figure that its history had last until then."""
+    last = (
+        select(StrengthPoint.id)
+        .where(
+            col(StrengthPoint.version_id) == Rating.version_id,
+            col(StrengthPoint.ruleset_id) == pool.ruleset_id,
+            col(StrengthPoint.table_size) == pool.table_size,
+            col(StrengthPoint.fitted_at) <= since,
+        )
+        .order_by(col(StrengthPoint.id).desc())
+        .limit(1)
+        .correlate(Rating)
+        .scalar_subquery()
+    )
+    points = select(StrengthPoint).join(Rating, col(StrengthPoint.id) == last)
+    found = tx.exec(points.where(col(Rating.id).in_([one.id for one in ratings])))
+    return {point.version_id: figure(point.value, point.deviation) for point in found}
+
+
+def _ranks(tx: Transaction, pool: Pool, since: datetime) -> dict[int, int]:
+    """Return by bot version its rank in the last fit until then that was kept."""
+    fits = select(StrengthFit.lines).where(
+        StrengthFit.ruleset_id == pool.ruleset_id,
+        StrengthFit.table_size == pool.table_size,
+        StrengthFit.fitted_at <= since,
+    )
+    lines = tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()
+    strengths = [] if lines is None else json.loads(zlib.decompress(lines))
+    falling = sorted(-strength for _, strength, *_ in strengths)
+    return {version_id: 1 + bisect_left(falling, -strength) for version_id, strength, *_ in strengths}

@@ -1,0 +1,67 @@
+"""Names that questions are asked with, looked up."""
+
+from sqlmodel import col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from arena.bots.versions import check_bot, find_all_versions, find_versions
+from arena.errors import UnknownError
+from arena.models import BotVersion, League, Owner, Season, SeasonDivision, SeasonPlace, Tournament
+from arena.storage import Transaction
+from arena.strength.kept import Pool
+from arena.unknown import unknown
+from referee.validation import suggestion
+
+
+def versions_called(tx: Transaction, name: str) -> list[BotVersion]:
+    """Return all versions of ``owner/bot``, oldest first, or the one that ``owner/bot@number`` is.
+
+    Raise SpecError for no such name, UnknownError.
+    """
+    check_bot(name)
+    return find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
+
+
+def version_called(tx: Transaction, name: str) -> BotVersion:
+    """Return the latest version of ``owner/bot``, or the one that is named; the same errors."""
+    return versions_called(tx, name)[-1]
+
+
+def find_owner(tx: Transaction, name: str) -> int:
+    """Return the id of an owner. Raise UnknownError."""
+    found = tx.exec(select(Owner.id).where(Owner.name == name)).first()
+    if found is None:
+        raise unknown(tx, "owner", name, col(Owner.name))
+    return found
+
+
+def placed_in(
+    tx: Transaction, league: str, number: int | None, division: str | None
+) -> tuple[list[Pool], SelectOfScalar[int]]:
+    """Return the pools of a season, and a selection of the ids of the versions that have a place in it.
+
+    ``number`` None is the latest season; ``division`` None all of them. Raise UnknownError.
+    """
+    found = tx.exec(select(League).where(League.name == league)).first()
+    if found is None:
+        raise unknown(tx, "league", league, col(League.name))
+    season = _season(tx, found, number)
+    divisions = tx.exec(select(SeasonDivision).where(SeasonDivision.season_id == season.id)).all()
+    chosen = [one for one in divisions if division in (None, one.name)]
+    if not chosen:
+        names = [one.name for one in divisions]
+        raise UnknownError(f"no division {division!r} in {league}{suggestion(division or '', names)}")
+    played = select(Tournament.ruleset_id, Tournament.table_size).where(
+        col(Tournament.id).in_([one.tournament_id for one in chosen if one.tournament_id is not None])
+    )
+    pools = [Pool(*row) for row in tx.exec(played)]
+    places = col(SeasonPlace.division_id).in_([one.id for one in chosen])
+    return pools, select(SeasonPlace.version_id).where(places)
+
+
+def _season(tx: Transaction, league: League, number: int | None) -> Season:
+    numbered = (Season.league_id == league.id, Season.number == (number or league.seasons))
+    season = tx.exec(select(Season).where(*numbered)).first()
+    if season is None:
+        what = f" {number}" if number is not None else ""
+        raise UnknownError(f"no season{what} in {league.name}: {league.seasons} have started")
+    return season

@@ -1,0 +1,99 @@
+"""Pools by the names of their rulesets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, exists, literal, true, union_all
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.errors import UnknownError
+from arena.models import Rating, StoredRuleset, StrengthFit
+from arena.storage import Transaction
+from arena.strength.kept import Pool
+from referee.validation import suggestion
+
+SIZES = range(2, 9)
+"""Sizes that tables have."""
+
+SHORTEST_HASH = 4
+"""Fewest digits of a hash that stand for a ruleset."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPool:
+    """A pool with the name of its ruleset."""
+
+    ruleset_id: int
+    table_size: int
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    name: str
+    """The ruleset's own name."""
+    hash: str
+    """Of the ruleset's content."""
+
+    @property
+    def pool(self) -> Pool:
+        return Pool(self.ruleset_id, self.table_size)
+
+    def is_called(self, name: str) -> bool:
+        """Return whether a text names the ruleset: its name, ``name@version``, or the start of its hash."""
+        return name in (self.ruleset, self.name) or (
+            len(name) >= SHORTEST_HASH and self.hash.startswith(name)
+        )
+
+
+def rated_pools(tx: Transaction) -> list[NamedPool]:
+    """Return the pools in which there are ratings, by name."""
+    sizes = union_all(*(select_columns(literal(size).label("size")) for size in SIZES)).subquery()
+    rated = exists(col(Rating.id)).where(
+        col(Rating.ruleset_id) == StoredRuleset.id,
+        col(Rating.table_size) == sizes.c.size,
+        col(Rating.matches) > 0,
+    )
+    columns = (StoredRuleset.id, sizes.c.size, StoredRuleset.name, StoredRuleset.version, StoredRuleset.hash)
+    rows = select_columns(*columns).select_from(StoredRuleset).join(sizes, true())  # type: ignore[call-overload]
+    played = rows.where(col(StoredRuleset.rated_matches) > 0, rated)
+    found = [_named(row) for row in tx.connection().execute(played)]
+    return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
+
+
+def _named(row: Row[Any]) -> NamedPool:
+    ruleset_id, size, name, version, hash = tuple(row)
+    return NamedPool(ruleset_id, size, f"{name}@{version}", name, hash)
+
+
+def choose_pools(
+    tx: Transaction, ruleset: str | None, table_size: int | None, among: Sequence[Pool] | None = None
+) -> list[NamedPool]:
+    """Return the pools of a ruleset and a table size, by name; of all where None, or ``among`` some.
+
+    Raise UnknownError if there are ratings, or a ruleset is named, but not in such a pool.
+    """
+    pools = rated_pools(tx)
+    chosen = [
+        one
+        for one in pools
+        if (ruleset is None or one.is_called(ruleset))
+        and table_size in (None, one.table_size)
+        and (among is None or one.pool in among)
+    ]
+    if chosen or (ruleset is None and not pools):
+        return chosen
+    named = [one for one in pools if ruleset is None or one.is_called(ruleset)]
+    if ruleset is not None and not named:
+        raise UnknownError(f"no ratings under {ruleset!r}{suggestion(ruleset, [one.name for one in pools])}")
+    if among is None:
+        sizes = ", ".join(str(size) for size in sorted({one.table_size for one in named}))
+        raise UnknownError(f"no ratings at tables of {table_size}; there are some at tables of {sizes}")
+    return []
+
+
+def latest_fit(tx: Transaction, pool: Pool) -> tuple[float, int] | None:
+    """Return the deviation of the latest fit of a pool, and its id; None if there is none."""
+    fits = select(StrengthFit.deviation, StrengthFit.id).where(
+        StrengthFit.ruleset_id == pool.ruleset_id, StrengthFit.table_size == pool.table_size
+    )
+    return tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()

@@ -1,0 +1,17 @@
+"""What a bot needs so that its strength is more than provisional."""
+
+from sqlalchemy import ColumnElement, and_
+from sqlmodel import col
+
+from arena.models import Strength
+from arena.strength.scale import ENOUGH
+
+
+def is_provisional(strength: Strength | None) -> bool:
+    """Return whether a bot has no strength yet, or one from fewer than ``ENOUGH`` deals."""
+    return strength is None or strength.deals < ENOUGH
+
+
+def settled() -> ColumnElement[bool]:
+    """Return the condition on Strength, which may be joined from outside, that it is not provisional."""
+    return and_(col(Strength.id).is_not(None), col(Strength.deals) >= ENOUGH)

@@ -1,0 +1,238 @@
+"""Leaderboards: who is on them, in which order, in pages, around a bot; for people and for scripts."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from sqlmodel import col, select
+
+from arena.bots.describing import describe
+from arena.cli.lists import print_csv
+from arena.errors import SpecError, UnknownError
+from arena.models import Rating
+from arena.queries.leaderboards import Asked, Leaderboard, LeaderboardLine, leaderboard
+from arena.settings import Settings
+from arena.storage import Storage, open_storage
+from arena.strength.fitting import fit_due
+from arena.strength.scale import ENOUGH
+from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.leagues import LeagueWorld, winter
+from tests.arena.random_play import play_randomly
+from tests.arena.world import World
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
+    return make_arena(migrated.data, capsys)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> bytes:
+    """Play a pool of eight bots with strengths, and a ninth that came after the fit."""
+    file = tmp_path_factory.mktemp("played") / "arena.db"
+    file.write_bytes(empty_database)
+    with Storage(f"sqlite:///{file}") as storage:
+        world = World(storage, Clock())
+        world.finish(world.tournament(8).id, play_randomly)
+        fit_due(storage, world.clock())
+        world.clock.move(DAY)
+        names = [*(f"owner-{number % 4}/bot-{number}@1" for number in range(5)), *world.register(1)]
+        world.finish(world.tournament_of(names, name="later").id, play_randomly)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def pool(migrated: Settings, played: bytes) -> Iterator[World]:
+    (migrated.data / "arena.db").write_bytes(played)
+    with open_storage(migrated) as storage:
+        world = World(storage, Clock())
+        world.clock.move(DAY)
+        yield world
+
+
+def names(found: Leaderboard) -> list[str]:
+    return [line.name for line in found.lines]
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 20])
+def test_leaderboard_when_it_is_read_in_pages_then_they_are_the_whole(pool: World, size: int) -> None:
+    whole = leaderboard(pool.storage)
+    assert whole.next is None
+    pages, cursor = list[LeaderboardLine](), None
+    while True:
+        page = leaderboard(pool.storage, limit=size, cursor=cursor)
+        pages += page.lines
+        cursor = page.next
+        if cursor is None:
+            break
+        assert len(page.lines) == size
+    assert pages == [*whole.lines]
+    assert [line.place for line in pages] == list(range(1, len(pages) + 1))
+    assert any(line.strength is None for line in pages)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 40])
+def test_leaderboard_when_it_is_around_a_bot_then_it_is_that_part_of_the_whole(
+    pool: World, limit: int
+) -> None:
+    whole = names(leaderboard(pool.storage))
+    for at, name in enumerate(whole):
+        first = max(0, at - limit // 2)
+        assert names(leaderboard(pool.storage, limit=limit, around=name)) == whole[first : first + limit]
+
+
+def test_leaderboard_when_bots_are_filtered_then_their_places_stay(pool: World) -> None:
+    describe(pool.storage, ROOT, "owner-1/bot-1", pool.clock(), language="go")
+    whole = {line.name: line for line in leaderboard(pool.storage).lines}
+
+    def only(**asked: object) -> set[str]:
+        found = leaderboard(pool.storage, Asked(**asked)).lines  # type: ignore[arg-type]
+        assert [line.place for line in found] == sorted(whole[line.name].place for line in found)
+        assert all(line.place == whole[line.name].place for line in found)
+        return {line.name for line in found}
+
+    assert only(owner="owner-1") == {"owner-1/bot-1@1", "owner-1/bot-5@1"}
+    assert only(language="go") == {"owner-1/bot-1@1"}
+    assert only(language="rust") == set()
+    assert only(matches=8) == {name for name, line in whole.items() if line.matches >= 8} != {*whole}
+    assert only(provisional=True) == {*whole}
+    assert only(provisional=False) == set()
+
+
+def test_leaderboard_when_bots_have_not_played_since_then_they_are_left_out(pool: World) -> None:
+    now = pool.clock()
+    with pool.storage.write() as tx:
+        for number, rating in enumerate(tx.exec(select(Rating).order_by(col(Rating.id)))):
+            rating.last_played = now - timedelta(days=number)
+    found = leaderboard(pool.storage, Asked(active_since=now - timedelta(days=3))).lines
+    assert sorted(line.last_played for line in found if line.last_played) == (
+        [now - timedelta(days=number) for number in (3, 2, 1, 0)]
+    )
+
+
+def test_bots_when_they_have_enough_deals_then_they_are_no_longer_provisional(world: World) -> None:
+    world.finish(world.tournament(4, sessions=1, deals=ENOUGH, ruleset="chinese").id)
+    assert {line.provisional for line in leaderboard(world.storage).lines} == {True}
+    fit_due(world.storage, world.clock())
+    found = leaderboard(world.storage, Asked(provisional=False)).lines
+    assert [line.provisional for line in found] == [False] * 4
+
+
+def test_leaderboard_of_a_league_has_the_bots_and_the_pool_of_its_season(world: World) -> None:
+    world.finish(world.tournament_of(world.register(4), ruleset="hong-kong").id)
+    league = LeagueWorld(world, winter())
+    league.join(*(f"member-{number}/bot" for number in range(9)))
+    league.week(1)
+    found = leaderboard(world.storage, Asked(league="winter"))
+    assert {line.ruleset for line in found.lines} == {"chinese@1"}
+    assert all(name.startswith("member-") for name in names(found))
+    assert leaderboard(world.storage, Asked(league="winter", season=1)).lines == found.lines
+    assert leaderboard(world.storage, Asked("hong-kong", league="winter")).lines == ()
+    for asked, problem in (
+        (Asked(league="wintr"), "did you mean 'winter'"),
+        (Asked(league="winter", season=7), "no season 7 in winter: "),
+        (Asked(league="winter", division="frist"), "no division 'frist' in winter"),
+    ):
+        with pytest.raises(UnknownError, match=problem):
+            leaderboard(world.storage, asked)
+    with pytest.raises(SpecError, match="league: "):
+        leaderboard(world.storage, Asked(division="first"))
+
+
+def test_leaderboard_when_asked_since_then_it_tells_how_bots_stood_at_that_time(pool: World) -> None:
+    then = pool.clock() - timedelta(hours=12)
+    old = {line.name: line for line in leaderboard(pool.storage).lines}
+    fit_due(pool.storage, pool.clock())
+    for line in leaderboard(pool.storage, Asked(since=then)).lines:
+        assert line.before is not None
+        if line.name not in old or old[line.name].strength is None:
+            assert (line.before.rating, line.before.figure, line.before.rank) == (None, None, None)
+            continue
+        strength = old[line.name].strength
+        assert strength is not None
+        assert line.before.figure == pytest.approx(strength.figure, abs=0.1)
+        assert line.before.rank == strength.rank
+        assert (line.before.rating == line.rating) == (line.matches == 7)
+    long_ago = leaderboard(pool.storage, Asked(since=then - timedelta(days=9))).lines
+    assert {line.before.rating for line in long_ago if line.before} == {None}
+    assert {line.before for line in leaderboard(pool.storage).lines} == {None}
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "é", "x" * 9999, "W10", "bnVsbA", "WyJhIiwxXQ"])
+def test_cursor_when_it_is_none_then_one_line_says_so(arena: Arena, pool: World, cursor: str) -> None:
+    assert_one_line(arena("leaderboard", "--cursor", cursor), 1, "cursor: ")
+
+
+def test_cursor_when_other_options_changed_then_one_line_says_so(arena: Arena, pool: World) -> None:
+    cursor = arena("leaderboard", "--limit", 3, "--json").json["next"]
+    assert arena("leaderboard", "--limit", 4, "--cursor", cursor).status == 0
+    changed = arena("leaderboard", "--cursor", cursor, "--owner", "owner-1")
+    assert_one_line(changed, 1, "cursor: it is of a list with other options")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "part"),
+    [
+        (["--owner", "ownr-1"], 1, "did you mean 'owner-1'?"),
+        (["--around", "owner-1/bot-2"], 1, "did you mean 'owner-2/bot-2'?"),
+        (["--around", "owner"], 1, "neither owner/bot"),
+        (["--around", "zoe/none"], 1, "not rated"),
+        (["--size", 5], 1, "no ratings at tables of 5; there are some at tables of 4"),
+        (["--since", "yesterday"], 2, "'yesterday' is no date"),
+        (["--active-since", "2026-13-01"], 2, "'2026-13-01' is no date"),
+        (["--json", "--csv"], 2, "not both"),
+        (["--season", 1], 1, "league: "),
+    ],
+)
+def test_leaderboard_when_an_option_is_wrong_then_one_line_says_so(
+    arena: Arena, pool: World, arguments: list[object], status: int, part: str
+) -> None:
+    if "zoe/none" in arguments:
+        arena("bot", "register", "zoe/none")
+    assert_one_line(arena("leaderboard", *arguments), status, part)
+
+
+def test_leaderboard_on_a_terminal_tells_changes_and_where_the_next_page_begins(
+    arena: Arena, pool: World
+) -> None:
+    shown = arena("leaderboard", "--limit", 2, "--since", "2020-01-01").out
+    assert "rank since" in shown
+    cursor = shown.splitlines()[-1].removeprefix("more: --cursor ")
+    follows = arena("leaderboard", "--limit", 2, "--since", "2020-01-01", "--cursor", cursor).out
+    assert follows.splitlines()[3].split()[0] == "3"
+
+
+def test_csv_has_the_keys_of_json_as_columns(arena: Arena, pool: World) -> None:
+    found = arena("leaderboard", "--csv", "--limit", 5)
+    assert found.out.count("\r\n") == found.out.count("\n") == 6
+    assert found.err.startswith("more: --cursor ")
+    rows = list(csv.DictReader(io.StringIO(found.out)))
+    lines = arena("leaderboard", "--json", "--limit", 5).json["leaderboard"]
+    for row, line in zip(rows, lines, strict=True):
+        assert row["bot"] == line["bot"]
+        assert float(row["rating"]) == line["rating"]
+        assert row["strength.tier"] == str(line["strength"]["tier"])
+        assert row["last_played_at"] == (line["last_played_at"] or "")
+        assert (row["language"], row["before.rank"], row["provisional"]) == ("", "", "true")
+
+
+def test_csv_when_texts_are_formulas_or_hold_controls_then_they_are_harmless(
+    storage: Storage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["=1+1", "+1", "-1", "@x", "a,b", 'a"b', "a\nb", "\x1b[2J", "\t=1"]
+    empty = LeaderboardLine("", 4, 1, "", "", None, None, True, -1.5, 0, 0, None, None)
+    lines = [
+        LeaderboardLine(text, *[getattr(empty, name) for name in LeaderboardLine.__slots__[1:]])
+        for text in texts
+    ]
+    print_csv(LeaderboardLine, lines)
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["ruleset"] for row in rows] == (
+        ["'=1+1", "'+1", "'-1", "'@x", "a,b", 'a"b', "a\\nb", "\\x1b[2J", "\\t=1"]
+    )
+    assert {row["rating"] for row in rows} == {"-1.5"}
