@@ -49,23 +49,22 @@ class Clock:
         self.deadline = 0.0
         self.handed_at: float | None = None
         """When the turn was handed to the stream, which started the clock; None: it does not run yet."""
-        self.probed = False
-        """Whether a sign of life was asked for during the decision."""
+        self.probed = 0.0
+        """The deadline of the last decision in which a sign of life was asked for."""
         self.used = 0.0
         """Seconds that all decisions took that are settled."""
 
     def ask(self, now: float) -> float:
         """Begin a decision: until the turn is handed to a stream, only the grace for that runs.
 
-        Return when half of the decision's time would be up.
+        Return when half of the decision's time would be up if the clock started now.
         """
         control, time = self.control, self.time
         if control.bank:
             self.time = time = min(control.limit, self.bank)
-        self.deadline = now + time + UNSENT_GRACE
         self.handed_at = None
         self.credit = 0.0
-        self.probed = False
+        self.deadline = now + time + UNSENT_GRACE
         return now + time / 2
 
     def start(self, now: float, credit: float = 0.0) -> float:
@@ -78,6 +77,15 @@ class Clock:
         self.credit = credit = credit if credit < most else most
         self.deadline = deadline = now + time + credit
         return deadline - time / 2
+
+    @property
+    def look(self) -> float:
+        """When the decision must be checked: half of its time is up, or after ``looked`` all of it."""
+        return self.deadline if self.probed == self.deadline else self.deadline - self.time / 2
+
+    def looked(self) -> None:
+        """Note that half of the decision's time is up: the next look is at its end."""
+        self.probed = self.deadline
 
     def settle(self, now: float) -> float:
         """End the decision: take its time from the bank, and add the increment; return its time.
@@ -94,6 +102,8 @@ class Clock:
 
     def delay(self, seconds: float) -> None:
         """Set the clock back by a time in which it did not run."""
+        if self.probed == self.deadline:
+            self.probed += seconds
         self.deadline += seconds
         if self.handed_at is not None:
             self.handed_at += seconds
@@ -105,8 +115,3 @@ class Clock:
     def left(self, now: float) -> float:
         """Return the seconds that are left for the decision, without the credit; not below 0."""
         return max(0.0, self.deadline - self.credit - now)
-
-    @property
-    def next_look(self) -> float:
-        """When the decision must be checked: half of its time is up, or all of it."""
-        return self.deadline if self.probed else self.deadline - self.time / 2

@@ -1,12 +1,11 @@
 """A table: one session, its seats, clocks and faults. Sans-I/O: answers go in, messages and deadlines out."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from referee.deals.deal import NOBODY, Deal, Stage
 from referee.deals.forfeit import Forfeit
 from referee.deals.session import Session
-from referee.deals.substitutes import Substitutes
 from referee.errors import PlayError
 from referee.matches.clock import TimeControl
 from referee.matches.events import (
@@ -25,12 +24,13 @@ from referee.matches.events import (
     Turn,
     log_length,
 )
+from referee.matches.forfeits import Forfeits
 from referee.matches.kinds import FaultKind, SessionEnd
 from referee.matches.match import Finished, Signed
 from referee.matches.outbox import Outbox
 from referee.matches.seat import Seat
 from referee.matches.table_events import TableEvents
-from referee.records.record import deal_json, deal_text, played_for
+from referee.records.record import deal_json, deal_text
 from referee.records.results import NO_DEALS, Result, add_deal, deal_as_shown
 from referee.records.times import MEASURABLE, Times
 
@@ -43,7 +43,7 @@ class Table:
 
     # fmt: off
     __slots__ = (
-        "_act_without_bots", "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
+        "_deal", "_deal_faults", "_encodings", "_has_bank", "_limit_ms", "_opening",
         "_send", "_shown", "_times", "_told", "_why", "bank_ms", "deals_digest", "end", "events", "expected",
         "forfeits", "info", "over", "records", "seats", "session", "signed", "watched",
     )
@@ -63,8 +63,7 @@ class Table:
         """The session's result; None before its end, and if it is void."""
         self._told = 0
         """How many of the records the worker was told while the session was open."""
-        self.forfeits: list[Forfeit] = []
-        """The seats that are played for since their bots forfeited."""
+        self.forfeits = Forfeits(info.limits, len(info.seats))
         self.bank_ms: tuple[int, ...] = ()
         """What was left in the seats' banks after the last deal; empty without banks."""
         self.session = Session(info.rules, seed, info.deals, info.attempt)
@@ -81,9 +80,6 @@ class Table:
         self._why: Mapping[str, Sequence[int]] = {}
         self._encodings = Encodings()
         self._shown = 0
-        self._act_without_bots: Callable[[Deal], None] | None
-        """Acts for seats that are not asked: those that are forced, and those that are played for."""
-        self._act_without_bots = None if info.limits.ask_forced else Deal.act_for_forced
         self._has_bank = control.bank > 0
         self._limit_ms = info.limits.decision_ms
 
@@ -95,7 +91,7 @@ class Table:
         self.bank_ms, self.deals_digest = finished.bank_ms, finished.deals_digest
         for seat, faults in zip(self.seats, finished.faults, strict=True):
             seat.faults = faults
-        self._play_for(*finished.forfeits)
+        self.forfeits.add(*finished.forfeits)
         if self._has_bank:
             for seat, left in zip(self.seats, finished.bank_ms, strict=False):
                 seat.clock.bank = left / 1000
@@ -110,11 +106,11 @@ class Table:
             self._send(seat.index, self._started(seat.index, resumed=False))
         if self.watched:
             self.events.show(self._started(-1, resumed=False))
-        for forfeit in self.forfeits:
+        for forfeit in self.forfeits.all:
             self._tell(SeatForfeited(self.info, forfeit))
         self._open_deal()
         for index in absent:
-            if all(forfeit.seat != index for forfeit in self.forfeits):
+            if index not in self.forfeits.seats:
                 self._leave(index, "absent")
         self._go_on(now)
 
@@ -123,15 +119,16 @@ class Table:
 
         Return whether the turn was still open; an answer to another one is ignored with a notice.
         """
-        seat, deal = self.seats[index], self._deal
+        seat = self.seats[index]
         turn = seat.turn
-        if turn is None or turn.sequence != sequence or deal is None:
+        if turn is None or turn.sequence != sequence:
             code, text = seat.ignored(sequence, now)
             self._send(index, Notice(code, text, self.info.handle, sequence))
             return False
         if isinstance(cards, Malformed):
             self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
         else:
+            deal = turn.deal
             at = len(deal.log)
             try:
                 deal.act(index, cards)
@@ -140,8 +137,10 @@ class Table:
             else:
                 clock, times = seat.clock, self._times
                 spent = clock.settle(now)
-                if turn.stage is _PLAY and not turn.credit_ms:  # as ``note``, without a call
+                if turn.stage is _PLAY:  # as ``note``, without a call
                     times.spent[at] = spent
+                    if turn.credit_ms:
+                        times.credits_ms[at] = turn.credit_ms
                 else:
                     times.note(at, index, turn.stage, spent, clock.credit)
         seat.turn = None
@@ -166,10 +165,10 @@ class Table:
                 self._fault(seat, turn, kind, seat.why(kind), now)
                 seat.turn = None
                 self._go_on(now)
-            elif not clock.probed and now >= clock.next_look:
-                clock.probed = True
+            elif now >= clock.look:
+                clock.looked()
                 self.events.probe(seat.index)
-        looks = [seat.clock.next_look for seat in self.seats if seat.turn is not None]
+        looks = [seat.clock.look for seat in self.seats if seat.turn is not None]
         if looks:
             self._expect(min(looks))
 
@@ -201,7 +200,7 @@ class Table:
         seat = self.seats[index]
         seat.outbox, seat.told = outbox, 0
         self._send(index, self._started(index, resumed=True))
-        for forfeit in self.forfeits:
+        for forfeit in self.forfeits.all:
             self._send(index, SeatForfeited(self.info, forfeit))
         if self._deal is not None:
             self._send(index, DealStarted(self.info, index, self._deal, self._opening, self._encodings))
@@ -223,8 +222,8 @@ class Table:
         if clock.handed_at is None:
             look = clock.start(now, credit)
             if look < self.expected:  # seldom: it was expected when it was asked
-                self._expect(clock.next_look)
-            turn.time_ms = round(clock.time * 1000) if self._has_bank else self._limit_ms
+                self._expect(look)
+            turn.time_ms = self._limit_ms if not self._has_bank else round(clock.time * 1000)
         else:  # the bot was away, and its clock ran on
             turn.time_ms = round(clock.left(now) * 1000)
         if clock.credit >= MEASURABLE:
@@ -241,11 +240,6 @@ class Table:
         self._forget_turns()
         self._deal.forfeit(seat)
         self._close_deal()
-
-    def goes_on_without(self, seats: Sequence[int]) -> bool:
-        """Return whether the session goes on if the bots in these seats, too, forfeit it."""
-        left = len(self.seats) - len({*seats, *(forfeit.seat for forfeit in self.forfeits)})
-        return left > 0 and self.info.limits.on_forfeit != "end_session"
 
     def void(self) -> None:
         """End the session without a result."""
@@ -267,7 +261,7 @@ class Table:
     @property
     def forfeited(self) -> tuple[int, ...]:
         """The seats whose bots have forfeited the session, in order."""
-        seats = {forfeit.seat for forfeit in self.forfeits}
+        seats = self.forfeits.seats
         if self.session.forfeited_by is not None:
             seats |= {self.session.forfeited_by, *self._why.get("absent", ())}
         return tuple(sorted(seats))
@@ -280,7 +274,7 @@ class Table:
     def sights(self) -> list[Sight]:
         """Return what a spectator who comes now must be shown first."""
         first: list[Sight] = [self._started(-1, resumed=True)]
-        first += [SeatForfeited(self.info, forfeit) for forfeit in self.forfeits]
+        first += [SeatForfeited(self.info, forfeit) for forfeit in self.forfeits.all]
         if self._deal is not None:
             first.append(DealStarted(self.info, -1, self._deal, self._opening, self._encodings))
             first += [Seen(self.info, self._deal, index) for index in range(self._shown_now())]
@@ -319,7 +313,7 @@ class Table:
         while not self.over:
             deal = self._deal
             assert deal is not None
-            act = self._act_without_bots
+            act = self.forfeits.act
             if act is not None:
                 act(deal)
             if deal.over:
@@ -388,7 +382,7 @@ class Table:
         )
         self._deal_faults.append(fault.recorded())
         forfeits = seat.faults >= self.info.limits.faults
-        goes_on = not forfeits or self.goes_on_without((seat.index,))
+        goes_on = not forfeits or self.forfeits.goes_on_without((seat.index,))
         self._send(seat.index, fault)
         if forfeits and goes_on:
             self._leave(seat.index, "faults")
@@ -403,15 +397,8 @@ class Table:
         deal = self._deal
         assert deal is not None
         forfeit = Forfeit(seat, deal.number, len(deal.log), why)
-        self._play_for(forfeit)
+        self.forfeits.add(forfeit)
         self._tell(SeatForfeited(self.info, forfeit))
-
-    def _play_for(self, *forfeits: Forfeit) -> None:
-        """Play for the seats of bots that have forfeited the session, from now on."""
-        if forfeits:
-            self.forfeits += forfeits
-            limits, seats = self.info.limits, [forfeit.seat for forfeit in self.forfeits]
-            self._act_without_bots = Substitutes(seats, limits.on_forfeit, forced=not limits.ask_forced)
 
     def _tell(self, event: SeatForfeited) -> None:
         """Tell all bots and spectators."""
@@ -434,7 +421,7 @@ class Table:
                 times=self._times,
                 attempt=self.info.attempt,
                 why=self._why,
-                played_for=played_for(self.forfeits, self.info.limits.on_forfeit),
+                played_for=self.forfeits.recorded(),
                 text=text,
             )
         )

@@ -178,7 +178,7 @@ class Tables:
         streams = [self._connections.get(version) for version in versions]
         outboxes = [None if stream is None else stream.outbox for stream in streams]
         seats = sorted(session.seating.index(index) for index in absent)
-        goes_on = not overrun and table.goes_on_without(seats)
+        goes_on = not overrun and table.forfeits.goes_on_without(seats)
         self.guarded(table, table.start, now, outboxes, seats if goes_on else ())
         if table.end is SessionEnd.VOID:
             return

@@ -88,6 +88,8 @@ class _Fragments:
         """Encodes an action, as a field of a turn, the way seats other than its own see it."""
         self.to_beat = Memo[int, bytes](lambda code: _TO_BEAT + self.cards(code & rules.full))
         """The play to beat, by its code: a field of a turn."""
+        self.following = Memo[int, bytes](lambda code: self.to_beat[code] + _CAN_PASS)
+        """The same and that the seat may pass, as it nearly always may: two fields of a turn."""
         self.legal = Memo[int, bytes](lambda code: _LEGAL_PLAYS + self._play(code & rules.full))
         """A legal play, by its code: a field of a turn."""
 
@@ -166,39 +168,41 @@ def turn_event(turn: Turn, wants: Wants | None = None) -> bytes:
             made += map(fragments.action, log[len(made) :])
         parts += made[turn.since :]
     to_beat, plain = deal.bearing(seat)
-    if to_beat:
-        parts.append(fragments.to_beat[to_beat])
-        if plain or deal.can_pass(seat):
-            parts.append(_CAN_PASS)
-    elif not plain and deal.can_pass(seat):
-        parts.append(_CAN_PASS)
+    if not plain:
+        parts += _bearing(deal, seat, fragments)
+    elif to_beat:
+        parts.append(fragments.following[to_beat])
     if turn.time_ms:
         parts.append(_DECISION_MS[turn.time_ms])
-    if wants is not None and wants.legal_plays:
-        legal = fragments.legal
-        parts += [legal[code] for code in deal.legal(seat)]
-    if not plain:
-        parts += _constraints(deal, seat, fragments)
     if turn.bank_ms is not None:
         parts.append(_BANK_MS[turn.bank_ms])
     if turn.credit_ms:
         parts.append(_CREDIT_MS[turn.credit_ms])
-    if wants is not None and wants.hands:
-        parts += _holdings(deal, seat, fragments)
+    if wants is not None:
+        parts += _wanted(wants, deal, seat, fragments)
     data = b"".join(parts)
     return _TURN_HEAD[len(data)] + data
 
 
-def _holdings(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
-    """Return the seat's hand, and the number of cards of each seat: fields of a turn."""
-    sizes = b"".join([NUMBERS[hand.bit_count()] for hand in deal.hands])
-    return [_TURN_HAND, fragments.cards(deal.hands[seat]), _TURN_HAND_SIZES, sized(sizes)]
+def _wanted(wants: Wants, deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
+    """Return what the bot wants along: legal plays, its hand and the number of cards of each seat."""
+    parts: list[bytes] = []
+    if wants.legal_plays:
+        parts += map(fragments.legal.__getitem__, deal.legal(seat))
+    if wants.hands:
+        sizes = b"".join([NUMBERS[hand.bit_count()] for hand in deal.hands])
+        parts += [_TURN_HAND, fragments.cards(deal.hands[seat]), _TURN_HAND_SIZES, sized(sizes)]
+    return parts
 
 
-def _constraints(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
-    """Return what bears on the turn and cannot be told from the cards alone."""
+def _bearing(deal: Deal, seat: int, fragments: _Fragments) -> list[bytes]:
+    """Return the play to beat, whether the seat may pass, and what cannot be told from the cards alone."""
     constraints = deal.constraints(seat)
     parts: list[bytes] = []
+    if deal.to_beat:
+        parts.append(fragments.to_beat[deal.to_beat])
+    if deal.can_pass(seat):
+        parts.append(_CAN_PASS)
     if constraints.include:
         parts.append(_MUST_INCLUDE[fragments.number(constraints.include)])
     if constraints.guarded:

@@ -1,10 +1,8 @@
 """How long the decisions of a deal took, as it stands in the deal's record (docs/formats.md)."""
 
 import json
-from collections.abc import Mapping
 
 from referee.deals.action import Stage
-from referee.memo import Memo
 
 _EXCHANGE, _BOMBS = Stage.EXCHANGE, Stage.BOMBS
 MEASURABLE = 0.001
@@ -14,12 +12,13 @@ MEASURABLE = 0.001
 class Times:
     """What the seats of one deal took for their decisions, and what was credited to them for the network."""
 
-    __slots__ = ("_answers", "_credits", "spent")
+    __slots__ = ("_answers", "credits_ms", "spent")
 
     def __init__(self) -> None:
         self.spent: dict[int, float] = {}
         """Seconds, by the index of the action that was decided."""
-        self._credits: dict[int, float] = {}
+        self.credits_ms: dict[int, int] = {}
+        """Milliseconds, where there are any, by the same index."""
         self._answers: list[dict[str, object]] = []
         """Decisions that are no action of their own."""
 
@@ -32,25 +31,21 @@ class Times:
             return
         self.spent[action] = spent
         if credit >= MEASURABLE:
-            self._credits[action] = credit
+            self.credits_ms[action] = int(credit * 1000)
 
     def fields(self, actions: int) -> str:
         """Return the fields of a record with so many actions, as JSON with a comma before each."""
-        fields = f',"ms":"{_line(self.spent, actions)}"'
-        if self._credits:
-            credits_ = dict.fromkeys(self.spent, 0.0) | self._credits
-            fields += f',"credit_ms":"{_line(credits_, actions)}"'
+        spent = self.spent
+        if actions in spent:  # with a forfeit, the last decision led to no action
+            spent = {action: one for action, one in spent.items() if action < actions}
+        numbers = ["-"] * actions
+        for action in spent:
+            numbers[action] = "%.0f"
+        line = " ".join(numbers)  # a format for both lines: they are made for every deal
+        fields = f',"ms":"{line % tuple([one * 1000 for one in spent.values()])}"'
+        if self.credits_ms:
+            credit = self.credits_ms.get
+            fields += f',"credit_ms":"{line % tuple([credit(action, 0) for action in spent])}"'
         if self._answers:
             fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
         return fields
-
-
-_TEXTS: Memo[int, str] = Memo(str)
-
-
-def _line(seconds: Mapping[int, float], actions: int) -> str:
-    """Return the milliseconds of each action, - where there are none; this is made for every deal."""
-    texts = ["-"] * (actions + 1)  # with a forfeit, the last decision led to no action
-    for action, one in seconds.items():
-        texts[action] = _TEXTS[int(one * 1000 + 0.5)]
-    return " ".join(texts[:actions])

@@ -44,9 +44,9 @@ def test_clock_when_it_starts_then_the_credit_lengthens_it_up_to_the_most(
 def test_clock_when_the_next_decision_begins_then_nothing_of_the_last_is_left() -> None:
     clock = asked()
     clock.start(10.0, 0.1)
-    clock.probed = True
+    clock.looked()
     clock.ask(20.0)
-    assert (clock.handed_at, clock.credit, clock.probed) == (None, 0.0, False)
+    assert (clock.handed_at, clock.credit, clock.look) == (None, 0.0, 20.5 + UNSENT_GRACE)
 
 
 def test_bank_when_a_decision_ends_then_it_pays_for_all_of_its_time_and_grows_by_the_increment() -> None:
@@ -92,9 +92,9 @@ def test_settle_when_the_delay_reaches_beyond_now_then_the_decision_took_no_time
     assert clock.bank == 3.5
 
 
-def test_next_look_when_the_bot_was_probed_then_it_is_the_deadline_and_before_that_half_of_the_time() -> None:
+def test_look_when_half_of_the_time_is_up_then_the_next_one_is_at_the_deadline() -> None:
     clock = asked()
     clock.start(10.0)
-    assert clock.next_look == 10.5
-    clock.probed = True
-    assert clock.next_look == 11.0
+    assert clock.look == 10.5
+    clock.looked()
+    assert clock.look == 11.0

@@ -267,7 +267,7 @@ class AnyLobby(RuleBasedStateMachine):
         left = Counter(card for hand in deal.hands for card in rules.cards(hand))
         if deal.stage.value != "exchange":
             assert held + drawn == played + left
-        gone = {forfeit.seat for forfeit in table.forfeits}
+        gone = {forfeit.seat for forfeit in table.forfeits.all}
         assert not waiting & gone
         assert not gone or table.info.limits.on_forfeit != "end_session"
         limit = table.info.limits.faults
