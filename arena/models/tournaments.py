@@ -131,6 +131,7 @@ class Entrant(SQLModel, table=True):
         UniqueConstraint("tournament_id", "number"),
         UniqueConstraint("tournament_id", "version_id"),
         Index(None, "tournament_id", "state"),
+        Index(None, "tournament_id", "withdrawn_after"),
     )
 
     id: int = Field(default=None, primary_key=True)

@@ -1,12 +1,25 @@
 """How tournaments stand, and where they are looked up."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
 
+from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.formats import FORMATS, Setup
-from arena.models import Entrant, Match, MatchState, Round, StoredRuleset, Tournament, TournamentState
+from arena.models import (
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    StoredRuleset,
+    Tournament,
+    TournamentState,
+)
 from arena.storage import Storage, Transaction
 from arena.terms import Terms
 from arena.unknown import unknown
@@ -92,7 +105,7 @@ def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatu
     """Return how the latest tournaments stand, newest first."""
     latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit)
     with storage.read() as tx:
-        return [status_of(tx, tournament) for tournament in tx.exec(latest).all()]
+        return statuses_of(tx, tx.exec(latest).all())
 
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
@@ -105,26 +118,112 @@ def find_tournament(tx: Transaction, name: str) -> Tournament:
 
 def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
     """Return how this tournament stands in this transaction."""
-    of_it = col(Match.tournament_id) == tournament.id
+    [found] = statuses_of(tx, [tournament])
+    return found
+
+
+def statuses_of(tx: Transaction, tournaments: Sequence[Tournament]) -> list[TournamentStatus]:
+    """Return how these stand; it takes as many statements for one as for many, and reads no closed round."""
+    tx.flush()
+    ids = [tournament.id for tournament in tournaments]
+    kept, matches, problems = _kept(tx, ids), _unclosed_matches(tx, ids), _problems(tx, ids)
+    return [
+        _status(one, kept[one.id], matches.get(one.id, {}), tuple(problems.get(one.id, ())))
+        for one in tournaments
+    ]
+
+
+class _Kept(NamedTuple):
+    """What indexes tell of a tournament."""
+
+    id: int
+    ruleset: str
+    version: int
+    entrants: int | None
+    withdrawn: int
+    leased_until: datetime | None
+    opened: int | None
+    """The last round that is open."""
+    closed: int | None
+    """The last round that is closed."""
+    cancelled: int | None
+    """The last round that was cancelled while it was open."""
+    before_last: int | None
+    """Tables before the last round."""
+    last: int
+    """Tables of the last round."""
+    before_planned: int | None
+    """Tables before the first planned round; None: no round is planned."""
+
+
+def _kept(tx: Transaction, ids: Sequence[int]) -> dict[int, _Kept]:
+    """Return by tournament what indexes tell of it, in one statement."""
+    round, match, entrant = col(Round.id), col(Match.id), col(Entrant.tournament_id)
+    of_it = col(Round.tournament_id) == Tournament.id
+    number = select(Round.number).where(of_it).order_by(col(Round.number).desc()).limit(1)
+    of_last = (of_it, Round.number == Tournament.paired)
+    in_last = select(func.count(match)).join(Round, round == Match.round_id).where(*of_last)
+    planned = select(Round.tables_before).where(of_it, Round.state == RoundState.PLANNED)
+    leased = (col(Match.tournament_id) == Tournament.id, Match.state == MatchState.RUNNING)
+    withdrawn = (entrant == Tournament.id, col(Entrant.withdrawn_after).is_not(None))
+    found = select_columns(
+        col(Tournament.id),
+        col(StoredRuleset.name),
+        col(StoredRuleset.version),
+        _one(select(func.max(Entrant.number)).where(entrant == Tournament.id)),
+        _one(select(func.count()).select_from(Entrant).where(*withdrawn)),
+        _one(select(func.max(Match.lease_until)).where(*leased)),
+        _one(number.where(Round.state == RoundState.OPEN)),
+        _one(number.where(Round.state == RoundState.CLOSED)),
+        _one(number.where(Round.state == RoundState.CANCELLED, col(Round.started_at).is_not(None))),
+        _one(select(Round.tables_before).where(*of_last)),
+        _one(in_last),
+        _one(planned.order_by(col(Round.number)).limit(1)),
+    )
+    rulesets = found.join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
+    rows = tx.connection().execute(rulesets.where(col(Tournament.id).in_(ids)))
+    return {row[0]: _Kept(*row) for row in rows}
+
+
+def _one(query: Any) -> Any:
+    """Return the query as a column of one about tournaments."""
+    return query.correlate(Tournament).scalar_subquery()
+
+
+Counts: TypeAlias = Mapping[str, tuple[int, int]]
+"""Matches, and their stored sessions, by state."""
+
+
+def _unclosed_matches(tx: Transaction, ids: Sequence[int]) -> Mapping[int, Counts]:
+    """Return by tournament the matches of rounds that are open or were cancelled."""
+    unclosed = col(Round.state).in_([RoundState.OPEN, RoundState.CANCELLED])
     counts = (
-        select(Match.state, func.count(), func.sum(Match.sessions_done)).where(of_it).group_by(Match.state)
+        select(Round.tournament_id, Match.state, func.count(), func.sum(Match.sessions_done))
+        .join(Match, col(Match.round_id) == Round.id)
+        .where(col(Round.tournament_id).in_(ids), unclosed)
+        .group_by(col(Round.tournament_id), Match.state)
     )
-    rows = tx.exec(counts).all()
-    matches = {state: count for state, count, _ in rows}
-    opened = select(func.max(Round.number)).where(
-        Round.tournament_id == tournament.id, col(Round.started_at).is_not(None)
-    )
-    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
-    entered = select(func.count(), func.count(col(Entrant.withdrawn_after)))
-    entrants, gone = tx.exec(entered.where(Entrant.tournament_id == tournament.id)).one()
-    total = sum(matches.values())
+    found: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for id_, state, count, sessions in tx.exec(counts):
+        found[id_][state] = (count, int(sessions))
+    return dict(found)
+
+
+def _status(
+    tournament: Tournament, kept: _Kept, unclosed: Counts, waiting: tuple[str, ...]
+) -> TournamentStatus:
+    total = (kept.before_last or 0) + kept.last
+    begun = total if kept.before_planned is None else kept.before_planned
+    closed = begun - sum(count for count, _ in unclosed.values())
+    entrants = kept.entrants or 0
+    to_come = _tables_to_come(tournament, entrants - kept.withdrawn)
     return TournamentStatus(
         id=tournament.id,
         name=tournament.name,
         format=tournament.format,
         state=tournament.state,
         problem=tournament.problem,
-        ruleset=ruleset.label,
+        ruleset=f"{kept.ruleset}@{kept.version}",
         table_size=tournament.table_size,
         entrants=entrants,
         rounds=tournament.rounds,
@@ -139,14 +238,14 @@ def status_of(tx: Transaction, tournament: Tournament) -> TournamentStatus:
         created_at=tournament.created_at,
         started_at=tournament.started_at,
         finished_at=tournament.finished_at,
-        round=tx.exec(opened).one() or 0,
-        matches_done=matches.get(MatchState.DONE, 0),
-        matches_running=matches.get(MatchState.RUNNING, 0),
+        round=max(kept.opened or 0, kept.closed or 0, kept.cancelled or 0),
+        matches_done=closed + unclosed.get(MatchState.DONE, (0, 0))[0],
+        matches_running=unclosed.get(MatchState.RUNNING, (0, 0))[0],
         matches_total=total,
-        sessions_done=sum(done for _, _, done in rows),
-        sessions_total=(total + _tables_to_come(tournament, entrants - gone)) * tournament.sessions,
-        waiting=_problems(tx, tournament),
-        leased_until=tx.exec(select(func.max(Match.lease_until)).where(of_it)).one(),
+        sessions_done=closed * tournament.sessions + sum(sessions for _, sessions in unclosed.values()),
+        sessions_total=(total + to_come) * tournament.sessions,
+        waiting=waiting,
+        leased_until=kept.leased_until,
     )
 
 
@@ -159,16 +258,29 @@ def _tables_to_come(tournament: Tournament, playing: int) -> int:
     return format.tables_to_come(setup, playing, tournament.paired)
 
 
-def _problems(tx: Transaction, tournament: Tournament) -> tuple[str, ...]:
+def _problems(tx: Transaction, ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return by tournament a line for each of the first matches that something keeps from being played."""
+    order = (col(Round.number), col(Match.table_number))
+    place = func.row_number().over(partition_by=col(Round.tournament_id), order_by=order)
     troubled = (
-        select(Round.number, Match.table_number, Match.problem)
-        .join(Round, col(Round.id) == Match.round_id)
+        select_columns(
+            col(Round.tournament_id),
+            col(Round.number),
+            col(Match.table_number),
+            col(Match.problem),
+            place.label("place"),
+        )
+        .join(Match, col(Match.round_id) == Round.id)
         .where(
-            Match.tournament_id == tournament.id,
+            col(Round.tournament_id).in_(ids),
+            col(Round.state) == RoundState.OPEN,
             col(Match.problem).is_not(None),
             col(Match.state).in_([MatchState.WAITING, MatchState.RUNNING, MatchState.FAILED]),
         )
-        .order_by(col(Round.number), col(Match.table_number))
-        .limit(PROBLEMS_SHOWN)
+        .subquery()
     )
-    return tuple(f"round {round} table {table}: {problem}" for round, table, problem in tx.exec(troubled))
+    first = select_columns(troubled).where(troubled.c.place <= PROBLEMS_SHOWN)
+    found: dict[int, list[str]] = {}
+    for id_, round, table, problem, _ in tx.connection().execute(first.order_by(troubled.c.place)):
+        found.setdefault(id_, []).append(f"round {round} table {table}: {problem}")
+    return found
