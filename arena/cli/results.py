@@ -10,6 +10,7 @@ import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.deals import show_deal
+from arena.cli.matches import list_ as list_matches
 from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
@@ -29,7 +30,8 @@ from referee.matches.match import MAX_SESSIONS
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""
 
-match = typer.Typer(no_args_is_help=True, help="Show matches and their seatings.")
+match = typer.Typer(no_args_is_help=True, help="List and show matches, and their seatings.")
+match.command("list")(list_matches)
 rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
 
 

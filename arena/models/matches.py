@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import ClassVar
 
-from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint
+from sqlalchemy import JSON, Index, LargeBinary, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from arena.models.columns import text_of
@@ -69,6 +69,9 @@ class Match(SQLModel, table=True):
     """When its last session was stored, or it was cancelled; NULL: not yet."""
 
 
+FAULTED = text("faults > 0")
+
+
 class Seat(SQLModel, table=True):
     """An entrant's place at a match's table."""
 
@@ -77,6 +80,7 @@ class Seat(SQLModel, table=True):
         UniqueConstraint("match_id", "position"),
         UniqueConstraint("match_id", "entrant_id"),
         Index(None, "version_id", "match_id"),
+        Index("ix_seats_faults", "match_id", sqlite_where=FAULTED, postgresql_where=FAULTED),
         Index(None, "entrant_id", "match_id"),
     )
 

@@ -2,13 +2,14 @@
 
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import datetime
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from arena.errors import SpecError
 
-Key: TypeAlias = tuple[str | int | float, ...]
-"""What a list is ordered by, the last of it unique: of the last line of a page."""
+Key: TypeAlias = tuple[Any, ...]
+"""What a list is ordered by: texts, numbers and times of the last line of a page."""
 
 LONGEST = 400
 """Most characters in a cursor."""
@@ -16,7 +17,8 @@ LONGEST = 400
 
 def make_cursor(question: object, key: Key) -> str:
     """Return the cursor after ``key``; ``question`` is the frozen value that the page answers."""
-    text = json.dumps([_mark(question), *key], separators=(",", ":"))
+    parts = [part.isoformat() if isinstance(part, datetime) else part for part in key]
+    text = json.dumps([_mark(question), *parts], separators=(",", ":"))
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
@@ -27,14 +29,19 @@ def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
     """
     try:
         padded = cursor[:LONGEST] + "=" * (-len(cursor) % 4)
-        mark, *key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+        mark, *parts = json.loads(urlsafe_b64decode(padded.encode("ascii")))
+        key = [_part(*one) for one in zip(parts, kinds, strict=False)]
     except (ValueError, TypeError, RecursionError):
         raise SpecError("cursor", "it is none; take one as a page before this one had it") from None
-    if [type(part) for part in key] != [*kinds]:
+    if len(parts) != len(kinds) or [type(part) for part in key] != [*kinds]:
         raise SpecError("cursor", "it is of another list")
     if mark != _mark(question):
         raise SpecError("cursor", "it is of a list with other options; they have to stay the same")
     return tuple(key)
+
+
+def _part(given: Any, kind: type) -> Any:
+    return datetime.fromisoformat(given) if kind is datetime else given
 
 
 def _mark(question: object) -> str:

@@ -5,11 +5,23 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from arena.bots.versions import check_bot, find_all_versions, find_versions
 from arena.errors import UnknownError
-from arena.models import BotVersion, League, Owner, Season, SeasonDivision, SeasonPlace, Tournament
+from arena.models import (
+    BotVersion,
+    League,
+    Owner,
+    Season,
+    SeasonDivision,
+    SeasonPlace,
+    StoredRuleset,
+    Tournament,
+)
 from arena.storage import Transaction
 from arena.strength.kept import Pool
 from arena.unknown import unknown
 from referee.validation import suggestion
+
+SHORTEST_HASH = 4
+"""Fewest digits of a hash that stand for a ruleset."""
 
 
 def versions_called(tx: Transaction, name: str) -> list[BotVersion]:
@@ -32,6 +44,32 @@ def find_owner(tx: Transaction, name: str) -> int:
     if found is None:
         raise unknown(tx, "owner", name, col(Owner.name))
     return found
+
+
+def find_tournament(tx: Transaction, name: str) -> int:
+    """Return the id of a tournament. Raise UnknownError."""
+    found = tx.exec(select(Tournament.id).where(Tournament.name == name)).first()
+    if found is None:
+        raise unknown(tx, "tournament", name, col(Tournament.name))
+    return found
+
+
+def rulesets_called(tx: Transaction, name: str) -> list[int]:
+    """Return the ids of the rulesets that a text names: name, ``name@version``, or the start of a hash.
+
+    Raise UnknownError.
+    """
+    columns = (StoredRuleset.id, StoredRuleset.name, StoredRuleset.version, StoredRuleset.hash)
+    rows = tx.exec(select(*columns)).all()
+    found = [id for id, own, version, hash in rows if is_called(name, own, version, hash)]
+    if not found:
+        raise UnknownError(f"no ruleset {name!r} was played{suggestion(name, [own for _, own, *_ in rows])}")
+    return found
+
+
+def is_called(called: str, name: str, version: int, hash: str) -> bool:
+    """Return whether a text names a ruleset."""
+    return called in (name, f"{name}@{version}") or (len(called) >= SHORTEST_HASH and hash.startswith(called))
 
 
 def placed_in(

@@ -2,23 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Row, exists, literal, true, union_all
+from sqlalchemy import exists, literal, true, union_all
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
 from arena.models import Rating, StoredRuleset, StrengthFit
+from arena.queries.names import is_called
 from arena.storage import Transaction
 from arena.strength.kept import Pool
 from referee.validation import suggestion
 
 SIZES = range(2, 9)
 """Sizes that tables have."""
-
-SHORTEST_HASH = 4
-"""Fewest digits of a hash that stand for a ruleset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +24,17 @@ class NamedPool:
 
     ruleset_id: int
     table_size: int
-    ruleset: str
-    """Name and version, as ``hong-kong@1``."""
     name: str
     """The ruleset's own name."""
+    version: int
+    """The ruleset's own version."""
     hash: str
     """Of the ruleset's content."""
+
+    @property
+    def ruleset(self) -> str:
+        """Name and version, as ``hong-kong@1``."""
+        return f"{self.name}@{self.version}"
 
     @property
     def pool(self) -> Pool:
@@ -40,9 +42,7 @@ class NamedPool:
 
     def is_called(self, name: str) -> bool:
         """Return whether a text names the ruleset: its name, ``name@version``, or the start of its hash."""
-        return name in (self.ruleset, self.name) or (
-            len(name) >= SHORTEST_HASH and self.hash.startswith(name)
-        )
+        return is_called(name, self.name, self.version, self.hash)
 
 
 def rated_pools(tx: Transaction) -> list[NamedPool]:
@@ -56,13 +56,8 @@ def rated_pools(tx: Transaction) -> list[NamedPool]:
     columns = (StoredRuleset.id, sizes.c.size, StoredRuleset.name, StoredRuleset.version, StoredRuleset.hash)
     rows = select_columns(*columns).select_from(StoredRuleset).join(sizes, true())  # type: ignore[call-overload]
     played = rows.where(col(StoredRuleset.rated_matches) > 0, rated)
-    found = [_named(row) for row in tx.connection().execute(played)]
+    found = [NamedPool(*row) for row in tx.connection().execute(played)]
     return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
-
-
-def _named(row: Row[Any]) -> NamedPool:
-    ruleset_id, size, name, version, hash = tuple(row)
-    return NamedPool(ruleset_id, size, f"{name}@{version}", name, hash)
 
 
 def choose_pools(

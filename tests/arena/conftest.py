@@ -11,6 +11,7 @@ from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
 from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
+from tests.arena.pool import open_pool, play_pool
 from tests.arena.world import World
 
 
@@ -75,3 +76,17 @@ def make_world(tmp_path: Path, empty_database: bytes) -> Iterator[Callable[[], W
             return World(stack.enter_context(open_storage(settings)), Clock())
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def played_pool(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> bytes:
+    file = tmp_path_factory.mktemp("pool") / "arena.db"
+    file.write_bytes(empty_database)
+    play_pool(file)
+    return file.read_bytes()
+
+
+@pytest.fixture
+def pool(migrated: Settings, played_pool: bytes) -> Iterator[World]:
+    """Open an arena in which two tournaments, cup and later, were played by nine bots at random."""
+    yield from open_pool(migrated, played_pool)

@@ -57,6 +57,7 @@ CALLS = {
     "league leave": "winter member-1/bot",
     "league list": "",
     "league show": "winter",
+    "match list": "--bot owner-0/bot-0",
     "match seating": "4 8",
     "match show": "cup 1 1",
     "migrate": "",

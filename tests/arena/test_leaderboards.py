@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,45 +13,18 @@ from arena.errors import SpecError, UnknownError
 from arena.models import Rating
 from arena.queries.leaderboards import Asked, Leaderboard, LeaderboardLine, leaderboard
 from arena.settings import Settings
-from arena.storage import Storage, open_storage
+from arena.storage import Storage
 from arena.strength.fitting import fit_due
 from arena.strength.scale import ENOUGH
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.fakes import ROOT, Clock
+from tests.arena.fakes import ROOT
 from tests.arena.leagues import LeagueWorld, winter
-from tests.arena.random_play import play_randomly
 from tests.arena.world import World
-
-DAY = 86_400.0
 
 
 @pytest.fixture
 def arena(migrated: Settings, capsys: pytest.CaptureFixture[str]) -> Arena:
     return make_arena(migrated.data, capsys)
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> bytes:
-    """Play a pool of eight bots with strengths, and a ninth that came after the fit."""
-    file = tmp_path_factory.mktemp("played") / "arena.db"
-    file.write_bytes(empty_database)
-    with Storage(f"sqlite:///{file}") as storage:
-        world = World(storage, Clock())
-        world.finish(world.tournament(8).id, play_randomly)
-        fit_due(storage, world.clock())
-        world.clock.move(DAY)
-        names = [*(f"owner-{number % 4}/bot-{number}@1" for number in range(5)), *world.register(1)]
-        world.finish(world.tournament_of(names, name="later").id, play_randomly)
-    return file.read_bytes()
-
-
-@pytest.fixture
-def pool(migrated: Settings, played: bytes) -> Iterator[World]:
-    (migrated.data / "arena.db").write_bytes(played)
-    with open_storage(migrated) as storage:
-        world = World(storage, Clock())
-        world.clock.move(DAY)
-        yield world
 
 
 def names(found: Leaderboard) -> list[str]:

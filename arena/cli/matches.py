@@ -1,0 +1,86 @@
+"""``arena match list``: matches that are done."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
+from arena.cli.output import AsJson, moment, show
+from arena.queries.matches import Asked, MatchLine, Result, find_matches
+
+MATCH_KEYS = {"names": "bots"}
+"""Fields of a match that are called otherwise in JSON."""
+
+BotName = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only matches of this bot.")]
+
+
+def list_(
+    ctx: typer.Context,
+    bot: BotName = None,
+    opponent: Annotated[
+        str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only its matches against this one.")
+    ] = None,
+    ruleset: Annotated[
+        str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
+    ] = None,
+    tournament: Annotated[str | None, typer.Option(help="Only matches of this tournament.")] = None,
+    since: Annotated[
+        str | None, typer.Option("--from", metavar="DATE", help="Only matches that finished then or later.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--to", metavar="DATE", help="Only matches that finished before.")
+    ] = None,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="Only matches with faults, of the bot if one is named.")
+    ] = False,
+    result: Annotated[
+        Result | None,
+        typer.Option(help="Only matches in which nobody (won), or somebody, had more points than the bot."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches.")] = 50,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List matches that are done, the newest first, with points and changes of Elo."""
+    asked = Asked(
+        bot=bot,
+        opponent=opponent,
+        ruleset=ruleset,
+        tournament=tournament,
+        since=moment_of(since, "--from") if since else None,
+        until=moment_of(until, "--to") if until else None,
+        faults=faults,
+        result=result,
+    )
+    with storage_of(ctx) as storage:
+        page = find_matches(storage, asked, limit, cursor)
+    if not print_list(
+        "matches", MatchLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=MATCH_KEYS
+    ):
+        show_matches(page.lines)
+        say_next(page.next)
+
+
+def show_matches(lines: Sequence[MatchLine]) -> None:
+    """Print matches, and how a deal of them is shown."""
+    rows = [(moment(one.finished_at), *_where(one), _points(one), sum(one.faults) or "") for one in lines]
+    columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)", ">faults"]
+    show(columns, rows, "no such matches")
+
+
+def _where(line: MatchLine) -> tuple[object, ...]:
+    return line.tournament, line.round, line.table, line.ruleset
+
+
+def _points(line: MatchLine) -> str:
+    """Return names, points and changes, the best first."""
+    changes = line.changes or [None] * len(line.names)
+    told = sorted(zip(line.points, line.names, changes, strict=True), key=lambda one: -one[0])
+    parts = [
+        f"{name} {points:+d}" if change is None else f"{name} {points:+d} ({change:+.0f})"
+        for points, name, change in told
+    ]
+    return ", ".join(parts)

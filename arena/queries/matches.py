@@ -1,0 +1,227 @@
+"""Matches that are done, newest first."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from heapq import merge
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, and_, exists, literal_column, tuple_
+from sqlalchemy import select as select_columns
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+
+from arena.errors import SpecError
+from arena.models import (
+    BotVersion,
+    Match,
+    MatchState,
+    RatingChange,
+    Round,
+    Seat,
+    StoredRuleset,
+    Tournament,
+)
+from arena.queries.cursors import Key, make_cursor, read_cursor
+from arena.queries.names import find_tournament, rulesets_called, versions_called
+from arena.storage import Storage, Transaction
+
+NONE: Any = literal_column("0")
+"""Written out, so that databases see that the index of seats with faults will do."""
+
+
+class Result(StrEnum):
+    """What a bot made of a match, by the points as they were played."""
+
+    WON = "won"
+    """Nobody had more points."""
+    LOST = "lost"
+    """Somebody had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which matches; None: all. Bots are ``owner/bot``, with all its versions, or one version."""
+
+    bot: str | None = None
+    """Who sat at the table."""
+    opponent: str | None = None
+    """Who sat there, too."""
+    ruleset: str | None = None
+    """Name, ``name@version``, or the beginning of its hash."""
+    tournament: str | None = None
+    since: datetime | None = None
+    """Finished then or later."""
+    until: datetime | None = None
+    """Finished before."""
+    faults: bool = False
+    """Only matches with faults, of the bot if one is named."""
+    result: Result | None = None
+    """Of the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchLine:
+    """A match that is done; what is told of bots is by position at the table."""
+
+    tournament: str
+    round: int
+    table: int
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    finished_at: datetime
+    deals: int
+    """Deals that were played."""
+    names: tuple[str, ...]
+    points: tuple[int, ...]
+    """As they were played."""
+    faults: tuple[int, ...]
+    changes: tuple[float, ...] | None
+    """Changes of Elo; None: the match is not rated, or its round not closed yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPage:
+    """A page of matches."""
+
+    lines: tuple[MatchLine, ...]
+    next: str | None
+    """Cursor of the next page; None: there is none."""
+
+
+class _Way(NamedTuple):
+    """How matches are found in their order: an index leads to those of each selection."""
+
+    selections: list[Select[Any]]
+    order: tuple[Any, ...]
+    """Columns that fall from one match to the next; the last one is the match's id."""
+    kinds: tuple[type, ...]
+    """Of these columns."""
+
+
+def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | None = None) -> MatchPage:
+    """Return matches that are done, newest first.
+
+    New is what was paired late; without a bot, a tournament or faults it is what finished late. Raise
+    UnknownError for names, and SpecError for a cursor of another list or where a bot is needed.
+    """
+    if asked.bot is None and (asked.opponent is not None or asked.result is not None):
+        raise SpecError("bot", "an opponent or a result is one of a bot: say which")
+    with storage.read() as tx:
+        own = aliased(Seat)
+        way, wanted = _way(tx, asked, own), [*_wanted(tx, asked, own)]
+        after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)
+        keys = _keys(tx, way, wanted, after, limit + 1)
+        lines = tuple(match_lines(tx, [key[-1] for key in keys[:limit]]))
+        return MatchPage(lines, make_cursor(asked, keys[limit - 1]) if len(keys) > limit else None)
+
+
+def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:
+    if asked.bot is not None:
+        versions = versions_called(tx, asked.bot)
+        selections = [_seated(own).where(own.version_id == version.id) for version in versions]
+        return _Way(selections, (own.match_id,), (int,))
+    if asked.faults:
+        return _Way([_seated(own).where(own.faults > NONE).distinct()], (own.match_id,), (int,))
+    if asked.tournament is not None:
+        order: tuple[Any, ...] = (col(Match.round_id), col(Match.table_number), col(Match.id))
+        return _Way([select_columns(*order)], order, (int, int, int))
+    order = (col(Match.finished_at), col(Match.id))
+    return _Way([select_columns(*order)], order, (datetime, int))
+
+
+def _seated(own: Any) -> Select[Any]:
+    return select_columns(own.match_id).join(Match, col(Match.id) == own.match_id)
+
+
+def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
+    """Yield the conditions on Match and on the bot's own seat."""
+    yield col(Match.state) == MatchState.DONE
+    if asked.since is not None:
+        yield col(Match.finished_at) >= asked.since
+    if asked.until is not None:
+        yield col(Match.finished_at) < asked.until
+    if asked.tournament is not None:
+        yield col(Match.tournament_id) == find_tournament(tx, asked.tournament)
+    if asked.ruleset is not None:
+        under = col(Tournament.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
+        yield exists(col(Tournament.id)).where(col(Tournament.id) == Match.tournament_id, under)
+    if asked.bot is not None and asked.faults:
+        yield own.faults > NONE
+    if asked.opponent is not None:
+        opponents = [version.id for version in versions_called(tx, asked.opponent)]
+        other = aliased(Seat)
+        there = (other.match_id == own.match_id, other.version_id.in_(opponents), other.id != own.id)  # type: ignore[attr-defined]
+        yield exists(other.id).where(*there)  # type: ignore[arg-type]
+    if asked.result is not None:
+        other = aliased(Seat)
+        better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
+        yield better if asked.result is Result.LOST else ~better
+
+
+def _keys(
+    tx: Transaction, way: _Way, wanted: Sequence[ColumnElement[bool]], after: Key | None, limit: int
+) -> list[Key]:
+    """Return what the next matches are ordered by."""
+    found = []
+    for selection in way.selections:
+        rows = selection.where(*wanted)
+        if after is not None:
+            rows = rows.where(tuple_(*way.order) < tuple_(*after))
+        rows = rows.order_by(*(column.desc() for column in way.order)).limit(limit)
+        found.append([tuple(row) for row in tx.execute(rows)])
+    return list(islice(dict.fromkeys(merge(*found, reverse=True)), limit))
+
+
+def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine]:
+    """Yield matches by their ids, in this order."""
+    rows = (
+        select_columns(Match, Tournament.name, Round.number, StoredRuleset.name, StoredRuleset.version)  # type: ignore[call-overload]
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
+        .where(col(Match.id).in_(match_ids))
+    )
+    seats = _seats(tx, match_ids)
+    found = {match.id: (match, *rest) for match, *rest in tx.execute(rows)}
+    for match_id in match_ids:
+        match, tournament, round, ruleset, version = found[match_id]
+        names, points, faults, changes = zip(*seats[match_id], strict=True)
+        yield MatchLine(
+            tournament=tournament,
+            round=round,
+            table=match.table_number,
+            ruleset=f"{ruleset}@{version}",
+            finished_at=match.finished_at,
+            deals=match.deals_done,
+            names=names,
+            points=points,
+            faults=faults,
+            changes=None if None in changes else changes,
+        )
+
+
+def _seats(tx: Transaction, match_ids: Sequence[int]) -> dict[int, list[tuple[str, int, int, float | None]]]:
+    """Return by match name, points, faults and change of Elo of each position."""
+    rows = (
+        select_columns(
+            Seat.match_id,  # type: ignore[call-overload]
+            BotVersion.name,
+            Seat.points,
+            Seat.faults,
+            RatingChange.after - RatingChange.before,
+        )
+        .join(BotVersion, col(BotVersion.id) == Seat.version_id)
+        .outerjoin(
+            RatingChange,
+            and_(col(RatingChange.match_id) == Seat.match_id, col(RatingChange.seat_id) == Seat.id),
+        )
+        .where(col(Seat.match_id).in_(match_ids))
+        .order_by(col(Seat.match_id), col(Seat.position))
+    )
+    found: dict[int, list[tuple[str, int, int, float | None]]] = {}
+    for match_id, *seat in tx.execute(rows):
+        found.setdefault(match_id, []).append(tuple(seat))
+    return found
