@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Executable, case, inspect, text
+from sqlalchemy import Column, ColumnElement, Executable, case, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session as Transaction
@@ -29,7 +29,16 @@ from arena.errors import SchemaError, StorageError
 from arena.migrations import HEAD
 from arena.settings import Settings
 
-__all__ = ["Storage", "Transaction", "add_to_rows", "changed", "migrate", "migrate_storage", "open_storage"]
+__all__ = [
+    "Storage",
+    "Transaction",
+    "add_to_rows",
+    "changed",
+    "migrate",
+    "migrate_storage",
+    "open_storage",
+    "put_rows",
+]
 
 UPGRADE_LOCK = 8710
 """Number of PostgreSQL's advisory lock under which the schema is changed."""
@@ -71,18 +80,32 @@ def add_to_rows(
 
     Of the columns in ``greatest`` the greater value stays.
     """
-    connection = tx.connection()
-    insert = postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
-    columns = inspect(table).local_table.columns
-    keys = [column for column in columns if column.primary_key]
+    insert, keys, others = _upsert(tx, table)
     more = {
         column.name: _greater(column, insert.excluded[column.name])
         if column.name in greatest
         else column + insert.excluded[column.name]
-        for column in columns
-        if not column.primary_key
+        for column in others
     }
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
+    tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=more), rows)
+
+
+def put_rows(tx: Transaction, table: type[SQLModel], rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert rows; where there are rows with their keys, these get their values."""
+    insert, keys, others = _upsert(tx, table)
+    new = {column.name: insert.excluded[column.name] for column in others}
+    tx.connection().execute(insert.on_conflict_do_update(index_elements=keys, set_=new), rows)
+
+
+def _upsert(
+    tx: Transaction, table: type[SQLModel]
+) -> tuple[postgresql.Insert | sqlite.Insert, list[Column[Any]], list[Column[Any]]]:
+    """Return an INSERT that can tell what to do on a conflict, the columns of the key, and the others."""
+    on_postgres = tx.connection().dialect.name == "postgresql"
+    columns = inspect(table).local_table.columns
+    keys = [column for column in columns if column.primary_key]
+    others = [column for column in columns if not column.primary_key]
+    return postgresql.insert(table) if on_postgres else sqlite.insert(table), keys, others
 
 
 def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sqlalchemy import delete
 from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.tables import Table
-from arena.models import Meeting, SeatTally, Strength, StrengthFit, StrengthScore, StrengthSums, Tournament
-from arena.storage import Transaction, add_to_rows, changed
+from arena.models import Meeting, SeatTally, StrengthScore, StrengthSums, Tournament
+from arena.storage import Transaction, add_to_rows
 from arena.strength.sums import Scored, Sums, scored
 from arena.tallies.rounds import Met, Sat, Tallies
 
@@ -110,30 +109,17 @@ def add_sums(
 
 def sums_of(tx: Transaction, ruleset_id: int, table_size: int) -> list[Sums]:
     """Return the sums of a pool, plain deals first."""
-    return [sums for size, _, sums in _all_sums(tx, ruleset_id) if size == table_size]
+    of_pool = (StrengthSums.ruleset_id == ruleset_id, StrengthSums.table_size == table_size)
+    rows = tx.exec(select(StrengthSums).where(*of_pool).order_by(col(StrengthSums.duplicate))).all()
+    return [_sums(tx, row) for row in rows]
 
 
-def all_sums(tx: Transaction, ruleset_id: int) -> dict[tuple[int, bool], Sums]:
-    """Return all sums under a ruleset by table size, and by whether they are of duplicate deals."""
-    return {(size, duplicate): sums for size, duplicate, sums in _all_sums(tx, ruleset_id)}
-
-
-def _all_sums(tx: Transaction, ruleset_id: int) -> Iterator[tuple[int, bool, Sums]]:
-    of_it = select(StrengthSums).where(StrengthSums.ruleset_id == ruleset_id)
-    for row in tx.exec(of_it.order_by(col(StrengthSums.table_size), col(StrengthSums.duplicate))).all():
-        sums = Sums(row.table_size, row.matches, row.deals, row.within, row.between)
-        scores = select(StrengthScore.version_id, StrengthScore.deals, StrengthScore.score)
-        for version_id, deals, score in tx.exec(scores.where(StrengthScore.sums_id == row.id)):
-            sums.scores[version_id], sums.bot_deals[version_id] = score, deals
-        met = select(Meeting.version_id, Meeting.other_id, Meeting.deals).where(Meeting.sums_id == row.id)
-        sums.meetings = {(one, other): deals for one, other, deals in tx.exec(met)}
-        yield row.table_size, row.duplicate, sums
-
-
-def forget_sums(tx: Transaction, ruleset_id: int) -> None:
-    """Delete all sums under a ruleset, and what was fitted to them."""
-    ids = select(StrengthSums.id).where(StrengthSums.ruleset_id == ruleset_id)
-    for table in (StrengthScore, Meeting):
-        changed(tx, delete(table).where(col(table.sums_id).in_(ids)))
-    for of_pool in (StrengthSums, StrengthFit, Strength):
-        changed(tx, delete(of_pool).where(col(of_pool.ruleset_id) == ruleset_id))
+def _sums(tx: Transaction, row: StrengthSums) -> Sums:
+    """Return sums with those of single bots and pairs."""
+    sums = Sums(row.table_size, row.matches, row.deals, row.within, row.between)
+    scores = select(StrengthScore.version_id, StrengthScore.deals, StrengthScore.score)
+    for version_id, deals, score in tx.exec(scores.where(StrengthScore.sums_id == row.id)):
+        sums.scores[version_id], sums.bot_deals[version_id] = score, deals
+    met = select(Meeting.version_id, Meeting.other_id, Meeting.deals).where(Meeting.sums_id == row.id)
+    sums.meetings = {(one, other): deals for one, other, deals in tx.exec(met)}
+    return sums

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from operator import gt, mul
+from typing import Any
 
 from arena.matches.duplicate import Deals, PlayedSession
 
@@ -51,7 +52,11 @@ class Sat:
     forfeits: int = 0
     """Sessions that it forfeited."""
 
-    def values(self) -> dict[str, float]:
+    def __add__(self, other: "Sat") -> "Sat":
+        """Return both together."""
+        return Sat(**{name: value + getattr(other, name) for name, value in self.values().items()})
+
+    def values(self) -> dict[str, Any]:
         """Return what the columns of ``seat_tallies`` hold."""
         return {
             "deals": self.deals,

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy.orm.exc import StaleDataError
 from sqlmodel import col, select
 
-from arena.models import Rating, RatingChange, Seat, Session
+from arena.models import BotVersion, Rating, RatingChange, Seat, Session
 from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings, load_settings
 from arena.storage import open_storage
@@ -56,10 +56,12 @@ def test_rebuild_before_the_first_match_finds_nothing(world: World) -> None:
 
 def test_rebuild_names_the_rating_that_is_not_what_its_changes_gave(rated: World) -> None:
     with rated.storage.write() as tx:
-        tx.get_one(Rating, 3).value += 1
+        rating = tx.get_one(Rating, 3)
+        rating.value += 1
+        name = tx.get_one(BotVersion, rating.version_id).name
     found = rebuild(rated.storage)
     assert found.problem is not None
-    assert "owner-2/bot-2@1: rating: is " in found.problem
+    assert f"{name}: rating: is " in found.problem
 
 
 def test_rebuild_that_mends_gives_the_ratings_back(rated: World) -> None:
@@ -104,9 +106,11 @@ def test_rebuild_names_the_deal_whose_points_were_changed(rated: World) -> None:
 def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena: Arena, rated: World) -> None:
     assert arena("rating", "rebuild").out == ("right: 17 ratings in 2 pools follow from 12 matches\n")
     with rated.storage.write() as tx:
-        tx.get_one(Rating, 1).value += 1
+        rating = tx.get_one(Rating, 1)
+        rating.value += 1
+        name = tx.get_one(BotVersion, rating.version_id).name
     wrong = arena("rating", "rebuild", "--json")
-    assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, "owner-0/bot-0@1")
+    assert (wrong.status, wrong.json["problem"].partition(":")[0]) == (1, name)
     assert "1 were wrong and have been corrected" in arena("rating", "rebuild", "--mend").out
     assert arena("rating", "rebuild").status == 0
 
