@@ -66,15 +66,23 @@ def log_in(app: Celery) -> None:
 class BeatScheduler(Scheduler):  # type: ignore[misc]  # Celery has no types for it
     """Celery's scheduler, which keeps no file: a beat more or less does not matter.
 
-    It says in one line that the broker is away.
+    It says once, in one line, that the broker is away or the disk of its folder full.
     """
+
+    trouble = ""
+    """Why the last message could not be sent; empty where it was."""
 
     def apply_entry(self, entry: ScheduleEntry, producer: object = None) -> None:
         """Send the message of an entry that is due."""
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
-            log.warning("the beat finds no broker now: %s", _first_line(error))
+            trouble = _first_line(error)
+            if trouble != self.trouble:
+                log.warning("the beat finds no broker now: %s", trouble)
+            self.trouble = trouble
+        else:
+            self.trouble = ""
 
 
 def run_beat(settings: Settings) -> None:

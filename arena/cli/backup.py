@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from arena.cli.asking import Yes, confirm
 from arena.cli.context import settings_of
 from arena.cli.output import AsJson, print_json, say
 from arena.migrations import HEAD
@@ -29,13 +30,18 @@ def backup(
 
 
 def restore(
-    ctx: typer.Context, file: Annotated[Path, typer.Argument(help="The backup.")], as_json: AsJson = False
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The backup.")],
+    yes: Yes = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replace the database with a backup; its contents are lost. Stop everything first.
 
     The backup is checked first, and nothing is changed if it is damaged or something has the database open.
     """
     settings = settings_of(ctx)
+    if replaced := backups.find_replaced(settings, file):
+        confirm(f"Replace {replaced} with {file}, and lose what it holds", yes)
     revision = backups.restore(settings, file)
     if as_json:
         print_json({"file": str(file), "schema": revision})

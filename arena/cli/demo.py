@@ -123,8 +123,7 @@ def demo_folder(folder: Path) -> Iterator[Path]:
             marked = stack.enter_context(mark.open("a"))
             fcntl.flock(marked, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not mark.stat().st_size:
-                marked.write(ABOUT)
-                marked.flush()
+                mark.write_text(ABOUT)
             _empty(folder)
         except BlockingIOError:
             raise SettingsError("data", f"another demo is running in {folder}") from None

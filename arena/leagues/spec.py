@@ -188,14 +188,17 @@ def make_league(values: Mapping[str, object], folder: Path | None = None) -> Lea
         spec = LeagueSpec.model_validate(dict(values), context=folder)
     except ValidationError as error:
         wording = Wording("a league", table="a table", path=lambda path: path_text(_named(path, values)))
-        found = [*problems(error, league_schema(), wording), *_shared_fields(values, folder)]
+        found = [
+            *problems(error, league_schema(), wording),
+            *_shared_fields(values, folder),
+            *_between_divisions(values),
+        ]
         raise SpecError.of(
             list({problem.field: problem for problem in reversed(found)}.values())[::-1]
         ) from None
-    for checks in (_divisions, _tournaments, _owners):
-        found = list(dict.fromkeys(checks(spec)))
-        if found:
-            raise SpecError.of(found)
+    found = list(dict.fromkeys([*_divisions(spec), *_tournaments(spec)])) or list(_owners(spec))
+    if found:
+        raise SpecError.of(found)
     return spec
 
 
@@ -213,6 +216,27 @@ def _shared_fields(values: Mapping[str, object], folder: Path | None) -> Iterato
             yield from (one.within("tournament.") for one in error.problems if one.field not in missing)
         except RulesetError:
             pass  # of a file, which the league has found wrong as well
+
+
+def _between_divisions(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong between divisions that are right, of a league that is wrong elsewhere."""
+    given, name = values.get("divisions"), values.get("name")
+    if not isinstance(given, Sequence) or not given:
+        return
+    try:
+        divisions = tuple([Division.model_validate(_without_tournament(one)) for one in given])
+        lowest = values.get("qualification")
+        below = None if lowest is None else Qualification.model_validate(_without_tournament(lowest))
+    except ValidationError:
+        return
+    known = name if isinstance(name, str) else ""
+    yield from _divisions(LeagueSpec.model_construct(name=known, divisions=divisions, qualification=below))
+
+
+def _without_tournament(table: object) -> object:
+    if not isinstance(table, Mapping):
+        return table
+    return {key: value for key, value in table.items() if key != "tournament"}
 
 
 @cache

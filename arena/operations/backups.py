@@ -36,15 +36,25 @@ def backup(settings: Settings, to: Path) -> str:
     return revision
 
 
+def find_replaced(settings: Settings, source: Path) -> Path | None:
+    """Return the database that a backup would replace; None if there is none yet.
+
+    Raise StateError for a database that is a server, StorageError if there is no such backup.
+    """
+    database = _database(settings, "pg_restore")
+    if not source.is_file():
+        raise StorageError(f"there is no file {source}")
+    return database if database.exists() else None
+
+
 def restore(settings: Settings, source: Path) -> str:
     """Put a backup into the place of the database, which is gone afterwards; return its schema.
 
     The backup is looked through before anything is changed. Raise StateError while anything has the database
     open, SchemaError for a backup of a newer version, StorageError for what is no sound backup.
     """
+    find_replaced(settings, source)
     database = _database(settings, "pg_restore")
-    if not source.is_file():
-        raise StorageError(f"there is no file {source}")
     settings.prepare()
     with ExitStack() as stack:
         stack.enter_context(_one_line(source))

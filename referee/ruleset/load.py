@@ -54,8 +54,11 @@ def _known_preset(field: str, name: object) -> str:
     presets = preset_names()
     if isinstance(name, str) and name in presets:
         return name
-    hint = suggestion(name, presets) if isinstance(name, str) else ""
-    raise RulesetError(field, f"must be one of {', '.join(presets)}, not {shown(name)}{hint}")
+    if not isinstance(name, str):
+        raise RulesetError(field, f"must be a preset's name, not {shown(name)}")
+    hint = suggestion(name, presets)
+    all_ = f"{'' if hint else ';'} `arena rules list` shows all {len(presets)}"
+    raise RulesetError(field, f"no preset is called {shown(name)}{hint}{all_}")
 
 
 def _resolve(given: Mapping[str, object]) -> Ruleset:

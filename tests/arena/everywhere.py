@@ -63,7 +63,7 @@ CALLS = {
     "migrate": "",
     "rating baseline": "owner-0/bot-0",
     "rating rebuild": "",
-    "restore": "FOLDER/backup.db",
+    "restore": "FOLDER/backup.db --yes",
     "rules check": "FOLDER/house.toml",
     "rules compare": "",
     "rules legal": "",

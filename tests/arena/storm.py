@@ -18,6 +18,7 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.cli.local import arena_command
+from arena.exports.write import export_lines
 from arena.matches.referees import nobody_asked
 from arena.messages import ADVANCE, RUN_MATCH, make_app, wake
 from arena.models import BotLogEntry, Match, utc_now
@@ -29,10 +30,11 @@ from arena.storage import Storage
 from arena.tasks import BROKEN
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.overview import TournamentStatus
+from arena.verify import check_export
 from referee.client import referee_status
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
-from tests.arena.calm import Attempts, in_attempts, play_all
+from tests.arena.calm import Attempts, attempts_of, in_attempts, play_all
 from tests.arena.databases import open_new
 from tests.arena.fakes import LOCKED, ROOT
 from tests.arena.given_keys import give_keys
@@ -60,6 +62,10 @@ CUP = {
 SESSIONS = 120
 ROUND = 24
 """Sessions in a round."""
+BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
+ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
+KILLS = 24
+"""Processes that are killed in a storm."""
 DOUBLED_SECONDS = 0.3
 """Time between messages that nobody needs: each costs a worker as much as one that is needed."""
 SHOWN = 12
@@ -291,3 +297,26 @@ def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcom
         if not done.ended:
             event.happen()
     return running.finish(lambda: running.send_again(random))
+
+
+def survive(running: Cluster, random: Random, folder: Path, others: Sequence[Event]) -> None:
+    """Play the cup through ``KILLS`` kills and these other events.
+
+    Compare it with a calm run, in another folder, that is given the same attempts.
+    """
+    running.start_bots()
+    events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], KILLS), *others]
+    outcome = weather(running, random, events)
+    assert running.faults() == []
+    assert running.failures() == []
+    attempts = attempts_of(running.storage)
+    print(f"{dealt_again(attempts)} sessions were dealt again")
+    report = check_export(line.encode() for line in export_lines(running.storage, "cup"))
+    assert report.problem is None
+    assert differences(outcome, calm(folder / "calm", attempts)) == []
+    assert running.killed >= 20
+
+
+def dealt_again(attempts: Attempts) -> int:
+    """Return how many sessions have deals that were dealt more than once."""
+    return sum(max(one) > 1 for one in attempts.values())

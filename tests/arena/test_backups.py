@@ -1,5 +1,6 @@
 """Backups made while the arena runs, and restored over what was left of it."""
 
+import io
 import os
 import shutil
 import sqlite3
@@ -14,7 +15,7 @@ from sqlmodel import func, select
 from arena.models import Session
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
-from tests.arena.cli import Arena, make_arena
+from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import Clock
 from tests.arena.world import World, results
 
@@ -58,7 +59,7 @@ def test_restored_when_a_killed_arena_left_its_log_then_it_is_as_backed_up(
     assert arena("backup", str(copy)).status == 0
     subprocess.run([sys.executable, "-c", KILLED, str(migrated.data / "arena.db")], check=False)
     assert (migrated.data / "arena.db-wal").stat().st_size > 0
-    assert arena("restore", str(copy)).status == 0
+    assert arena("restore", str(copy), "--yes").status == 0
     assert not (migrated.data / "arena.db-wal").exists()
     with open_storage(migrated) as storage:
         assert results(storage) == before
@@ -86,7 +87,7 @@ def test_restore_when_the_database_is_in_use_then_it_is_refused(
     world.register(1)
     with storage.read() as tx:
         tx.connection()
-        refused = arena("restore", str(copy))
+        refused = arena("restore", str(copy), "--yes")
     assert (refused.status, "is in use; stop everything first" in refused.err) == (1, True)
     assert len(world.register(2)) == 2
 
@@ -100,10 +101,10 @@ def test_restore_when_the_backup_is_damaged_then_nothing_is_changed(
     content = bytearray(copy.read_bytes())
     content[len(content) // 2 :] = os.urandom(len(content) - len(content) // 2)
     copy.write_bytes(content)
-    assert arena("restore", str(copy)).status == 1
+    assert arena("restore", str(copy), "--yes").status == 1
     (tmp_path / "text").write_text("no database")
-    assert "not a database" in arena("restore", str(tmp_path / "text")).err
-    assert arena("restore", str(tmp_path / "missing")).status == 1
+    assert "not a database" in arena("restore", str(tmp_path / "text"), "--yes").err
+    assert arena("restore", str(tmp_path / "missing"), "--yes").status == 1
     assert sessions(migrated) == 42
 
 
@@ -114,11 +115,27 @@ def test_restore_when_the_database_is_gone_or_broken_then_it_is_there_again(
     copy = tmp_path / "backup.db"
     arena("backup", str(copy))
     (migrated.data / "arena.db").write_text("broken")
-    assert arena("restore", str(copy)).status == 0
+    assert arena("restore", str(copy), "--yes").status == 0
     assert sessions(migrated) == 42
     shutil.rmtree(migrated.data)
     assert arena("restore", str(copy)).status == 0
     assert sessions(migrated) == 42
+
+
+def test_restore_when_there_is_a_database_then_it_is_asked_for(
+    arena: Arena, migrated: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "backup.db"
+    arena("backup", str(copy))
+    play(migrated)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    database = migrated.data / "arena.db"
+    asked = f"Replace {database} with {copy}, and lose what it holds"
+    refused = arena("restore", str(copy))
+    assert_one_line(refused, 1, f"{asked}: say so with --yes, as nobody can be asked here")
+    assert sessions(migrated) == 42
+    assert arena("restore", str(copy), "--yes").status == 0
+    assert sessions(migrated) == 0
 
 
 def test_backup_when_the_file_is_there_or_the_database_a_server_then_it_is_refused(

@@ -183,6 +183,46 @@ def test_file_when_wrong_then_file_table_and_field_are_named(
     assert "\n" not in str(error.value)
 
 
+PROMOTED = "qualification.promoted: 7 are promoted to second and 2 from it, but it has 8 places"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            {"seasons = 10": "seasons = 0"},
+            ["seasons: must be a whole number from 1 to 9999, not 0", PROMOTED],
+        ),
+        (
+            {"{ rounds = 5 }": '{ name = "x" }'},
+            ["qualification.tournament.name: the league sets it", PROMOTED],
+        ),
+        (
+            {"rounds = 5": "rounds = 0"},
+            [
+                PROMOTED,
+                "qualification.tournament.rounds: must be a whole number from 1 to 10000, not 0",
+            ],
+        ),
+        ({'"first"\nsize = 8': '"first"\nsize = "8"'}, ["divisions.first.size: must be a whole number"]),
+    ],
+    ids=["a field", "a division's tournament", "a tournament as a whole", "a division"],
+)
+def test_file_when_divisions_do_not_agree_either_then_all_is_told_at_once(
+    file: Path, wrong: dict[str, str], told: list[str]
+) -> None:
+    text = TOML.replace("promoted = 1", "promoted = 7")
+    for right, given in wrong.items():
+        assert right in text
+        text = text.replace(right, given)
+    file.write_text(text)
+    with pytest.raises(SpecError) as error:
+        load_league(file)
+    found = [re.sub(r"^.*\.toml:\d+: ", "", str(problem)) for problem in error.value.problems]
+    assert len(found) == len(told)
+    assert all(one.startswith(begin) for one, begin in zip(found, told, strict=True)), found
+
+
 def test_file_when_it_is_not_there_then_that_is_said(file: Path) -> None:
     with pytest.raises(SpecError, match=r"winter\.toml: cannot be read: No such file"):
         load_league(file)

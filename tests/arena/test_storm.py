@@ -5,7 +5,7 @@ The results are those of an undisturbed run with the same attempts, and no fault
 
 import secrets
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -15,31 +15,20 @@ import pytest
 from redis import Redis
 from sqlmodel import select
 
-from arena.exports.write import export_lines
 from arena.models import Round
 from arena.rounds import advance
-from arena.verify import check_export
 from tests.arena import servers
-from tests.arena.calm import attempts_of
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.storm import (
-    BOTS,
     ROUND,
-    Cluster,
     Event,
     at_random,
-    calm,
     cluster,
     cuts,
-    differences,
-    kills,
-    weather,
+    survive,
 )
 from tests.arena.world import World
-
-BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
-ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
 
 CUT_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"""
@@ -66,24 +55,6 @@ def deaths(random: Random, postgres: Postgres) -> list[Event]:
         "a process of PostgreSQL is killed": postgres.kill_process,
     }
     return [at_random(random, name, happen, first=ROUND) for name, happen in ends.items()]
-
-
-def survive(running: Cluster, random: Random, folder: Path, others: Sequence[Event]) -> None:
-    """Play the cup through 24 kills and these other events.
-
-    Compare it with a calm run, in another folder, that is given the same attempts.
-    """
-    running.start_bots()
-    events = [*kills(running, random, [*ARENA, *ARENA, *BOT_NAMES], 24), *others]
-    outcome = weather(running, random, events)
-    assert running.faults() == []
-    assert running.failures() == []
-    attempts = attempts_of(running.storage)
-    print(f"{sum(max(one) > 1 for one in attempts.values())} sessions were dealt again")
-    report = check_export(line.encode() for line in export_lines(running.storage, "cup"))
-    assert report.problem is None
-    assert differences(outcome, calm(folder / "calm", attempts)) == []
-    assert running.killed >= 20
 
 
 def test_pairing_when_another_was_faster_and_its_round_is_open_then_nothing_is_paired(world: World) -> None:

@@ -68,7 +68,7 @@ def test_create_when_an_entrant_is_unknown_then_it_is_named(world: World) -> Non
 
 
 def test_create_when_the_ruleset_is_unknown_then_it_is_named(world: World) -> None:
-    with pytest.raises(SpecError, match=r"^ruleset: must be one of .*, not 'chines'"):
+    with pytest.raises(SpecError, match=r"^ruleset: no preset is called 'chines'; did you mean 'chinese'\?"):
         creation.create(world.storage, ROOT, world.spec(world.register(4), ruleset="chines"), world.clock())
 
 

@@ -20,7 +20,7 @@ from arena.settings import Settings, load_settings
 from arena.storage import Storage, open_storage
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.everywhere import CALLS, call
-from tests.arena.unwritable import can_mount, run_on_full_disk, run_powerless
+from tests.arena.unwritable import can_mount, first_line_on_full_disk, run_on_full_disk, run_powerless
 from tests.arena.world import World
 
 ALONE = {
@@ -151,6 +151,10 @@ def test_write_when_the_disk_is_full_then_one_line_calls_it_so(migrated: Setting
         "export cup --output cup.jsonl",
         "token create viewer --scope spectator",
         "referee",
+        "worker",
+        "up",
+        "demo",
+        "migrate",
     ],
 )
 def test_command_on_a_full_disk_calls_it_so_in_one_line(everything: Path, command: str) -> None:
@@ -158,6 +162,13 @@ def test_command_on_a_full_disk_calls_it_so_in_one_line(everything: Path, comman
     assert (refused.status, refused.out) == (1, "")
     assert refused.err.count("\n") == 1
     assert "no space left on" in refused.err.lower()
+
+
+@pytest.mark.skipif(not can_mount(), reason="no disk can be mounted here")
+def test_beat_on_a_full_disk_calls_it_so_and_goes_on_trying(everything: Path) -> None:
+    line = first_line_on_full_disk(everything / "data", "beat")
+    assert "the beat finds no broker now" in line
+    assert line.lower().endswith("no space left on device\n")
 
 
 def test_disk_when_there_is_room_or_nothing_to_ask_then_it_is_not_full(tmp_path: Path) -> None:

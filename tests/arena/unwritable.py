@@ -9,6 +9,7 @@ from pathlib import Path
 
 from arena.cli.local import arena_command
 from tests.arena.cli import Result
+from tests.tied import tied
 
 POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
 """Starts a process for which permissions count, though it is root's."""
@@ -32,11 +33,27 @@ def can_mount() -> bool:
 
 def run_on_full_disk(data: Path, *arguments: str) -> Result:
     """Run ``arena`` on a copy of a data folder on a disk of its own that is full."""
+    done = subprocess.run(
+        _on_full_disk(data, *arguments), capture_output=True, text=True, check=False, timeout=60
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def first_line_on_full_disk(data: Path, *arguments: str) -> str:
+    """Return the first line that a command prints there on standard error, and stop it."""
+    with subprocess.Popen(
+        tied(*_on_full_disk(data, *arguments)), stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        line = running.stderr.readline()
+        running.terminate()
+        return line
+
+
+def _on_full_disk(data: Path, *arguments: str) -> list[str]:
     script = (
         'disk=$(mktemp -d) && mount -t tmpfs -o size=4m tmpfs "$disk" && cp -r "$1" "$disk/data" && shift && '
         '{ dd if=/dev/zero of="$disk/fill" bs=1k 2>/dev/null; cd "$disk" && exec "$@"; }'
     )
     command: Sequence[str] = arena_command("--data", "data", *arguments)
-    whole = ["unshare", "-m", "sh", "-c", script, "sh", str(data), *command]
-    done = subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
-    return Result(done.returncode, done.stdout, done.stderr)
+    return ["unshare", "-m", "sh", "-c", script, "sh", str(data), *command]

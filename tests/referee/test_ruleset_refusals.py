@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from referee.cards import LECTIO_RANKS, STANDARD_RANKS
 from referee.errors import RulesetError
-from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file
+from referee.ruleset import Ruleset, load_ruleset, load_ruleset_file, preset_names
 from referee.ruleset.fields import KINDS
 from referee.ruleset.model import FIELD_NAMES
 
@@ -173,7 +173,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"playrs": 3}, "playrs", "did you mean 'players'?"),
     ({"": 3}, "", "is not a field"),
     ({"extends": "hong-kongs"}, "extends", "did you mean 'hong-kong'?"),
-    ({"extends": None}, "extends", "must be one of chinese"),
+    ({"extends": None}, "extends", "must be a preset's name, not null"),
     ({"name": "hongkong"}, "name", "did you mean 'hong-kong'?"),
 ]
 
@@ -193,9 +193,20 @@ def test_what_is_neither_name_nor_object_is_refused(source: Any) -> None:
         load_ruleset(source)
 
 
-def test_unknown_preset_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(RulesetError, match="did you mean 'pusoy-dos'"):
-        load_ruleset("pusoydos")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        (
+            "pusoydos",
+            "no preset is called 'pusoydos'; did you mean 'pusoy-dos'? `arena rules list` shows all ",
+        ),
+        ("xyz", "no preset is called 'xyz'; `arena rules list` shows all "),
+    ],
+)
+def test_unknown_preset_is_refused_with_the_nearest_name(name: str, reason: str) -> None:
+    with pytest.raises(RulesetError) as caught:
+        load_ruleset(name)
+    assert caught.value.reason == f"{reason}{len(preset_names())}"
 
 
 def test_ranks_of_lectio_need_straights_and_card_points_in_them() -> None:

@@ -1,0 +1,49 @@
+"""A thousand kills: storms over an arena of real processes, one after another, until so many have died.
+
+``python -m benchmarks.kills`` plays cups of 120 sessions, each with two workers, two referees, the beat and
+eight bots, and kills one of them at random 24 times. After each storm the cup has to be what a calm run with
+the same attempts gives, its export has to be right, and no bot may have a fault: else this ends with what
+differs. ``--minutes`` ends it earlier, after the storm that is then under way.
+"""
+
+import argparse
+import contextlib
+import io
+import secrets
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from tests.arena.calm import attempts_of
+from tests.arena.storm import SESSIONS, at_random, cluster, dealt_again, survive
+
+
+def storm(seed: int) -> tuple[int, int]:
+    """Survive one storm; return the processes killed, and the sessions with deals that were dealt again."""
+    random = Random(seed)
+    with tempfile.TemporaryDirectory() as folder, cluster(Path(folder) / "storm") as running:
+        emptied = at_random(random, "the broker is emptied", running.empty_broker)
+        with contextlib.redirect_stdout(io.StringIO()):
+            survive(running, random, Path(folder), [emptied])
+        return running.killed, dealt_again(attempts_of(running.storage))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    options = parser.parse_args()
+    killed = storms = again = 0
+    end = time.monotonic() + 60 * options.minutes
+    while killed < options.kills and time.monotonic() < end:
+        seed = secrets.randbits(32)
+        print(f"storm {storms + 1}, seed {seed}: ", end="", flush=True)
+        died, dealt = storm(seed)
+        killed, storms, again = killed + died, storms + 1, again + dealt
+        print(f"{died} killed, {dealt} of {SESSIONS} sessions dealt again, all else as in a calm run")
+    print(f"{killed} kills in {storms} storms, {again} sessions dealt again, nothing lost or counted twice")
+
+
+if __name__ == "__main__":
+    main()

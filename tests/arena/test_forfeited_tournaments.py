@@ -1,0 +1,65 @@
+"""Whole tournaments with bots that are absent or fail at every table, in each format and mode, verified."""
+
+import json
+from datetime import timedelta
+from typing import get_args
+
+import pytest
+
+from arena.rounds.advance import running_tournaments
+from referee.deals.forfeit import OnForfeit
+from tests.arena.exported import check, lines_of
+from tests.arena.leagues import WEEK, LeagueWorld, winter
+from tests.arena.test_verify_forfeits import failing
+from tests.arena.world import World
+
+FORMATS: dict[str, dict[str, object]] = {
+    "round-robin": {},
+    "swiss": {"rounds": 3},
+    "gauntlet": {"rounds": 2},
+    "knockout": {},
+    "continuous": {"rounds": 2},
+}
+LIMITS = {"decision_ms": 5000, "join_seconds": 2, "faults": 3, "sessions": 4, "deals": 2}
+each_mode = pytest.mark.parametrize("mode", get_args(OnForfeit))
+
+
+def forfeited(world: World, name: str) -> tuple[set[int], int]:
+    """Verify a finished tournament; return how many bots forfeited its sessions, and its sessions."""
+    lines = lines_of(world, name)
+    assert check(lines).problem is None
+    matches = [one for line in lines if (one := json.loads(line)).get("part") == "match"]
+    sessions = [session for match in matches for session in match["sessions"]]
+    return {len(one["forfeits"]) for one in sessions}, len(sessions)
+
+
+@each_mode
+@pytest.mark.parametrize("format", FORMATS)
+def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
+    world: World, format: str, mode: OnForfeit
+) -> None:
+    fields = LIMITS | FORMATS[format] | {"format": format, "on_forfeit": mode}
+    world.finish(world.tournament(8, **fields).id, failing)
+    assert world.status().state == "finished"
+    each, sessions = forfeited(world, "cup")
+    assert sessions == world.status().sessions_total > 0
+    assert each == ({1} if mode == "end_session" else {2})
+
+
+@each_mode
+def test_league_when_bots_forfeit_at_each_table_then_its_seasons_go_on_and_are_right(
+    world: World, mode: OnForfeit
+) -> None:
+    tournament = {"format": "swiss", "ruleset": "chinese", "rounds": 2, "on_forfeit": mode, **LIMITS}
+    league = LeagueWorld(world, winter(tournament=tournament))
+    league.join(*(f"owner-{number}/bot" for number in range(12)))
+    for season in (1, 2):
+        world.clock.now += timedelta(days=1) if season == 1 else WEEK
+        league.tick()
+        for tournament_id in running_tournaments(world.storage):
+            world.finish(tournament_id, failing)
+        league.tick()
+        for division in ("first", "second", "qualification"):
+            each, sessions = forfeited(world, f"winter-{season}-{division}")
+            assert sessions == 8
+            assert each == ({1} if mode == "end_session" else {2})
