@@ -37,11 +37,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from arena.strength.counts import Counts, bots_of, groups_of
 from arena.strength.graph import Graph
 from arena.strength.kinds import Array, Kind, Posterior
 from arena.strength.lines import Lines
 from arena.strength.matrices import Matrices
-from arena.strength.sums import Sums, bots_of, groups_of
+from arena.strength.sums import Sums
 
 TYPICAL_GAIN = 0.08
 """g / s to expect before anything is known of it; mixtures of the sample bots have about 0.06."""
@@ -103,27 +104,32 @@ class System(Protocol):
 
 
 def fit(kinds: Sequence[Sums], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
+    """Return the strengths that follow from some sums; see ``fit_counts``."""
+    return fit_counts([Counts.of(sums) for sums in kinds], lines)
+
+
+def fit_counts(kinds: Sequence[Counts], lines: Sequence[Sequence[int]] = ()) -> Fit | None:
     """Return the strengths that follow from some sums, of one pool; None if nothing was played.
 
     ``lines`` are the versions of each bot, oldest first (``arena.strength.lines``).
     """
-    bots = bots_of(kinds)
+    bots = bots_of(kinds).tolist()
     if not bots:
         return None
     played = [Kind.of(sums, bots) for sums in kinds if sums.matches]
-    groups = groups_of(bots, [kind.sums.meetings for kind in played])
+    groups = groups_of(len(bots), [(kind.firsts, kind.seconds) for kind in played])
     related = Lines(bots, lines)
 
     def system(kinds: Sequence[Kind]) -> System:
         return Matrices(kinds, related) if len(bots) <= DENSE else Graph(kinds, related)
 
-    posterior = _posterior(played, system, np.array(groups))
+    posterior = _posterior(played, system, groups)
     return Fit(
         bots=tuple(bots),
         strengths=posterior.strengths,
         variances=posterior.variances,
         covariances=posterior.covariances,
-        groups=tuple(groups),
+        groups=tuple(groups.tolist()),
         deviation=math.sqrt(played[0].variance),
         spread=math.sqrt(posterior.spread),
         gain=math.sqrt(posterior.gain),

@@ -8,18 +8,19 @@ from collections.abc import Iterator, Sequence, Set
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 from sqlalchemy import delete, insert, update
 from sqlmodel import col
 
 from arena.models import Strength, StrengthFit, StrengthSums
 from arena.storage import Storage, Transaction, changed
 from arena.strength.anchor import above_anchor
-from arena.strength.fit import Fit, fit
+from arena.strength.counts import Counts
+from arena.strength.fit import Fit, fit_counts
 from arena.strength.history import forget_between, tell
-from arena.strength.keeping import sums_of
 from arena.strength.kept import Pool, baselines_in, latest_fits, lines_in, unfitted
 from arena.strength.ranges import places
-from arena.strength.sums import Sums
+from arena.strength.reading import counts_of
 
 SHARE = 20
 """After a fit, a pool has its next one no sooner than so many times later as the fit took."""
@@ -42,9 +43,9 @@ def fit_pool(storage: Storage, pool: Pool, now: datetime) -> None:
     """Fit a pool, and keep what comes of it, unless somebody else has kept as much meanwhile."""
     begun = time.monotonic()
     with storage.read() as tx:
-        kinds = sums_of(tx, *pool)
+        kinds = counts_of(tx, pool)
         baselines, lines = baselines_in(tx).get(pool, []), lines_in(tx, pool)
-    found = fit(kinds, lines)
+    found = fit_counts(kinds, lines)
     if found is None:
         return
     rows = [pool._asdict() | row for row in _rows(found, kinds, set(baselines))]
@@ -82,8 +83,11 @@ def _keep(tx: Transaction, pool: Pool, kept: StrengthFit, rows: Sequence[dict[st
     tx.add(kept)
 
 
-def _rows(found: Fit, kinds: Sequence[Sums], baselines: Set[int]) -> Iterator[dict[str, Any]]:
+def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[dict[str, Any]]:
     """Yield a row for each bot."""
+    deals = np.zeros(found.bots[-1] + 1)
+    for kind in kinds:
+        deals[kind.scores["bot"]] += kind.scores["deals"]
     standing = zip(places(found), above_anchor(found, baselines), strict=True)
     for at, (place, above) in enumerate(standing):
         bot = found.bots[at]
@@ -94,7 +98,7 @@ def _rows(found: Fit, kinds: Sequence[Sums], baselines: Set[int]) -> Iterator[di
             "above": above.value,
             "above_error": above.error,
             "anchored": above.anchored,
-            "deals": sum(sums.bot_deals.get(bot, 0) for sums in kinds),
+            "deals": int(deals[bot]),
             "group_number": found.groups[at],
             "rank": place.rank,
             "best": place.best,

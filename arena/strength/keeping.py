@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sqlmodel import col, select
+from sqlmodel import select
 
 from arena.matches.duplicate import PlayedSession, deal_scores
 from arena.matches.tables import Table
@@ -105,21 +105,3 @@ def add_sums(
     ]
     add_to_rows(tx, StrengthScore, scores)
     add_to_rows(tx, Meeting, meetings, greatest=("last_match_id",))
-
-
-def sums_of(tx: Transaction, ruleset_id: int, table_size: int) -> list[Sums]:
-    """Return the sums of a pool, plain deals first."""
-    of_pool = (StrengthSums.ruleset_id == ruleset_id, StrengthSums.table_size == table_size)
-    rows = tx.exec(select(StrengthSums).where(*of_pool).order_by(col(StrengthSums.duplicate))).all()
-    return [_sums(tx, row) for row in rows]
-
-
-def _sums(tx: Transaction, row: StrengthSums) -> Sums:
-    """Return sums with those of single bots and pairs."""
-    sums = Sums(row.table_size, row.matches, row.deals, row.within, row.between)
-    scores = select(StrengthScore.version_id, StrengthScore.deals, StrengthScore.score)
-    for version_id, deals, score in tx.exec(scores.where(StrengthScore.sums_id == row.id)):
-        sums.scores[version_id], sums.bot_deals[version_id] = score, deals
-    met = select(Meeting.version_id, Meeting.other_id, Meeting.deals).where(Meeting.sums_id == row.id)
-    sums.meetings = {(one, other): deals for one, other, deals in tx.exec(met)}
-    return sums

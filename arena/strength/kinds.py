@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.strength.sums import Sums
+from arena.strength.counts import Counts, Numbers
 
 Array: TypeAlias = NDArray[np.float64]
 Places: TypeAlias = NDArray[np.intp]
@@ -20,7 +20,7 @@ GRID = np.geomspace(0.1, 40.0, 24)
 class Kind:
     """One kind of deals."""
 
-    sums: Sums
+    sums: Counts
     scores: Array
     """By bot."""
     firsts: Places
@@ -33,15 +33,16 @@ class Kind:
     """s^2: of a bot's points in one deal."""
 
     @classmethod
-    def of(cls, sums: Sums, bots: Sequence[int]) -> "Kind":
-        """Return sums as arrays, in the order of ``bots``."""
-        place = {bot: at for at, bot in enumerate(bots)}
+    def of(cls, sums: Counts, bots: Sequence[int] | Numbers) -> "Kind":
+        """Return sums by the places of bots in ``bots``, which ascend."""
+        scores = np.zeros(len(bots))
+        scores[np.searchsorted(bots, sums.scores["bot"])] = sums.scores["score"]
         return cls(
             sums,
-            np.array([sums.scores.get(bot, 0.0) for bot in bots]),
-            np.array([place[one] for one, _ in sums.meetings], dtype=np.intp),
-            np.array([place[other] for _, other in sums.meetings], dtype=np.intp),
-            np.array(list(sums.meetings.values()), dtype=np.float64),
+            scores,
+            np.searchsorted(bots, sums.meetings["one"]),
+            np.searchsorted(bots, sums.meetings["other"]),
+            sums.meetings["deals"].astype(np.float64),
         )
 
     @property

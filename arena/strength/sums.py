@@ -1,6 +1,6 @@
 """What is kept of a pool's matches for its strengths: sums alone, so that a fit reads no history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import NamedTuple
@@ -62,42 +62,3 @@ class Sums:
             self.bot_deals[bot] = self.bot_deals.get(bot, 0) + match.deals
         for pair in combinations(sorted(match.bots), 2):
             self.meetings[pair] = self.meetings.get(pair, 0) + match.deals
-
-    @property
-    def within_freedom(self) -> int:
-        """Degrees of freedom of ``within``."""
-        return (self.size - 1) * (self.deals - self.matches)
-
-    @property
-    def between_freedom(self) -> int:
-        """Degrees of freedom of ``between``, before anything is fitted."""
-        return (self.size - 1) * self.matches
-
-
-def bots_of(kinds: Sequence[Sums]) -> list[int]:
-    """Return the numbers of all bots in some sums, ascending."""
-    return sorted({bot for sums in kinds for bot in sums.scores})
-
-
-def groups_of(bots: Sequence[int], meetings: Sequence[Mapping[tuple[int, int], int]]) -> list[int]:
-    """Return for each bot the number, from 0, of its group: those that met, also by way of others.
-
-    The groups are numbered by size, the largest first.
-    """
-    leader = {bot: bot for bot in bots}
-
-    def find(bot: int) -> int:
-        while leader[bot] != bot:
-            leader[bot] = leader[leader[bot]]
-            bot = leader[bot]
-        return bot
-
-    for pairs in meetings:
-        for one, other in pairs:
-            leader[find(one)] = find(other)
-    sizes: dict[int, int] = {}
-    for bot in bots:
-        sizes[find(bot)] = sizes.get(find(bot), 0) + 1
-    order = sorted(sizes, key=lambda first: (-sizes[first], first))
-    number = {first: at for at, first in enumerate(order)}
-    return [number[find(bot)] for bot in bots]

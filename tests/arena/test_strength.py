@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from arena.strength.counts import Counts, groups_of
 from arena.strength.fit import fit
 from arena.strength.graph import Graph
 from arena.strength.kinds import Array, Kind
@@ -13,7 +14,7 @@ from arena.strength.lines import Lines
 from arena.strength.matrices import Matrices
 from arena.strength.ranges import places
 from arena.strength.scale import figure
-from arena.strength.sums import Scored, Sums, groups_of, scored
+from arena.strength.sums import Scored, Sums, scored
 from benchmarks.coverage import Row, held, seasons, synthetic
 
 
@@ -38,7 +39,11 @@ def test_scored_when_deals_are_given_then_scores_are_relative_to_the_table() -> 
 
 
 def test_groups_when_some_never_met_then_they_stand_apart_the_largest_first() -> None:
-    assert groups_of([1, 2, 3, 4, 5], [{(1, 5): 2}, {(2, 4): 1, (2, 3): 1}]) == [1, 0, 0, 0, 1]
+    met = [([0], [4]), ([1, 1], [3, 2])]
+    assert groups_of(5, [(np.array(one), np.array(other)) for one, other in met]).tolist() == [1, 0, 0, 0, 1]
+    chain = np.random.default_rng(0).permutation(1000)
+    assert not groups_of(1000, [(chain[:-1], chain[1:])]).any()
+    assert groups_of(3, []).tolist() == [0, 1, 2]
 
 
 def by_definition(
@@ -100,7 +105,7 @@ def test_posterior_when_spread_and_gain_are_known_then_it_is_that_of_the_joint_d
     sums = Sums(3)
     for match in matches:
         sums.add(match)
-    kind = Kind.of(sums, range(7))
+    kind = Kind.of(Counts.of(sums), range(7))
     kind.variance = 25.0
     system = Matrices([kind], Lines(range(7), lines))
     system.grid = np.array([tau])
@@ -169,7 +174,7 @@ def test_graph_when_a_pool_is_large_then_it_is_near_the_matrices(
     for module in ("matrices", "graph"):
         monkeypatch.setattr(f"arena.strength.{module}.SHARES", (0.25,))
     sums, _ = season(Row("", 160, 4, 40, "round-robin", 1.0, 0.4), versions)
-    kind = Kind.of(sums, range(160))
+    kind = Kind.of(Counts.of(sums), range(160))
     kind.variance = 25.0
     lines = Lines(range(160), np.arange(160).reshape(-1, versions).tolist())
     exact, near = Matrices([kind], lines), Graph([kind], lines)

@@ -4,6 +4,7 @@ import json
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import combinations
 
 import pytest
 from sqlmodel import col, select
@@ -14,8 +15,8 @@ from arena.ratings.rebuild import mend, rebuild
 from arena.standings.outcomes import outcomes
 from arena.storage import Storage
 from arena.strength.fitting import fit_due
-from arena.strength.keeping import sums_of
-from arena.strength.kept import are_fitted
+from arena.strength.kept import Pool, are_fitted
+from arena.strength.reading import counts_of
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 
@@ -37,18 +38,22 @@ def points(storage: Storage) -> dict[str, float]:
 def test_sums_when_a_tournament_is_played_then_they_follow_from_its_deals(world: World) -> None:
     world.finish(world.tournament(4, sessions=4, deals=3).id)
     with world.storage.read() as tx:
-        [sums] = sums_of(tx, 1, 4)
+        [sums] = counts_of(tx, Pool(1, 4))
         sessions = tx.exec(select(Session)).all()
-    points = [0.0] * 4
+    points, ahead = [0.0] * 4, 0
     for session in sessions:
         for deal in session.deal_points:
             mean = sum(deal) / 4
+            ahead += sum(one != other for one, other in combinations(deal, 2))
             for seat, position in enumerate(session.seating):
                 points[position] += deal[seat] - mean
     assert (sums.matches, sums.deals) == (1, 12)
-    assert sorted(sums.scores.values()) == pytest.approx(sorted(points))
-    assert set(sums.meetings.values()) == {12}
-    assert len(sums.meetings) == 6
+    assert sorted(sums.scores["score"]) == pytest.approx(sorted(points))
+    assert sums.scores["deals"].tolist() == [12] * 4
+    met = sums.meetings
+    assert met["deals"].tolist() == [12] * 6
+    assert sum(met["ahead"] + met["behind"]) == ahead
+    assert len({*zip(met["one"].tolist(), met["other"].tolist(), strict=True)}) == 6
 
 
 def test_sums_when_deals_are_duplicate_then_they_are_kept_apart(world: World) -> None:
@@ -58,12 +63,12 @@ def test_sums_when_deals_are_duplicate_then_they_are_kept_apart(world: World) ->
         world.tournament_of(names, name="same", ruleset="hong-kong", rounds=1, deals=1, duplicate=True).id
     )
     with world.storage.read() as tx:
-        plain, same = sums_of(tx, 1, 4)
+        plain, same = counts_of(tx, Pool(1, 4))
         tournament = tx.exec(select(Tournament).where(Tournament.name == "same")).one()
         counted = [outcome.points for outcome in outcomes(tx, tournament)]
     assert (plain.matches, same.matches) == (2, 2)
     scores = [own - sum(points.values()) / 4 for points in counted for own in points.values()]
-    assert sorted(same.scores.values()) == pytest.approx(sorted(scores))
+    assert sorted(same.scores["score"]) == pytest.approx(sorted(scores))
     assert rebuild(world.storage).problem is None
 
 

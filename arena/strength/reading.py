@@ -1,0 +1,47 @@
+"""What a fit needs of a pool, read from the rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Executable
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.models import Meeting, StrengthScore, StrengthSums
+from arena.storage import Transaction
+from arena.strength.counts import MEETING, SCORE, Counts
+from arena.strength.kept import Pool
+
+AT_ONCE = 20_000
+"""Rows that are in memory at once as anything but arrays."""
+
+
+def counts_of(tx: Transaction, pool: Pool) -> list[Counts]:
+    """Return the sums of a pool, plain deals first."""
+    of_pool = select(StrengthSums).where(
+        StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size
+    )
+    return [_counts(tx, row) for row in tx.exec(of_pool.order_by(col(StrengthSums.duplicate))).all()]
+
+
+def _counts(tx: Transaction, row: StrengthSums) -> Counts:
+    scores = select_columns(col(StrengthScore.version_id), col(StrengthScore.deals), col(StrengthScore.score))
+    meetings = select_columns(
+        *(col(Meeting.version_id), col(Meeting.other_id)),
+        *(col(Meeting.deals), col(Meeting.ahead), col(Meeting.behind)),
+    )
+    return Counts(
+        row.table_size,
+        row.matches,
+        row.deals,
+        row.within,
+        row.between,
+        np.fromiter(_rows(tx, scores.where(col(StrengthScore.sums_id) == row.id)), dtype=SCORE),
+        np.fromiter(_rows(tx, meetings.where(col(Meeting.sums_id) == row.id)), dtype=MEETING),
+    )
+
+
+def _rows(tx: Transaction, rows: Executable) -> Iterator[tuple[Any, ...]]:
+    for row in tx.connection().execute(rows, execution_options={"yield_per": AT_ONCE}):
+        yield tuple(row)
