@@ -11,6 +11,7 @@ from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDi
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
 from arena.models.ratings import Rating, RatingChange
 from arena.models.referees import RefereeKey
+from arena.models.standings import Encounter, EntrantSum
 from arena.models.strengths import (
     Baseline,
     Meeting,
@@ -38,8 +39,10 @@ __all__ = [
     "Bot",
     "BotLogEntry",
     "BotVersion",
+    "Encounter",
     "Entrant",
     "EntrantState",
+    "EntrantSum",
     "FaultTally",
     "Highlight",
     "HighlightKind",

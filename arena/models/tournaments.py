@@ -159,6 +159,7 @@ class Round(SQLModel, table=True):
         UniqueConstraint("tournament_id", "number"),
         Index(None, "tournament_id", "state", "number"),
         Index(None, "tournament_id", "tables_before"),
+        Index(None, "tournament_id", "summed", "state"),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -174,6 +175,8 @@ class Round(SQLModel, table=True):
     """Numbers of the entrants that sit out."""
     free: list[dict[str, object]] | None = Field(default=None, sa_type=JSON)
     """In a continuous tournament who could be seated, as exports have it; NULL in others."""
+    summed: bool = False
+    """Whether its matches are in the sums of the standings (``entrant_sums``): it was added as it closed."""
     rated_after: int | None = None
     """Matches rated under the ruleset before those of this round; NULL: it is not rated."""
     created_at: datetime

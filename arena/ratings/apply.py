@@ -7,25 +7,31 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession
-from arena.matches.tables import Table, tables_of
+from arena.matches.tables import Table
 from arena.models import Rating, RatingChange, Round, StoredRuleset, Tournament
 from arena.ratings.elo import START, Share, apply_match
 from arena.ratings.forfeits import shares
-from arena.standings.outcomes import played_in, scores_of
+from arena.standings.outcomes import scores_of
 from arena.storage import Transaction, changed
 from arena.strength.keeping import add_round
 from referee.ruleset import load_ruleset
 from referee.ruleset.limits import most_deals
 
 
-def rate_round(tx: Transaction, tournament: Tournament, round: Round, now: datetime) -> None:
+def rate_round(
+    tx: Transaction,
+    tournament: Tournament,
+    round: Round,
+    tables: Sequence[Table],
+    played: Mapping[int, Sequence[PlayedSession]],
+    now: datetime,
+) -> None:
     """Apply the round's matches to the pool in the order of their tables; each seat gets a RatingChange row.
 
-    The order of tables makes the result independent of which worker finished first.
+    ``played`` are the sessions by table. The order of tables makes the result independent of which worker
+    finished first.
     """
-    tables = tables_of(tx, round)
     lock_pools(tx, tournament.ruleset_id, matches=len(tables))
-    played = played_in(tx, tournament, round)
     add_round(tx, tournament, tables, played)
     counted = select(StoredRuleset.rated_matches).where(StoredRuleset.id == tournament.ruleset_id)
     round.rated_after = tx.exec(counted).one() - len(tables)

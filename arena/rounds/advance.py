@@ -16,11 +16,14 @@ from sqlmodel import col, func, select
 from arena.events import note
 from arena.formats import FORMATS
 from arena.matches.leases import due
+from arena.matches.tables import tables_of
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState
 from arena.ratings.apply import rate_round
 from arena.rounds.batches import Connected, everyone, pair_batch
 from arena.rounds.course import course_of, setup_of
 from arena.rounds.planning import Entered, lock_running, plan_round
+from arena.standings.keeping import add_round
+from arena.standings.outcomes import played_in
 from arena.storage import Storage, Transaction, changed
 from arena.tournaments.entrants import list_entrants, present_in
 
@@ -108,8 +111,10 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
         if tournament is None or round is None:
             return False
         round.state, round.finished_at = RoundState.CLOSED, now
+        tables, played = tables_of(tx, round), played_in(tx, tournament, round)
+        add_round(tx, tournament, round, tables, played)
         if tournament.rated:
-            rate_round(tx, tournament, round, now)
+            rate_round(tx, tournament, round, tables, played, now)
         log.info("%s: round %d closed", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 

@@ -7,6 +7,7 @@ paired alike everywhere.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from sqlalchemy import ColumnElement
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -18,13 +19,13 @@ from arena.storage import Transaction
 from arena.tournaments.entrants import EntrantInfo
 
 
-def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = None) -> list[MatchOutcome]:
-    """Return how the finished matches ended, of one round or of all, in the order of rounds and tables.
+def outcomes(tx: Transaction, tournament: Tournament) -> list[MatchOutcome]:
+    """Return how the finished matches ended, in the order of rounds and tables.
 
     What counts is points; in a duplicate tournament, points relative to those of the same seat at the
     round's other tables (``arena.matches.duplicate``).
     """
-    compared = duplicate_points(tx, tournament, round_id) if tournament.duplicate else {}
+    compared = duplicate_points(tx, tournament) if tournament.duplicate else {}
     rows = (
         select(Round.number, Match.table_number, Entrant.number, Seat.points)
         .select_from(Match)
@@ -34,8 +35,6 @@ def outcomes(tx: Transaction, tournament: Tournament, round_id: int | None = Non
         .where(Match.tournament_id == tournament.id, Match.state == MatchState.DONE)
         .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
     )
-    if round_id is not None:
-        rows = rows.where(Match.round_id == round_id)
     found = []
     for key, seats in groupby(tx.exec(rows), key=lambda row: (row[0], row[1])):
         points: dict[int, float] = {entrant: points for _, _, entrant, points in seats}
@@ -49,8 +48,9 @@ def duplicate_points(
     tx: Transaction, tournament: Tournament, round_id: int | None = None
 ) -> dict[tuple[int, int], tuple[float, ...]]:
     """Return what counts in a duplicate tournament by position, for each round and table that is done."""
+    which = () if round_id is None else (col(Round.id) == round_id,)
     found: dict[tuple[int, int], tuple[float, ...]] = {}
-    for round, tables in played_deals(tx, tournament, round_id):
+    for round, tables in played_deals(tx, tournament, *which):
         found |= {(round, table): points for table, points in scores_of(tables).items()}
     return found
 
@@ -64,39 +64,40 @@ def scores_of(tables: Mapping[int, Sequence[PlayedSession]]) -> dict[int, tuple[
 
 def played_in(tx: Transaction, tournament: Tournament, round: Round) -> dict[int, list[PlayedSession]]:
     """Return the sessions of a round's finished matches by table, in order."""
-    ((_, tables),) = played_deals(tx, tournament, round.id)
-    return tables
+    return dict(played_deals(tx, tournament, col(Round.id) == round.id)).get(round.number, {})
 
 
 def played_deals(
-    tx: Transaction, tournament: Tournament, round_id: int | None = None
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
 ) -> Iterator[tuple[int, dict[int, list[PlayedSession]]]]:
-    """Yield for each round its number and its finished matches' sessions by table, in order."""
-    of_it = Round.tournament_id == tournament.id
-    rounds = select(Round.id, Round.number).where(of_it).order_by(col(Round.number))
-    if round_id is not None:
-        rounds = rounds.where(Round.id == round_id)
-    for id_, round in tx.exec(rounds).all():
-        sessions = (
-            select_columns(
-                col(Match.table_number),
-                col(Session.number),
-                col(Session.seating),
-                col(Session.deal_points),
-                col(Session.deal_attempts),
-                col(Session.forfeits),
-                col(Session.forfeit),
-                col(Session.forfeited_from),
-                col(Session.faults),
-            )
-            .select_from(Match)
-            .join(Session, col(Session.match_id) == Match.id)
-            .where(col(Match.round_id) == id_, col(Match.state) == MatchState.DONE)
-            .order_by(col(Match.table_number), col(Session.number))
+    """Yield the number of each round with a finished match, and their sessions by table, in order.
+
+    ``which`` are conditions of rounds. It is one statement, of which no more than a round is held at a time.
+    """
+    sessions = (
+        select_columns(
+            col(Round.number),
+            col(Match.table_number),
+            col(Session.number),
+            col(Session.seating),
+            col(Session.deal_points),
+            col(Session.deal_attempts),
+            col(Session.forfeits),
+            col(Session.forfeit),
+            col(Session.forfeited_from),
+            col(Session.faults),
         )
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Session, col(Session.match_id) == Match.id)
+        .where(col(Round.tournament_id) == tournament.id, *which, col(Match.state) == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Session.number))
+    )
+    rows = tx.connection().execute(sessions, execution_options={"yield_per": 200})
+    for round, of_it in groupby(rows, key=lambda row: row[0]):
         tables: dict[int, list[PlayedSession]] = {}
-        for row in tx.connection().execute(sessions):
-            tables.setdefault(row[0], []).append(PlayedSession(*row[1:]))
+        for _, table, *session in of_it:
+            tables.setdefault(table, []).append(PlayedSession(*session))
         yield round, tables
 
 

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from operator import attrgetter
 
 
@@ -94,12 +93,36 @@ def standings(
     Where a bye is worth something it is the mean score of a table as large as those played (nothing before
     the first match).
     """
-    totals = _totals(outcomes)
-    bye = (len(outcomes[0].points) - 1) / 2 if outcomes and criteria.byes_count else 0.0
-    sat_out = Counter(byes)
-    for entrant, times in sat_out.items():
-        totals[entrant].score += bye * times
-    lines = [_line(who, totals, sat_out[who]) for who in entrants]
+    totals = totals_of(outcomes)
+    for entrant in byes:
+        totals[entrant].byes += 1
+    return ranked(entrants, totals, len(outcomes[0].points) if outcomes else 1, criteria)
+
+
+@dataclass(slots=True)
+class Total:
+    """What an entrant has made of its matches, and whom it met."""
+
+    played: float = 0.0
+    """Sum of the match scores, without what byes are worth."""
+    points: float = 0
+    wins: int = 0
+    matches: int = 0
+    last: float = 0.0
+    """Match score in the latest match."""
+    byes: int = 0
+    met: Counter[int] = field(default_factory=Counter)
+    """How often it met each opponent."""
+
+
+def ranked(
+    entrants: Sequence[int], totals: Mapping[int, Total], size: int, criteria: Criteria = BY_SCORE
+) -> list[Standing]:
+    """Return the standings by what everyone has made; ``size`` is that of the tables (1 without matches)."""
+    bye = (size - 1) / 2 if criteria.byes_count else 0.0
+    nothing = Total()
+    scores = {who: total.played + bye * total.byes for who, total in totals.items()}
+    lines = [_line(who, totals.get(who, nothing), scores) for who in entrants]
     decisive = attrgetter(*criteria.decisive)
     lines.sort(key=decisive, reverse=True)
     first: dict[object, int] = {}
@@ -109,65 +132,36 @@ def standings(
     ]
 
 
-@dataclass(slots=True)
-class _Total:
-    """What an entrant has made of its matches, and whom it met."""
-
-    score: float = 0.0
-    played: float = 0.0
-    """The score without that of byes."""
-    points: float = 0
-    wins: int = 0
-    matches: int = 0
-    last: float = 0.0
-    met: list[int] = field(default_factory=list)
-
-
-def _line(who: int, totals: Mapping[int, _Total], byes: int) -> Standing:
-    own = totals[who]
-    hard = sorted(totals[other].score for other in own.met)
+def _line(who: int, own: Total, scores: Mapping[int, float]) -> Standing:
+    # Scores are whole or half numbers, so that sums are exact in any order.
+    met = own.met.total()
+    hard = sum(times * scores[other] for other, times in own.met.items())
+    easiest = min((scores[other] for other in own.met), default=0.0)
     return Standing(
         rank=0,
         entrant=who,
-        score=own.score,
+        score=scores.get(who, 0.0),
         points=own.points,
         wins=own.wins,
-        opponents=sum(hard) / (len(hard) or 1),
-        opponents_cut=sum(hard[1:]) / (len(hard) - 1 or 1),
+        opponents=hard / (met or 1),
+        opponents_cut=(hard - easiest) / (met - 1 or 1),
         mean=own.played / (own.matches or 1),
         matches=own.matches,
-        reached=own.matches + byes,
+        reached=own.matches + own.byes,
         last=own.last,
     )
 
 
-def _totals(outcomes: Sequence[MatchOutcome]) -> dict[int, _Total]:
+def totals_of(outcomes: Sequence[MatchOutcome]) -> dict[int, Total]:
     """Return what everyone has made of these matches."""
-    totals: dict[int, _Total] = defaultdict(_Total)
+    totals: dict[int, Total] = defaultdict(Total)
     for outcome in sorted(outcomes, key=attrgetter("round", "table")):
         for entrant, scored in match_scores(outcome.points).items():
             total = totals[entrant]
-            total.score += scored
             total.played += scored
             total.points += outcome.points[entrant]
             total.wins += scored == len(outcome.points) - 1
             total.matches += 1
             total.last = scored
-            total.met += [other for other in outcome.points if other != entrant]
+            total.met.update(other for other in outcome.points if other != entrant)
     return totals
-
-
-def crosstable(
-    entrants: Sequence[int], deals: Iterable[Mapping[int, int]]
-) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return for every two entrants (a, b) in how many deals a had more points than b, and both sat.
-
-    ``deals`` has the points of everyone in a deal, one mapping for each deal.
-    """
-    before = dict.fromkeys(permutations(entrants, 2), 0)
-    together = dict(before)
-    for points in deals:
-        for pair in permutations(points, 2):
-            before[pair] += points[pair[0]] > points[pair[1]]
-            together[pair] += 1
-    return {pair: (before[pair], together[pair]) for pair in before}

@@ -1,18 +1,17 @@
 """Standings and crosstables as they are shown."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
 
-from sqlmodel import col, select
-
-from arena.matches.duplicate import deal_scores
-from arena.models import Entrant, Match, MatchState, Round, Seat, Session, Tournament
+from arena.formats import FORMATS
+from arena.models import Tournament
 from arena.ratings.elo import spread
-from arena.standings.outcomes import current_standings, played_deals
-from arena.standings.ranking import Standing
-from arena.standings.ranking import crosstable as count_deals
-from arena.storage import Storage, Transaction
-from arena.tournaments.entrants import list_entrants
+from arena.standings.keeping import current_sums
+from arena.standings.ranking import Standing, ranked
+from arena.standings.sums import Sum, Sums
+from arena.storage import Storage
+from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
 
 CROSSED = 50
@@ -50,113 +49,55 @@ class Crosstable:
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:
-    """Return the standings after all finished matches, best first; raise UnknownError."""
+    """Return the standings after all finished matches, best first; raise UnknownError.
+
+    They follow from sums: no closed round is read.
+    """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
+        sums = current_sums(tx, tournament)
         names = {entrant.number: entrant.name for entrant in entrants}
-        lines = current_standings(tx, tournament, entrants)
-        scored = _scored(tx, tournament)
-        nothing = _Scored()
+        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         return [
-            StandingLine(line, names[line.entrant], found.raw, found.deals, found.spread())
-            for line in lines
-            for found in [scored.get(line.entrant, nothing)]
+            StandingLine(
+                line,
+                names[line.entrant],
+                found.raw,
+                found.deals,
+                spread(found.deals, found.total, found.squares),
+            )
+            for line in _ranked(tournament, entrants, sums)
+            for found in [sums.entrants.get(ids[line.entrant], Sum())]
         ]
 
 
-@dataclass(slots=True)
-class _Scored:
-    """What an entrant has made of its deals."""
-
-    raw: int = 0
-    deals: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def add(self, raw: int, score: float) -> None:
-        self.raw += raw
-        self.deals += 1
-        self.total += score
-        self.squares += score * score
-
-    def spread(self) -> float | None:
-        return spread(self.deals, self.total, self.squares)
-
-
-def _scored(tx: Transaction, tournament: Tournament) -> dict[int, _Scored]:
-    """Return by entrant what it made of each of its deals."""
-    seats = (
-        select(Round.number, Match.table_number, Entrant.number)
-        .select_from(Seat)
-        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .join(Match, col(Match.id) == Seat.match_id)
-        .join(Round, col(Round.id) == Match.round_id)
-        .where(Match.tournament_id == tournament.id)
-        .order_by(col(Seat.match_id), col(Seat.position))
-    )
-    sits: dict[tuple[int, int], list[int]] = {}
-    for round, table, number in tx.exec(seats):
-        sits.setdefault((round, table), []).append(number)
-    found: dict[int, _Scored] = {}
-    for round, tables in played_deals(tx, tournament):
-        points = [{one.number: one.points for one in sessions} for sessions in tables.values()]
-        attempts = [{one.number: one.attempts for one in sessions} for sessions in tables.values()]
-        compared = deal_scores(points, attempts) if tournament.duplicate else None
-        for place, (table, sessions) in enumerate(tables.items()):
-            sitting = sits[round, table]
-            deals = [(one.seating, raw) for one in sessions for raw in one.points]
-            counted = compared[place] if compared is not None else [raw for _, raw in deals]
-            for (seating, raw), scores in zip(deals, counted, strict=True):
-                for position, own, score in zip(seating, raw, scores, strict=True):
-                    found.setdefault(sitting[position], _Scored()).add(own, score)
-    return found
+def _ranked(tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums) -> list[Standing]:
+    """Return the standings by these sums."""
+    numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
+    criteria = FORMATS[tournament.format].criteria
+    size = tournament.table_size if sums.pairs else 1
+    lines = ranked(list(numbers), sums.totals(), size, criteria)
+    return [replace(line, entrant=numbers[line.entrant]) for line in lines]
 
 
 def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 0) -> Crosstable:
     """Return how often each bot finished before each other one, in the deals of all finished matches.
 
-    Covers ``limit`` lines of the standings after the first ``offset``; memory use grows with the square of
-    ``limit`` alone. Raise UnknownError if there is no such tournament.
+    Covers ``limit`` lines of the standings after the first ``offset``, and follows from sums as these do.
+    Raise UnknownError if there is no such tournament.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
-        names = {entrant.number: entrant.name for entrant in entrants}
-        lines = current_standings(tx, tournament, entrants)
-        shown = lines[offset : offset + limit]
-        place = {line.entrant: at for at, line in enumerate(shown)}
-        deals = _deals(tx, tournament, place)
-        return Crosstable(
-            tuple(names[line.entrant] for line in shown),
-            count_deals(list(place.values()), deals),
-            offset,
-            len(lines),
-        )
-
-
-def _deals(tx: Transaction, tournament: Tournament, place: Mapping[int, int]) -> Iterator[dict[int, int]]:
-    """Yield for each deal the points by place, of those who have one; the records themselves are not read."""
-    done = (col(Match.tournament_id) == tournament.id, col(Match.state) == MatchState.DONE)
-    seats = (
-        select(Seat.match_id, Seat.position, Entrant.number)
-        .join(Entrant, col(Entrant.id) == Seat.entrant_id)
-        .join(Match, col(Match.id) == Seat.match_id)
-        .where(*done)
-    )
-    sits: dict[int, dict[int, int]] = {}
-    for match_id, position, number in tx.exec(seats):
-        if number in place:
-            sits.setdefault(match_id, {})[position] = place[number]
-    sessions = (
-        select(Session.match_id, Session.seating, Session.deal_points)
-        .join(Match, col(Match.id) == Session.match_id)
-        .where(*done)
-        .execution_options(yield_per=100)
-    )
-    for match_id, seating, deals in tx.exec(sessions):
-        here = sits.get(match_id, {})
-        if len(here) > 1:
-            who = [(seat, here[position]) for seat, position in enumerate(seating) if position in here]
-            for points in deals:
-                yield {at: points[seat] for seat, at in who}
+        sums = current_sums(tx, tournament)
+        by_number = {entrant.number: entrant for entrant in entrants}
+        lines = _ranked(tournament, entrants, sums)
+        shown = [by_number[line.entrant] for line in lines[offset : offset + limit]]
+        place = {entrant.entrant_id: at for at, entrant in enumerate(shown)}
+        before = dict.fromkeys(permutations(place.values(), 2), (0, 0))
+        for (one, other), pair in sums.pairs.items():
+            if one in place and other in place:
+                before[place[one], place[other]] = (pair.ahead, pair.deals)
+                before[place[other], place[one]] = (pair.behind, pair.deals)
+        return Crosstable(tuple(entrant.name for entrant in shown), before, offset, len(lines))

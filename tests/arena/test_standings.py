@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.formats import FORMATS
-from arena.standings.ranking import MatchOutcome, crosstable, match_scores, standings
+from arena.matches.duplicate import PlayedSession
+from arena.standings.ranking import MatchOutcome, match_scores, standings
+from arena.standings.sums import Pair, Sums
 
 
 @pytest.mark.parametrize(
@@ -77,14 +79,13 @@ def test_standings_do_not_depend_on_the_order_of_the_matches(tables: list[list[i
     assert standings(range(4), outcomes) == standings(range(4), outcomes[::-1])
 
 
-def test_crosstable_counts_who_had_more_points_in_each_deal() -> None:
-    table = crosstable([1, 2, 3], [{1: 0, 2: -3}, {1: -1, 2: -1}, {2: 5, 1: -5}, {1: 1, 3: 0}])
-    assert table[1, 2] == (1, 3)
-    assert table[2, 1] == (1, 3)
-    assert table[1, 3] == (1, 1)
-    assert table[3, 1] == (0, 1)
-    assert table[2, 3] == (0, 0)
-    assert (1, 1) not in table
+def test_sums_of_pairs_count_who_had_more_points_in_each_deal() -> None:
+    sums = Sums()
+    deals = [{1: 0, 2: -3}, {1: -1, 2: -1}, {2: 5, 1: -5}, {1: 1, 3: 0}]
+    for number, points in enumerate(deals, start=1):
+        session = PlayedSession(1, [0, 1], [list(points.values())], None)
+        sums.add_round(number, {1: points}, {1: [session]}, duplicate=False)
+    assert sums.pairs == {(1, 2): Pair(3, 3, ahead=1, behind=1), (1, 3): Pair(1, 1, ahead=1, behind=0)}
 
 
 OUTCOMES = [

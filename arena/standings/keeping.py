@@ -1,0 +1,128 @@
+"""The sums of standings are kept as rounds close; what is not in them yet is added as it is read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+
+from sqlalchemy import ColumnElement
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.matches.tables import Table
+from arena.models import (
+    Encounter,
+    Entrant,
+    EntrantSum,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Tournament,
+)
+from arena.standings.outcomes import played_deals
+from arena.standings.sums import Pair, Played, Sum, Sums
+from arena.storage import Transaction, add_to_rows
+
+BEGUN = (RoundState.OPEN, RoundState.CLOSED, RoundState.CANCELLED)
+"""States of rounds that may have finished matches."""
+
+
+def add_round(
+    tx: Transaction, tournament: Tournament, round: Round, tables: Sequence[Table], played: Played
+) -> None:
+    """Add a round that is closing to the sums of its tournament, whose row is locked."""
+    found = Sums()
+    seated = {
+        table.match.table_number: {seat.entrant_id: seat.points for seat in table.seats} for table in tables
+    }
+    found.add_round(round.number, seated, played, duplicate=tournament.duplicate)
+    sat_out = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(round.byes))
+    found.add_byes(tx.exec(select(Entrant.id).where(*sat_out)) if round.byes else ())
+    _add_entrants(tx, found)
+    pairs = [
+        {"entrant_id": one, "other_id": other, **asdict(pair)} for (one, other), pair in found.pairs.items()
+    ]
+    if pairs:
+        add_to_rows(tx, Encounter, pairs)
+    round.summed = True
+
+
+def _add_entrants(tx: Transaction, found: Sums) -> None:
+    rows = tx.exec(select(EntrantSum).where(col(EntrantSum.entrant_id).in_(found.entrants)))
+    kept = {row.entrant_id: row for row in rows}
+    for entrant_id, more in found.entrants.items():
+        row = kept.get(entrant_id)
+        if row is None:
+            tx.add(EntrantSum(entrant_id=entrant_id, **asdict(more)))
+            continue
+        if more.last_round > row.last_round:
+            row.last, row.last_round = more.last, more.last_round
+        for name in ("matches", "played", "points", "wins", "byes", "deals", "raw", "total", "squares"):
+            setattr(row, name, getattr(row, name) + getattr(more, name))
+
+
+def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
+    """Return the sums over all finished matches, by the entrants' ids: those kept, and of other rounds."""
+    found = Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
+    add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
+    return found
+
+
+def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
+    entered = select(EntrantSum).join(Entrant, col(Entrant.id) == EntrantSum.entrant_id)
+    for row in tx.exec(entered.where(Entrant.tournament_id == tournament.id)):
+        values = row.model_dump()
+        yield values.pop("entrant_id"), Sum(**values)
+
+
+def _kept_pairs(tx: Transaction, tournament: Tournament) -> Iterator[tuple[tuple[int, int], Pair]]:
+    entered = (
+        select_columns(
+            col(Encounter.entrant_id),
+            col(Encounter.other_id),
+            col(Encounter.matches),
+            col(Encounter.deals),
+            col(Encounter.ahead),
+            col(Encounter.behind),
+        )
+        .join(Entrant, col(Entrant.id) == Encounter.entrant_id)
+        .where(col(Entrant.tournament_id) == tournament.id)
+    )
+    for one, other, *counts in tx.connection().execute(entered):
+        yield (one, other), Pair(*counts)
+
+
+def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:
+    """Add the finished matches of the rounds that meet these conditions, and the byes of closed ones."""
+    seated = _seated(tx, tournament, *which)
+    for number, played in played_deals(tx, tournament, *which):
+        found.add_round(number, seated[number], played, duplicate=tournament.duplicate)
+    closed = (col(Round.tournament_id) == tournament.id, col(Round.state) == RoundState.CLOSED, *which)
+    byes = [number for numbers in tx.exec(select(Round.byes).where(*closed)) for number in numbers]
+    if byes:
+        numbered = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(set(byes)))
+        ids = dict(tx.exec(select(Entrant.number, Entrant.id).where(*numbered)).all())
+        found.add_byes(ids[number] for number in byes)
+
+
+def _seated(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Mapping[int, Mapping[int, Mapping[int, int]]]:
+    """Return by round and table the points of those who sit there, in the order of positions."""
+    seats = (
+        select_columns(col(Round.number), col(Match.table_number), col(Seat.entrant_id), col(Seat.points))
+        .select_from(Round)
+        .join(Match, col(Match.round_id) == Round.id)
+        .join(Seat, col(Seat.match_id) == Match.id)
+        .where(col(Round.tournament_id) == tournament.id, *which, col(Match.state) == MatchState.DONE)
+        .order_by(col(Round.number), col(Match.table_number), col(Seat.position))
+    )
+    rows = tx.connection().execute(seats)
+    return {
+        number: {
+            table: {entrant: points for *_, entrant, points in there}
+            for table, there in groupby(of_round, key=lambda row: row[1])
+        }
+        for number, of_round in groupby(rows, key=lambda row: row[0])
+    }

@@ -1,0 +1,117 @@
+"""What standings and crosstables follow from: sums over the matches of a tournament."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from arena.matches.duplicate import PlayedSession, deal_scores, scores
+from arena.standings.ranking import Total, match_scores
+
+Played = Mapping[int, Sequence[PlayedSession]]
+"""The sessions of a round's finished matches, by table."""
+
+
+@dataclass(slots=True)
+class Sum:
+    """What an entrant made of its matches; the fields are those of ``EntrantSum``."""
+
+    matches: int = 0
+    played: float = 0.0
+    points: float = 0.0
+    wins: int = 0
+    last: float = 0.0
+    last_round: int = 0
+    byes: int = 0
+    deals: int = 0
+    raw: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+
+@dataclass(slots=True)
+class Pair:
+    """How often two sat at one table; the fields are those of ``Encounter``."""
+
+    matches: int = 0
+    deals: int = 0
+    ahead: int = 0
+    behind: int = 0
+
+
+@dataclass(slots=True)
+class Sums:
+    """Sums by entrant, and by two of them, the lower number first."""
+
+    entrants: dict[int, Sum] = field(default_factory=dict)
+    pairs: dict[tuple[int, int], Pair] = field(default_factory=dict)
+
+    def of(self, entrant: int) -> Sum:
+        """Return the sum of an entrant, empty where it has none yet."""
+        return self.entrants.setdefault(entrant, Sum())
+
+    def pair(self, one: int, other: int) -> Pair:
+        """Return what two, the lower number first, have in common."""
+        return self.pairs.setdefault((one, other), Pair())
+
+    def add_byes(self, byes: Iterable[int]) -> None:
+        """Add those who sat out, once for each time."""
+        for entrant in byes:
+            self.of(entrant).byes += 1
+
+    def add_round(
+        self, number: int, seated: Mapping[int, Mapping[int, int]], played: Played, *, duplicate: bool
+    ) -> None:
+        """Add the finished matches of a round.
+
+        ``seated`` has for each table the points of the entrants there, in the order of positions.
+        """
+        points = [{one.number: one.points for one in sessions} for sessions in played.values()]
+        attempts = [{one.number: one.attempts for one in sessions} for sessions in played.values()]
+        compared = deal_scores(points, attempts) if duplicate else None
+        counted = scores(points, attempts) if duplicate else None
+        for place, (table, sessions) in enumerate(played.items()):
+            there = list(seated[table])
+            of_match = list(seated[table].values()) if counted is None else counted[place]
+            self._add_match(number, dict(zip(there, of_match, strict=True)))
+            deals = [(one.seating, raw) for one in sessions for raw in one.points]
+            of_deals = [raw for _, raw in deals] if compared is None else compared[place]
+            for (seating, raw), scored in zip(deals, of_deals, strict=True):
+                self._add_deal([there[position] for position in seating], raw, scored)
+
+    def _add_match(self, round: int, points: Mapping[int, float]) -> None:
+        for entrant, scored in match_scores(points).items():
+            own = self.of(entrant)
+            own.matches += 1
+            own.played += scored
+            own.points += points[entrant]
+            own.wins += scored == len(points) - 1
+            if round > own.last_round:
+                own.last, own.last_round = scored, round
+        for one, other in combinations(sorted(points), 2):
+            self.pair(one, other).matches += 1
+
+    def _add_deal(self, entrants: Sequence[int], raw: Sequence[int], scored: Sequence[float]) -> None:
+        """Add a deal; all is by seat."""
+        for entrant, points, score in zip(entrants, raw, scored, strict=True):
+            own = self.of(entrant)
+            own.deals += 1
+            own.raw += points
+            own.total += score
+            own.squares += score * score
+        by_entrant = sorted(zip(entrants, raw, strict=True))
+        for (one, mine), (other, theirs) in combinations(by_entrant, 2):
+            pair = self.pair(one, other)
+            pair.deals += 1
+            pair.ahead += mine > theirs
+            pair.behind += mine < theirs
+
+    def totals(self) -> dict[int, Total]:
+        """Return what standings are ranked by."""
+        totals = {
+            entrant: Total(own.played, own.points, own.wins, own.matches, own.last, own.byes)
+            for entrant, own in self.entrants.items()
+        }
+        for (one, other), pair in self.pairs.items():
+            totals[one].met[other] += pair.matches
+            totals[other].met[one] += pair.matches
+        return totals
