@@ -78,6 +78,11 @@ COMMANDS = (
         "Show the ratings: a leaderboard for each ruleset and table size.",
     ),
     Later(
+        "crosstable",
+        "arena.cli.botresults:crosstable_",
+        "Show how often each of some bots finished before each other one, in each pool in which they met.",
+    ),
+    Later(
         "export",
         "arena.cli.results:export",
         "Write a tournament as JSON lines: all that `arena verify` needs, including every deal record.",

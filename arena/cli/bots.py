@@ -16,6 +16,7 @@ from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_version
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
+from arena.cli.botresults import history_, show_, versus_
 from arena.cli.botrun import run
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.output import (
@@ -58,6 +59,9 @@ app = typer.Typer(
 
 app.command("register")(register)
 app.command("describe")(describe)
+app.command("show")(show_)
+app.command("history")(history_)
+app.command("versus")(versus_)
 
 
 @app.command("list")

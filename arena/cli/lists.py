@@ -38,18 +38,19 @@ def print_list(
     as_json: bool,
     as_csv: bool,
     next: str | None = None,
+    paged: bool = True,
     names: Mapping[str, str] = {},
-    **more: object,
 ) -> bool:
     """Print lines of one kind for scripts, if that is asked for; return whether it was.
 
-    ``names`` has the fields that are called otherwise there, ``more`` what JSON has besides. Raise
-    BadParameter if both forms are asked for.
+    ``names`` has the fields that are called otherwise there; ``paged`` tells whether there may be more pages.
+    Raise BadParameter if both forms are asked for.
     """
     if as_json and as_csv:
         raise typer.BadParameter("JSON or CSV, not both", param_hint="'--csv'")
     if as_json:
-        print_json({**more, key: [objected(line, names) for line in lines], "next": next})
+        found = {key: [objected(line, names) for line in lines]}
+        print_json(found | {"next": next} if paged else found)
     elif as_csv:
         print_csv(kind, lines, names)
         if next is not None:

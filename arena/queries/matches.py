@@ -91,6 +91,16 @@ class MatchPage:
     """Cursor of the next page; None: there is none."""
 
 
+def newest_matches(tx: Transaction, asked: Asked, limit: int) -> tuple[MatchLine, ...]:
+    """Return the newest matches; the same errors as of ``find_matches``."""
+    return tuple(match_lines(tx, newest_ids(tx, asked, limit)))
+
+
+def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
+    """Return the ids of the newest matches; the same errors as of ``find_matches``."""
+    return [key[-1] for key in _keys(tx, *_found(tx, asked), None, limit)]
+
+
 class _Way(NamedTuple):
     """How matches are found in their order: an index leads to those of each selection."""
 
@@ -110,12 +120,17 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
     if asked.bot is None and (asked.opponent is not None or asked.result is not None):
         raise SpecError("bot", "an opponent or a result is one of a bot: say which")
     with storage.read() as tx:
-        own = aliased(Seat)
-        way, wanted = _way(tx, asked, own), [*_wanted(tx, asked, own)]
+        way, wanted = _found(tx, asked)
         after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)
         keys = _keys(tx, way, wanted, after, limit + 1)
         lines = tuple(match_lines(tx, [key[-1] for key in keys[:limit]]))
         return MatchPage(lines, make_cursor(asked, keys[limit - 1]) if len(keys) > limit else None)
+
+
+def _found(tx: Transaction, asked: Asked) -> tuple[_Way, list[Any]]:
+    """Return the way to the matches that are asked for, and the conditions on it."""
+    own = aliased(Seat)
+    return _way(tx, asked, own), [*_wanted(tx, asked, own)]
 
 
 def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:

@@ -1,0 +1,202 @@
+"""``arena bot show``, ``history`` and ``versus``, and ``arena crosstable``: what there is to tell of bots."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.leaderboard import show_leaderboards
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, objected, print_list, say_next
+from arena.cli.matches import MATCH_KEYS, show_matches
+from arena.cli.output import AsJson, console, headline, moment, print_json, renamed, say, show
+from arena.cli.tables import in_pages
+from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
+from arena.queries.meetings import CrossLine, Met, crosstable
+from arena.queries.profiles import Profile, SeatLine, profile
+from arena.queries.versus import Versus, versus
+
+BotName = Annotated[
+    str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot with all its versions, or one version.")
+]
+Ruleset = Annotated[
+    str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
+]
+Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")]
+
+LINE_KEYS = {"name": "bot", "last_played": "last_played_at"}
+
+MOST_BOTS = 100
+"""Most bots in a crosstable."""
+
+
+def show_(
+    ctx: typer.Context,
+    name: BotName,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches and opponents.")
+    ] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches."""
+    with storage_of(ctx) as storage:
+        found = profile(storage, name, limit)
+    if as_json:
+        print_json(_profile_object(found))
+        return
+    say(f"{found.bot}: {found.language or 'no language told'}, {found.link or 'no link'}")
+    versions = [
+        (one.name, one.language, moment(one.created_at), moment(one.revoked_at)) for one in found.versions
+    ]
+    show(["bot version", "language", "registered", "revoked"], versions, "")
+    say("")
+    show_leaderboards(found.pools)
+    _show_seats(found.seats)
+    if found.faults:
+        say("faults: " + ", ".join(f"{one.kind} {one.count}" for one in found.faults), "")
+    headline("Met most")
+    show(["", *_MET], [(one.name, *_met(one.met)) for one in found.opponents], "nobody in rated deals yet")
+    headline("\nLatest matches")
+    show_matches(found.matches)
+
+
+def _profile_object(found: Profile) -> dict[str, object]:
+    return {
+        **renamed(found),
+        "versions": [objected(one, {"name": "bot"}) for one in found.versions],
+        "pools": [objected(one, LINE_KEYS) for one in found.pools],
+        "faults": {one.kind: one.count for one in found.faults},
+        "opponents": [objected(one, {"name": "bot"}) for one in found.opponents],
+        "matches": [objected(one, MATCH_KEYS) for one in found.matches],
+    }
+
+
+def _show_seats(lines: Sequence[SeatLine]) -> None:
+    for (ruleset, size), seats in groupby(lines, key=lambda one: (one.ruleset, one.table_size)):
+        headline(f"By seat: {ruleset}, tables of {size}")
+        rows = [
+            (one.seat, one.deals, _signed(one.mean), _spread(one.plus_minus), *_rest(one)) for one in seats
+        ]
+        show([">seat", ">deals", ">points a deal", ">±", ">first", ">faults", ">forfeits"], rows, "")
+        say("")
+
+
+def _rest(one: SeatLine) -> tuple[object, ...]:
+    first = f"{one.first / one.deals:.0%}" if one.deals else ""
+    return first, one.faults or "", one.forfeits or ""
+
+
+def _signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.2f}"
+
+
+def _spread(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+_MET = [">matches", ">deals", ">before", ">behind", ">points ahead"]
+"""Columns of ``_met``."""
+
+
+def _met(met: Met) -> tuple[object, ...]:
+    return met.matches, met.deals, met.ahead, met.behind, f"{met.lead:+d}"
+
+
+def history_(
+    ctx: typer.Context,
+    name: BotName,
+    ruleset: Ruleset = None,
+    size: Size = None,
+    kind: Annotated[HistoryKind | None, typer.Option(help="Only changes of Elo, or of the strength.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many changes.")] = 50,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List how a bot's Elo changed by matches and its strength by fits, the latest change first."""
+    with storage_of(ctx) as storage:
+        page = history(storage, Asked(name, ruleset, size, kind), limit, cursor)
+    names = {"name": "bot"}
+    if not print_list(
+        "history", HistoryLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
+    ):
+        columns = ["", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
+        show(columns, list(map(_history_row, page.lines)), "nothing has changed yet: no round is closed")
+        say_next(page.next)
+
+
+def _history_row(line: HistoryLine) -> tuple[object, ...]:
+    pool = f"{line.ruleset}, {line.table_size}"
+    if line.rating is not None and line.change is not None:
+        where = f"{line.tournament}/{line.round}/{line.table}"
+        elo = f"{line.rating:.0f}", f"{line.change:+.1f}"
+        return moment(line.at), line.name, pool, where, *elo, "", "", ""
+    strength = f"{line.figure:.0f}", f"{line.figure_low:.0f}-{line.figure_high:.0f}"
+    return moment(line.at), line.name, pool, "", "", "", *strength, line.deals
+
+
+def versus_(
+    ctx: typer.Context,
+    bot: BotName,
+    opponent: BotName,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches."""
+    with storage_of(ctx) as storage:
+        found = versus(storage, bot, opponent, limit)
+    if as_json:
+        print_json(_versus_object(found))
+        return
+    say(f"{bot} against {opponent}, in rated deals that were played out:")
+    pools = [(f"{one.ruleset}, tables of {one.table_size}", *_met(one.met)) for one in found.pools]
+    show(["", *_MET], [*pools, ("all", *_met(found.met))], "")
+    if len(found.versions) > 1:
+        headline("\nBy version")
+        show(["", "against", *_MET], [(one.name, one.other, *_met(one.met)) for one in found.versions], "")
+    if found.seats:
+        headline(f"\nBy seat of {bot}, in their latest {found.sessions} sessions")
+        seats = [(one.seat, one.deals, one.ahead, one.behind, f"{one.lead:+d}") for one in found.seats]
+        show([">seat", *_MET[1:]], seats, "")
+    headline("\nLatest matches")
+    show_matches(found.matches)
+
+
+def _versus_object(found: Versus) -> dict[str, object]:
+    versions = [objected(one, {"name": "bot", "other": "opponent"}) for one in found.versions]
+    matches = [objected(one, MATCH_KEYS) for one in found.matches]
+    return {**renamed(found), "versions": versions, "matches": matches}
+
+
+def crosstable_(
+    ctx: typer.Context,
+    bots: Annotated[
+        list[str],
+        typer.Argument(metavar="OWNER/BOT[@VERSION]...", help="Two bots or more, or versions of them."),
+    ],
+    ruleset: Ruleset = None,
+    size: Size = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Show how often each of some bots finished before each other one, in each pool in which they met."""
+    if len(bots) > MOST_BOTS:
+        raise typer.BadParameter(f"{MOST_BOTS} bots at most, not {len(bots)}", param_hint="'BOT'")
+    with storage_of(ctx) as storage:
+        lines = crosstable(storage, bots, ruleset, size)
+    if not print_list("crosstable", CrossLine, lines, as_json=as_json, as_csv=as_csv, paged=False):
+        _show_crosstables(list(dict.fromkeys(bots)), lines)
+
+
+def _show_crosstables(bots: Sequence[str], lines: Sequence[CrossLine]) -> None:
+    if not lines:
+        say("these bots have not met in rated deals yet")
+    out = console()
+    for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
+        headline(f"Deals finished before / deals together: {ruleset}, tables of {size}")
+        cells = {(line.bot, line.opponent): f"{line.met.ahead}/{line.met.deals}" for line in pool}
+        rows = [(at, bot, *(cells.get((bot, one), "·") for one in bots)) for at, bot in enumerate(bots, 1)]
+        columns = [f">{at}" for at in range(1, len(bots) + 1)]
+        for page in in_pages([">", "finished before"], columns, rows, out.width):
+            out.print(page, "")

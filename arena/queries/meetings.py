@@ -1,0 +1,149 @@
+"""Who met whom, and who finished before whom: in rated deals that were played out with all bots."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from sqlalchemy import Select, literal_column, union_all
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
+
+from arena.errors import SpecError
+from arena.models import BotVersion, Meeting, StrengthSums
+from arena.queries.names import versions_called
+from arena.queries.pools import NamedPool, choose_pools
+from arena.storage import Storage, Transaction
+from arena.strength.kept import Pool
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What came of meetings, seen from one side."""
+
+    matches: int
+    """Matches with such deals."""
+    deals: int
+    """Deals that both sat in."""
+    ahead: int
+    """Deals in which this side had more points."""
+    behind: int
+    """Deals in which the other side had more."""
+    lead: int
+    """Points of this side less those of the other, over all deals."""
+
+    def __add__(self, other: "Met") -> "Met":
+        return Met(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+
+NOTHING = Met(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class OpponentLine:
+    """A bot version that was met."""
+
+    name: str
+    """``owner/bot@version``."""
+    met: Met
+
+
+@dataclass(frozen=True, slots=True)
+class CrossLine:
+    """What came of two bots meeting in a pool, seen from the first."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    bot: str
+    """As it was given."""
+    opponent: str
+    """As it was given."""
+    met: Met
+
+
+def crosstable(
+    storage: Storage, bots: Sequence[str], ruleset: str | None = None, table_size: int | None = None
+) -> list[CrossLine]:
+    """Return for each pool what came of each of these bots meeting each other one, in both directions.
+
+    ``owner/bot`` is all its versions together. Pools in which none of them met are left out. Raise
+    UnknownError, and SpecError if two of the bots share a version.
+    """
+    with storage.read() as tx:
+        sides = {bot: [version.id for version in versions_called(tx, bot)] for bot in bots}
+        side_of = _sides(sides)
+        return [
+            CrossLine(pool.ruleset, pool.table_size, one, other, met)
+            for pool in choose_pools(tx, ruleset, table_size)
+            for (one, other), met in _crossed(tx, pool, [*sides], side_of)
+        ]
+
+
+def _sides(sides: Mapping[str, Collection[int]]) -> dict[int, str]:
+    """Return by bot version what it was asked for as. Raise SpecError if a version is on two sides."""
+    found: dict[int, str] = {}
+    for bot, versions in sides.items():
+        for version_id in versions:
+            if version_id in found:
+                raise SpecError("bot", f"{found[version_id]} and {bot} have a version in common")
+            found[version_id] = bot
+    if len(sides) < 2:
+        raise SpecError("bot", "at least two different bots are needed")
+    return found
+
+
+def _crossed(
+    tx: Transaction, pool: NamedPool, bots: Sequence[str], side_of: Mapping[int, str]
+) -> Iterator[tuple[tuple[str, str], Met]]:
+    among = [*side_of]
+    met: dict[tuple[str, str], Met] = {}
+    rows = meetings_of(pool_sums(tx, pool.pool), among, among)
+    for _, version_id, other_id, *counts in tx.execute(rows):
+        pair = side_of[version_id], side_of[other_id]
+        met[pair] = met.get(pair, NOTHING) + Met(*counts)
+    for one in bots:
+        for other in bots:
+            if one != other and met:
+                yield (one, other), met.get((one, other), NOTHING)
+
+
+def pool_sums(tx: Transaction, pool: Pool | None = None) -> list[int]:
+    """Return the ids of the sums of a pool, of plain deals and of duplicate ones; of all pools with None."""
+    sums = select(StrengthSums.id)
+    if pool is not None:
+        of_pool = (StrengthSums.ruleset_id == pool.ruleset_id, StrengthSums.table_size == pool.table_size)
+        sums = sums.where(*of_pool)
+    return [*tx.exec(sums)]
+
+
+def meetings_of(
+    sums: Collection[int], version_ids: Collection[int], others: Collection[int] | None = None
+) -> Select[Any]:
+    """Select meetings of versions, with some others if these are given, seen from the versions.
+
+    The columns are sums, version, other, matches, deals, ahead, behind and lead.
+    """
+    lower, higher = col(Meeting.version_id), col(Meeting.other_id)
+    sums_id, matches, deals = col(Meeting.sums_id), col(Meeting.matches), col(Meeting.deals)
+    won, lost, lead = col(Meeting.ahead), col(Meeting.behind), col(Meeting.lead)
+    as_lower: Any = select_columns(sums_id, lower, higher, matches, deals, won, lost, lead)
+    as_higher: Any = select_columns(sums_id, higher, lower, matches, deals, lost, won, -lead)
+    ways = []
+    for way, own, other in ((as_lower, lower, higher), (as_higher, higher, lower)):
+        wanted = way.where(sums_id.in_(sums), own.in_(version_ids), col(Meeting.deals) > 0)
+        ways.append(wanted if others is None else wanted.where(other.in_(others)))
+    met = union_all(*ways).subquery()
+    return select_columns(*met.c)
+
+
+def met_most(tx: Transaction, version_ids: Collection[int], limit: int) -> list[OpponentLine]:
+    """Return the bot versions that these ones met in most deals, over all pools."""
+    met = meetings_of(pool_sums(tx), version_ids).subquery()
+    _, _, other, *counts = met.c
+    sums = [func.sum(count).label(f"sum_{at}") for at, count in enumerate(counts)]
+    most = select_columns(other.label("other"), *sums).group_by(other)
+    most = most.order_by(literal_column("sum_1").desc(), literal_column("other")).limit(limit)
+    found = [tuple(map(int, row)) for row in tx.execute(most)]
+    named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_([row[0] for row in found]))
+    names = dict(tx.exec(named).all())
+    return [OpponentLine(names[other_id], Met(*rest)) for other_id, *rest in found]

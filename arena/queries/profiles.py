@@ -1,0 +1,192 @@
+"""What there is to tell of a bot."""
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
+
+from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
+from arena.queries.leaderboards import LeaderboardLine, shown
+from arena.queries.matches import Asked, MatchLine, newest_matches
+from arena.queries.meetings import OpponentLine, met_most
+from arena.queries.names import versions_called
+from arena.queries.places import find_line
+from arena.queries.pools import rated_pools
+from arena.ratings.elo import TWO_SIDED
+from arena.storage import Storage, Transaction
+
+VERSIONS = 20
+"""So many of the newest versions are told of apart."""
+
+POOLS = 50
+"""In so many pools at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionLine:
+    """A version of a bot."""
+
+    name: str
+    """``owner/bot@version``."""
+    language: str | None
+    """What was said of it when it was registered; None: nothing."""
+    created_at: datetime
+    revoked_at: datetime | None
+    """When its token was revoked; None: it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLine:
+    """What a bot made of one seat in a pool, in rated deals that were played out with all bots."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    seat: int
+    """From 0."""
+    deals: int
+    points: int
+    mean: float | None
+    """Points a deal; None: there was none."""
+    plus_minus: float | None
+    """Half the width of the 95 % interval around that; None: fewer than two deals."""
+    first: float
+    """Deals in which nobody had more points; one that n bots share counts 1/n."""
+    faults: int
+    """In all rated deals."""
+    forfeits: int
+    """Rated sessions that it forfeited there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultLine:
+    """How often a bot made a fault of a kind, in rated matches or not."""
+
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A bot, with all its versions or one of them."""
+
+    bot: str
+    """``owner/bot``."""
+    owner: str
+    language: str | None
+    """What is told of the bot; None: nothing."""
+    link: str | None
+    """Where there is more about it; None: not told."""
+    versions: tuple[VersionLine, ...]
+    """The newest first, or the one that was asked for."""
+    pools: tuple[LeaderboardLine, ...]
+    """Where these versions stand, the newest version first."""
+    seats: tuple[SeatLine, ...]
+    faults: tuple[FaultLine, ...]
+    """By kind, as far as there are any."""
+    opponents: tuple[OpponentLine, ...]
+    """Whom it met most."""
+    matches: tuple[MatchLine, ...]
+    """The newest ones."""
+
+
+def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
+    """Return what there is to tell of ``owner/bot``, all versions together, or of one version.
+
+    ``limit`` is of opponents and of matches. Raise SpecError for no such name, UnknownError.
+    """
+    with storage.read() as tx:
+        versions = versions_called(tx, name)[::-1]
+        bot = tx.get_one(Bot, versions[0].bot_id)
+        owner = tx.get_one(Owner, bot.owner_id).name
+        version_ids = [version.id for version in versions]
+        return Profile(
+            bot=f"{owner}/{bot.name}",
+            owner=owner,
+            language=bot.language,
+            link=bot.link,
+            versions=tuple(map(_version, versions[:VERSIONS])),
+            pools=tuple(_pools(tx, version_ids[:VERSIONS])),
+            seats=tuple(_seats(tx, version_ids)),
+            faults=tuple(faults_of(tx, version_ids)),
+            opponents=tuple(met_most(tx, version_ids, limit)),
+            matches=newest_matches(tx, Asked(bot=name), limit),
+        )
+
+
+def _version(row: BotVersion) -> VersionLine:
+    return VersionLine(row.name, row.language, row.created_at, row.revoked_at)
+
+
+def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardLine]:
+    rated = select(Rating.version_id, Rating.ruleset_id, Rating.table_size).where(
+        col(Rating.version_id).in_(version_ids), Rating.matches > 0
+    )
+    newest = rated.order_by(col(Rating.version_id).desc(), col(Rating.ruleset_id), col(Rating.table_size))
+    pools = {one.pool: one for one in rated_pools(tx)}
+    for version_id, *pool in tx.exec(newest.limit(POOLS)).all():
+        named = pools[tuple(pool)]  # type: ignore[index]  # which pools are
+        placed = find_line(tx, named.pool, version_id)
+        yield from shown(tx, named, [placed] if placed is not None else [])
+
+
+def _seats(tx: Transaction, version_ids: Collection[int]) -> Iterator[SeatLine]:
+    place = (col(SeatTally.ruleset_id), col(SeatTally.table_size), col(SeatTally.seat))
+    counts = (
+        SeatTally.deals,
+        SeatTally.points,
+        SeatTally.squares,
+        SeatTally.first,
+        SeatTally.faults,
+        SeatTally.forfeits,
+    )
+    sums = (
+        select_columns(*place, *(func.sum(count) for count in counts))
+        .where(col(SeatTally.version_id).in_(version_ids))
+        .group_by(*place)
+        .order_by(*place)
+    )
+    rows = tx.execute(sums).all()
+    names = _rulesets(tx, {row[0] for row in rows})
+    for ruleset_id, size, seat, deals, points, squares, first, faults, forfeits in rows:
+        yield SeatLine(
+            ruleset=names[ruleset_id],
+            table_size=size,
+            seat=seat,
+            deals=int(deals),
+            points=int(points),
+            mean=points / deals if deals else None,
+            plus_minus=_plus_minus(int(deals), int(points), int(squares)),
+            first=float(first),
+            faults=int(faults),
+            forfeits=int(forfeits),
+        )
+
+
+def _plus_minus(deals: int, points: int, squares: int) -> float | None:
+    """Return half the width of the 95 % interval around the mean of these deals."""
+    if deals < 2:
+        return None
+    variance = (squares - points**2 / deals) / (deals - 1)
+    return TWO_SIDED * math.sqrt(max(variance, 0.0) / deals)
+
+
+def _rulesets(tx: Transaction, ids: Collection[int]) -> dict[int, str]:
+    named: Any = select(StoredRuleset.id, StoredRuleset.name, StoredRuleset.version)
+    return {
+        id: f"{name}@{version}" for id, name, version in tx.exec(named.where(col(StoredRuleset.id).in_(ids)))
+    }
+
+
+def faults_of(tx: Transaction, version_ids: Collection[int]) -> list[FaultLine]:
+    """Return how often versions made faults of each kind, the most frequent first."""
+    kind, count = col(FaultTally.kind), func.sum(col(FaultTally.count))
+    made = select_columns(kind, count).where(
+        col(FaultTally.version_id).in_(version_ids), col(FaultTally.count) > 0
+    )
+    rows = tx.execute(made.group_by(kind).order_by(count.desc(), kind))
+    return [FaultLine(kind.value, int(times)) for kind, times in rows]

@@ -1,0 +1,171 @@
+"""Two bots, head to head."""
+
+import operator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+from sqlalchemy import select as select_columns
+from sqlalchemy.orm import aliased
+from sqlmodel import col
+
+from arena.errors import SpecError
+from arena.models import Seat, Session, StrengthSums
+from arena.queries.matches import Asked, MatchLine, newest_ids, newest_matches
+from arena.queries.meetings import NOTHING, Met, meetings_of, pool_sums
+from arena.queries.names import versions_called
+from arena.queries.pools import rated_pools
+from arena.storage import Storage, Transaction
+from arena.strength.kept import Pool
+
+MATCHES = 50
+SESSIONS = 200
+"""So many of their newest sessions, in so many matches, are looked at for results by seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """What came of the two in a pool."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    met: Met
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsLine:
+    """What came of two of their versions in all pools."""
+
+    name: str
+    other: str
+    met: Met
+
+
+@dataclass(frozen=True, slots=True)
+class SeatLine:
+    """What the first made of a seat against the second, in their newest sessions."""
+
+    seat: int
+    """From 0."""
+    deals: int
+    ahead: int
+    """Deals in which it had more points than the other."""
+    behind: int
+    """Deals in which it had fewer."""
+    lead: int
+    """Its points less those of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Two bots head to head, seen from the first."""
+
+    bot: str
+    """As it was given."""
+    opponent: str
+    """As it was given."""
+    met: Met
+    """In all pools."""
+    pools: tuple[PoolLine, ...]
+    versions: tuple[VersionsLine, ...]
+    seats: tuple[SeatLine, ...]
+    sessions: int
+    """Sessions that ``seats`` is of, the newest ones."""
+    matches: tuple[MatchLine, ...]
+    """The newest ones."""
+
+
+def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus:
+    """Return what came of two bots; ``owner/bot`` is all its versions. ``limit`` is of matches.
+
+    Meetings are of rated deals that were played out, seats and matches of all. Raise UnknownError, and
+    SpecError if both have a version in common.
+    """
+    with storage.read() as tx:
+        own = {version.id: version.name for version in versions_called(tx, bot)}
+        others = {version.id: version.name for version in versions_called(tx, opponent)}
+        if own.keys() & others.keys():
+            raise SpecError("bot", f"{bot} and {opponent} have a version in common")
+        met = [Row(*row) for row in tx.execute(meetings_of(pool_sums(tx), [*own], [*others]))]
+        asked = Asked(bot=bot, opponent=opponent)
+        sessions = _sessions(tx, [*own], [*others], newest_ids(tx, asked, MATCHES))
+        return Versus(
+            bot=bot,
+            opponent=opponent,
+            met=_total(met),
+            pools=tuple(_pools(tx, met)),
+            versions=tuple(_versions(met, own, others)),
+            seats=tuple(_seats(sessions)),
+            sessions=len(sessions),
+            matches=newest_matches(tx, asked, limit),
+        )
+
+
+class Row(NamedTuple):
+    """A meeting as it is stored, seen from the first."""
+
+    sums_id: int
+    version_id: int
+    other_id: int
+    matches: int
+    deals: int
+    ahead: int
+    behind: int
+    lead: int
+
+    @property
+    def met(self) -> Met:
+        return Met(*self[3:])
+
+
+def _total(rows: Iterable[Row]) -> Met:
+    return reduce(operator.add, (row.met for row in rows), NOTHING)
+
+
+def _pools(tx: Transaction, rows: Sequence[Row]) -> Iterator[PoolLine]:
+    sums = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
+    found = tx.execute(sums.where(col(StrengthSums.id).in_({row.sums_id for row in rows})))
+    pool_of = {sums_id: Pool(*pool) for sums_id, *pool in found}
+    for named in rated_pools(tx):
+        of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
+        if of_it:
+            yield PoolLine(named.ruleset, named.table_size, _total(of_it))
+
+
+def _versions(
+    rows: Sequence[Row], own: Mapping[int, str], others: Mapping[int, str]
+) -> Iterator[VersionsLine]:
+    """Yield what came of each two versions, the newest first."""
+    pairs = sorted({(row.version_id, row.other_id) for row in rows}, reverse=True)
+    for version_id, other_id in pairs:
+        of_them = (row for row in rows if (row.version_id, row.other_id) == (version_id, other_id))
+        yield VersionsLine(own[version_id], others[other_id], _total(of_them))
+
+
+def _sessions(
+    tx: Transaction, own: Collection[int], others: Collection[int], match_ids: Collection[int]
+) -> list[tuple[Session, int, int]]:
+    """Return the newest sessions of these matches, each with the positions of the two."""
+    one, other = aliased(Seat), aliased(Seat)
+    rows = (
+        select_columns(Session, one.position, other.position)  # type: ignore[call-overload]
+        .join(one, one.match_id == Session.match_id)
+        .join(other, other.match_id == Session.match_id)
+        .where(col(Session.match_id).in_(match_ids), one.version_id.in_(own), other.version_id.in_(others))  # type: ignore[attr-defined]
+        .order_by(col(Session.match_id).desc(), col(Session.number).desc())
+        .limit(SESSIONS)
+    )
+    return [tuple(row) for row in tx.execute(rows)]
+
+
+def _seats(sessions: Sequence[tuple[Session, int, int]]) -> Iterator[SeatLine]:
+    leads: dict[int, list[int]] = {}
+    for session, position, other in sessions:
+        seat, against = session.seating.index(position), session.seating.index(other)
+        deals = session.deal_points[: session.forfeited_from]
+        leads.setdefault(seat, []).extend(points[seat] - points[against] for points in deals)
+    for seat, found in sorted(leads.items()):
+        ahead, behind = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found)
+        yield SeatLine(seat, len(found), ahead, behind, sum(found))
