@@ -23,6 +23,7 @@ from arena.matches.referees import nobody_asked
 from arena.messages import ADVANCE, RUN_MATCH, make_app, wake
 from arena.models import BotLogEntry, Match, utc_now
 from arena.processes import Supervisor
+from arena.ratings.rebuild import rebuild
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.standings.scoreboard import StandingLine, standings
@@ -313,6 +314,7 @@ def survive(running: Cluster, random: Random, folder: Path, others: Sequence[Eve
     print(f"{dealt_again(attempts)} sessions were dealt again")
     report = check_export(line.encode() for line in export_lines(running.storage, "cup"))
     assert report.problem is None
+    assert rebuild(running.storage).problem is None
     assert differences(outcome, calm(folder / "calm", attempts)) == []
     assert running.killed >= 20
 

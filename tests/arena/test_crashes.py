@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from arena.ratings.rebuild import rebuild
 from arena.storage import Storage, Transaction
 from tests.arena.fakes import play_at_once
 from tests.arena.world import LEASE, World, results
@@ -81,6 +82,7 @@ def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
             deaths = run(world, CrashingStorage(world.storage, dying_at(place, when)), lambda: 0)
             assert deaths == 1
             assert results(world.storage) == expected, (place, when)
+            assert rebuild(world.storage).problem is None, (place, when)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -94,6 +96,7 @@ def test_crash_when_again_and_again_then_the_results_are_the_same(
     deaths = run(world, storage, lambda: random.randrange(100))
     assert deaths > 3
     assert results(world.storage) == expected
+    assert rebuild(world.storage).problem is None
 
 
 def test_advance_when_called_by_several_at_once_then_nothing_is_doubled(
@@ -120,6 +123,7 @@ def test_advance_when_called_by_several_at_once_then_nothing_is_doubled(
             twice, world.messages = world.messages * 2, []
             list(pool.map(play, twice))
     assert results(world.storage) == expected
+    assert rebuild(world.storage).problem is None
 
 
 def test_match_when_all_messages_come_to_all_workers_then_each_session_is_stored_once(
@@ -133,3 +137,4 @@ def test_match_when_all_messages_come_to_all_workers_then_each_session_is_stored
             list(pool.map(world.play, messages))
     done = world.status()
     assert done.sessions_done == done.sessions_total == len(results(world.storage)["sessions"])
+    assert rebuild(world.storage).problem is None

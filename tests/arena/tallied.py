@@ -1,0 +1,168 @@
+"""Tallies as they are kept, and as a plain second implementation counts them from the deal records."""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from sqlmodel import col, select
+
+from arena.matches.records import lean_records
+from arena.models import (
+    FaultTally,
+    Highlight,
+    Match,
+    Meeting,
+    Rating,
+    Round,
+    RoundState,
+    Seat,
+    SeatTally,
+    Session,
+    StoredRuleset,
+    StrengthSums,
+    Tournament,
+)
+from arena.storage import Storage, Transaction
+from referee.records.record import parse_action
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset
+
+Tallies = dict[str, dict[tuple[Any, ...], Any]]
+"""By table what stands there, by key."""
+
+
+def kept(storage: Storage) -> Tallies:
+    """Return the tallies as they are kept."""
+    with storage.read() as tx:
+        pools = {
+            row.id: (row.ruleset_id, row.table_size, row.duplicate) for row in tx.exec(select(StrengthSums))
+        }
+        return {
+            "meetings": {
+                (*pools[row.sums_id], row.version_id, row.other_id): (
+                    row.deals,
+                    row.matches,
+                    row.ahead,
+                    row.behind,
+                    row.lead,
+                    row.last_match_id,
+                )
+                for row in tx.exec(select(Meeting))
+            },
+            "seats": {
+                (row.version_id, row.ruleset_id, row.table_size, row.seat): (
+                    row.deals,
+                    row.points,
+                    row.squares,
+                    round(row.first, 6),
+                    row.faults,
+                    row.forfeits,
+                )
+                for row in tx.exec(select(SeatTally))
+            },
+            "faults": {
+                (row.version_id, row.ruleset_id, row.table_size, row.kind.value): row.count
+                for row in tx.exec(select(FaultTally))
+            },
+            "highlights": {
+                (row.session_id, row.kind.value): (row.ruleset_id, row.table_size, row.deal, row.value)
+                for row in tx.exec(select(Highlight))
+            },
+            "last_played": {
+                (row.ruleset_id, row.table_size, row.version_id): row.last_played
+                for row in tx.exec(select(Rating))
+            },
+        }
+
+
+def counted(storage: Storage) -> Tallies:
+    """Count the tallies from the deal records of all sessions."""
+    found: Tallies = {name: {} for name in ("meetings", "seats", "faults", "highlights", "last_played")}
+    with storage.read() as tx:
+        rows = select(Session, Match, Round, Tournament).join(Match, col(Match.id) == Session.match_id)
+        rows = rows.join(Round).join(Tournament, col(Tournament.id) == Match.tournament_id)
+        for session, match, round_, tournament in tx.exec(rows.order_by(col(Session.id))).all():
+            pool = (tournament.ruleset_id, tournament.table_size)
+            seats = select(Seat.version_id).where(Seat.match_id == match.id).order_by(col(Seat.position))
+            table = tx.exec(seats).all()
+            bots = [table[position] for position in session.seating]
+            deals = lean_records(tx, session)
+            whole = [deal for deal in deals if not {"forfeit", "played_for"} & set(deal)]
+            found["faults"] = Counter(found["faults"]) + Counter(
+                (bots[fault["seat"]], *pool, fault["kind"])
+                for deal in deals
+                for fault in deal.get("faults", ())
+            )
+            add_highlights(found, session, pool, whole, bombs_of(tx, tournament, whole))
+            if tournament.rated and round_.state == RoundState.CLOSED:
+                add_seats(found, session, pool, bots, whole)
+                add_meetings(found, match, (*pool, tournament.duplicate), bots, whole)
+                ended: Any = match.finished_at
+                for bot in bots:
+                    before = found["last_played"].get((*pool, bot), ended)
+                    found["last_played"][*pool, bot] = max(before, ended)
+    return found
+
+
+def bombs_of(tx: Transaction, tournament: Tournament, deals: list[dict[str, Any]]) -> list[int]:
+    """Return the number of bombs in each deal."""
+    rules = compile_ruleset(load_ruleset(tx.get_one(StoredRuleset, tournament.ruleset_id).content))
+    plays = [[parse_action(rules, action).cards for action in deal.get("actions", ())] for deal in deals]
+    return [sum(rules.is_bomb(rules.code(cards)) for cards in deal if cards) for deal in plays]
+
+
+def add_highlights(
+    found: Tallies, session: Session, pool: tuple[int, int], deals: list[dict[str, Any]], bombs: list[int]
+) -> None:
+    values = defaultdict(list)
+    for deal, count in zip(deals, bombs, strict=True):
+        best, second = sorted(deal["points"], reverse=True)[:2]
+        values["closest"].append((second - best, -deal["deal"]))
+        values["swing"].append((max(abs(points) for points in deal["points"]), -deal["deal"]))
+        values["longest"].append((len(deal.get("actions", ())), -deal["deal"]))
+        values["bombs"].append((count, -deal["deal"]))
+    for kind, of_deals in values.items():
+        value, number = max(of_deals)
+        if value or kind == "closest":
+            found["highlights"][session.id, kind] = (*pool, -number, abs(value))
+
+
+def add_seats(
+    found: Tallies, session: Session, pool: tuple[int, int], bots: list[int], deals: list[dict[str, Any]]
+) -> None:
+    for seat, bot in enumerate(bots):
+        own = [deal["points"][seat] for deal in deals]
+        firsts = [deal["points"] for deal in deals if deal["points"][seat] == max(deal["points"])]
+        new = (
+            len(own),
+            sum(own),
+            sum(points**2 for points in own),
+            sum(1 / points.count(max(points)) for points in firsts),
+            session.faults[seat],
+            session.forfeits.count(seat),
+        )
+        before = found["seats"].get((bot, *pool, seat), (0,) * 6)
+        total = [round(one + more, 6) for one, more in zip(before, new, strict=True)]
+        found["seats"][bot, *pool, seat] = tuple(total)
+
+
+def add_meetings(
+    found: Tallies,
+    match: Match,
+    pool: tuple[int, int, bool],
+    bots: list[int],
+    deals: list[dict[str, Any]],
+) -> None:
+    for seat, one in enumerate(bots):
+        for place, other in enumerate(bots):
+            if one < other and deals:
+                key = (*pool, one, other)
+                met, matches, ahead, behind, lead, last = found["meetings"].get(key, (0,) * 6)
+                for deal in deals:
+                    mine, theirs = deal["points"][seat], deal["points"][place]
+                    ahead, behind, lead = (
+                        ahead + (mine > theirs),
+                        behind + (mine < theirs),
+                        lead + mine - theirs,
+                    )
+                matches += match.id != last
+                found["meetings"][key] = (met + len(deals), matches, ahead, behind, lead, match.id)
