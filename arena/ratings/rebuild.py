@@ -33,6 +33,7 @@ from arena.ratings.ledgers import (
     wrong_rows,
 )
 from arena.ratings.replay import CLOSE, Built, Replay, Wrong, catch_up
+from arena.standings.recount import mend_standings, wrong_standings
 from arena.storage import Storage, Transaction, changed
 from arena.strength.sums import Sums
 from arena.tallies import recount
@@ -93,7 +94,7 @@ def rebuild(storage: Storage) -> Rebuilt:
     """Build every pool again from the points of the deals, and compare with what is stored; change nothing.
 
     Check each seat's points, each row of ``rating_changes``, each rating, the sums for strengths, the tallies
-    of meetings and seats, and from the deal records faults by kind and highlights.
+    of meetings and seats, the sums of standings, and from the deal records faults by kind and highlights.
     """
     found = Rebuilt(0, 0, 0, None)
     with storage.read() as tx:
@@ -103,6 +104,8 @@ def rebuild(storage: Storage) -> Rebuilt:
                 if differences.problem is not None:
                     raise Wrong(differences.problem)
                 found = found.with_ruleset(replay, differences.ratings)
+            for name in wrong_standings(tx)[:1]:
+                raise Wrong(f"{name}: the sums of its standings are wrong")
             _check_sessions(tx)
         except Wrong as wrong:
             return replace(found, problem=str(wrong))
@@ -128,6 +131,7 @@ def mend(storage: Storage, actor: Actor, now: datetime) -> Rebuilt:
             if differences:
                 mended += _mend(storage, replay, differences, actor, now)
             found = found.with_ruleset(replay, differences.ratings)
+        mended += _mend_standings(storage, actor, now)
         mended += _mend_sessions(storage, actor, now)
     except Wrong as wrong:
         return replace(found, problem=str(wrong))
@@ -273,6 +277,18 @@ def _forget_fits(tx: Transaction, ruleset_id: int) -> None:
     """Delete what was fitted to sums that were wrong."""
     for of_pool in (StrengthFit, Strength):
         changed(tx, delete(of_pool).where(col(of_pool.ruleset_id) == ruleset_id))
+
+
+# Standings
+
+
+def _mend_standings(storage: Storage, actor: Actor, now: datetime) -> int:
+    """Correct the sums of standings; return of how many tournaments."""
+    mended = mend_standings(storage)
+    if mended:
+        with storage.write() as tx:
+            record(tx, actor, "rating.mend", SUBJECT, now, mended=mended)
+    return mended
 
 
 # Sessions

@@ -64,9 +64,14 @@ def _add_entrants(tx: Transaction, found: Sums) -> None:
 
 def current_sums(tx: Transaction, tournament: Tournament) -> Sums:
     """Return the sums over all finished matches, by the entrants' ids: those kept, and of other rounds."""
-    found = Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
+    found = kept_sums(tx, tournament)
     add_rounds(tx, tournament, found, col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
     return found
+
+
+def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
+    """Return the sums over the rounds that are summed, by the entrants' ids."""
+    return Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
 
 
 def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:

@@ -11,6 +11,7 @@ from sqlmodel import col, select
 from arena.matches.duplicate import deal_scores
 from arena.models import Match, Round, RoundState, Seat, Tournament
 from arena.ratings.elo import spread
+from arena.ratings.rebuild import mend, rebuild
 from arena.standings.outcomes import current_standings, played_deals
 from arena.standings.scoreboard import crosstable, standings
 from arena.tournaments import entry, lifecycle
@@ -120,6 +121,33 @@ def test_standings_when_rounds_were_closed_before_there_were_sums_then_they_coun
         tx.connection().exec_driver_sql("DELETE FROM entrant_sums")
         tx.connection().exec_driver_sql("DELETE FROM encounters")
         tx.connection().exec_driver_sql("UPDATE rounds SET summed = FALSE")
+    assert (standings(world.storage, "cup"), crosstable(world.storage, "cup")) == before
+    assert rebuild(world.storage).problem is None
+    assert mend(world.storage, ROOT, world.clock()).mended == 1
+    assert (standings(world.storage, "cup"), crosstable(world.storage, "cup")) == before
+    with world.storage.read() as tx:
+        assert all(round.summed for round in tx.exec(select(Round)))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entrant_sums SET squares = squares + 1 WHERE entrant_id = 3",
+        "UPDATE encounters SET ahead = ahead + 1 WHERE entrant_id = 2",
+        "DELETE FROM entrant_sums WHERE entrant_id = 4",
+    ],
+)
+def test_rebuild_when_a_sum_of_standings_is_wrong_then_it_is_told_and_mended(
+    damage: str, world: World
+) -> None:
+    world.finish(world.tournament(9, format="swiss", rounds=2).id, play_by_table)
+    before = standings(world.storage, "cup"), crosstable(world.storage, "cup")
+    assert rebuild(world.storage).problem is None
+    with world.storage.write() as tx:
+        tx.connection().exec_driver_sql(damage)
+    assert rebuild(world.storage).problem == "cup: the sums of its standings are wrong"
+    assert mend(world.storage, ROOT, world.clock()).mended == 1
+    assert rebuild(world.storage).problem is None
     assert (standings(world.storage, "cup"), crosstable(world.storage, "cup")) == before
 
 
