@@ -24,9 +24,8 @@ class Alarms:
         while queue and queue[0][0] <= now:
             yield heappop(queue)
 
-    @property
     def soonest(self) -> float | None:
-        """The time of the next alarm; None while there is none."""
+        """Return the time of the next alarm; None while there is none."""
         return self._queue[0][0] if self._queue else None
 
     def __iter__(self) -> Iterator[tuple[float, int]]:

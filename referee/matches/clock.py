@@ -112,6 +112,13 @@ class Clock:
         """Return the seconds that the decision has taken so far; 0 while the clock does not run."""
         return 0.0 if self.handed_at is None else now - self.handed_at
 
+    def part(self, now: float) -> float:
+        """Return which part of its time the decision has taken beyond the credit; below 0 within it."""
+        handed_at, time = self.handed_at, self.time
+        if handed_at is None or not time:
+            return 0.0 if time else 1.0
+        return (now - handed_at - self.credit) / time
+
     def left(self, now: float) -> float:
         """Return the seconds that are left for the decision, without the credit; not below 0."""
         return max(0.0, self.deadline - self.credit - now)

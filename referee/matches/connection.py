@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.matches.auth import BotIdentity
 from referee.matches.outbox import Outbox
-from referee.matches.pace import Pace
+from referee.matches.pace import ROOMY, Pace
 from referee.ruleset.model import Ruleset
 
 if TYPE_CHECKING:
@@ -134,9 +134,10 @@ class Connection:
         pace, seat = self.pace, self.seats.get(handle)
         if pace is None or seat is None or seat.turn is None:
             return False
-        clock = seat.clock
-        part = (clock.elapsed(now) - clock.credit) / clock.time if clock.time else 1.0
-        return pace.answered(part, len(self.seats), self.max_sessions)
+        part, sessions = seat.clock.part(now), len(self.seats)
+        if part <= ROOMY and sessions < pace.room and not pace.caution:
+            return False  # as ``answered``, without a call for each message
+        return pace.answered(part, sessions, self.max_sessions)
 
     # The writer
 

@@ -32,6 +32,8 @@ AWAY_SECONDS = 0.03
 set back by it: a pause of the process, a busy machine or a flood is not the bots' fault. What is shorter is
 charged to them."""
 
+INFINITY = float("inf")
+
 
 class Lobby:
     """All that one referee holds. Nothing here blocks, waits or reads a clock."""
@@ -53,6 +55,8 @@ class Lobby:
         self._beaten: float | None = None
         self._sent_at: float | None = None
         """When the message was sent that the referee awaits from itself; None while there is none."""
+        self._overdue_at = INFINITY
+        """From when on one of the two is too late."""
 
     # Bots
 
@@ -108,10 +112,9 @@ class Lobby:
                 self._tables.guarded(seat.table, seat.table.flood, seat.index, now)
         self.close(connection, CloseCode.FLOOD, reason, now)
 
-    def answers(self, connection: Connection, handle: int, now: float) -> None:
-        """Note that a bot answers turns, the first of them one of this session."""
-        if connection.answers(handle, now):
-            self._tables.unsettle()
+    def grew(self) -> None:
+        """Note that a bot may be given more sessions than before."""
+        self._tables.unsettle()
 
     def misplaced(self, connection: Connection, handle: int, sequence: int, now: float) -> None:
         """Take a bot's answer for a session that is not open for it, unless it was on its way at its end."""
@@ -242,34 +245,37 @@ class Lobby:
         If it is called too late, the referee itself was away, and no clock ran.
         """
         self.note_time(now)
-        self._beaten = now
+        self._heard(beaten=now, sent_at=self._sent_at)
         for connection in self.connections.ping(now):
             self.close(connection, CloseCode.LOST, "the bot answers no ping", now)
         self.settle(now)
 
     def loopback_sent(self, now: float) -> None:
         """Note that the referee sends itself a message, the way that messages of bots take."""
-        self._sent_at = now
+        self._heard(beaten=self._beaten, sent_at=now)
 
     def loopback_back(self, now: float) -> None:
         """Note that the message has come back, or is awaited no longer."""
         self.note_time(now)
-        self._sent_at = None
+        self._heard(beaten=self._beaten, sent_at=None)
 
     def note_time(self, now: float) -> None:
         """Set clocks back by the time that the referee was away, or that no message could reach it; to be
         called before anything is timed."""
-        beaten, sent_at = self._beaten, self._sent_at
-        away = 0.0 if beaten is None else now - beaten
-        if sent_at is not None and now - sent_at > away:
-            away = now - sent_at
-        if away < BEAT_SECONDS + AWAY_SECONDS:
+        if now < self._overdue_at:
             return
-        away -= BEAT_SECONDS
-        self._beaten = None if beaten is None else now
-        self._sent_at = None if sent_at is None else now - BEAT_SECONDS  # overdue: all time to come counts
-        self._matches.delay(away)
-        self.connections.delay(away)
+        since = self._overdue_at - AWAY_SECONDS
+        beaten = None if self._beaten is None else now
+        sent_at = None if self._sent_at is None else now - BEAT_SECONDS  # overdue: all time to come counts
+        self._heard(beaten=beaten, sent_at=sent_at)
+        self._matches.delay(now - since)
+        self.connections.delay(now - since)
+
+    def _heard(self, *, beaten: float | None, sent_at: float | None) -> None:
+        """Note when the beat last came, and when the message was sent that the referee awaits."""
+        self._beaten, self._sent_at = beaten, sent_at
+        first = min([when for when in (beaten, sent_at) if when is not None], default=INFINITY)
+        self._overdue_at = first + BEAT_SECONDS + AWAY_SECONDS
 
     def tick(self, now: float) -> None:
         """Do what time asks for: turns that ran out, matches that waited long enough."""
@@ -278,7 +284,7 @@ class Lobby:
 
     def next_tick(self) -> float | None:
         """Return when ``tick`` is next needed; None while nothing waits for a time."""
-        return self._alarms.soonest
+        return self._alarms.soonest()
 
     def settle(self, now: float) -> None:
         """Start sessions if some that finished left room; to be called after a batch of answers."""

@@ -17,10 +17,11 @@ class Outbox:
     nothing.
     """
 
-    __slots__ = ("_awaited", "_events", "_sent_at", "_wake", "owed")
+    __slots__ = ("_awaited", "_sent_at", "_wake", "events", "owed")
 
     def __init__(self, wake: Callable[[], None]) -> None:
-        self._events: list[Event] = []
+        self.events: list[Event] = []
+        """What waits, the oldest first."""
         self._awaited = 0
         self._sent_at = 0.0
         self._wake = wake
@@ -29,7 +30,7 @@ class Outbox:
 
     def put(self, event: Event) -> None:
         """Add an event, and wake the writer if that may change anything for it."""
-        events = self._events
+        events = self.events
         events.append(event)
         if len(events) == 1 or not self.owed:
             self._wake()
@@ -41,7 +42,7 @@ class Outbox:
     def heard(self, answers: int) -> None:
         """Note that the bot has sent answers, which may release the next message."""
         self._awaited -= answers
-        if self._events and self._awaited <= 0:
+        if self.events and self._awaited <= 0:
             self._wake()
 
     def hold(self, now: float) -> float:
@@ -52,16 +53,16 @@ class Outbox:
 
     def take(self, now: float) -> list[Event]:
         """Take the batch that is to be sent now, oldest event first; empty if nothing waits."""
-        batch, self._events = self._events, []
+        batch, self.events = self.events, []
         if batch:
             self._sent_at = now
         return batch
 
     def put_back(self, events: list[Event]) -> None:
         """Put back what did not fit into the message; it goes first into the next one."""
-        self._events[:0] = events
+        self.events[:0] = events
         self._awaited = 0
         self._wake()
 
     def __len__(self) -> int:
-        return len(self._events)
+        return len(self.events)

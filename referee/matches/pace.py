@@ -14,22 +14,23 @@ class Pace:
     each of ten turns needs 3 s for the last. It begins with one session.
     """
 
-    __slots__ = ("_caution", "room")
+    __slots__ = ("caution", "room")
 
     def __init__(self) -> None:
         self.room = 1
         """Sessions at once."""
-        self._caution = 0
+        self.caution = 0
+        """Messages for which it is given no more."""
 
     def answered(self, part: float, sessions: int, most: int) -> bool:
         """Note an answer that took this part of its time, with so many sessions open; return whether ``room``
         has grown, up to ``most``."""
         if part > TIGHT:
             self.room = max(1, min(self.room, sessions) // 2)
-            self._caution = CAUTION
+            self.caution = CAUTION
             return False
-        if self._caution:
-            self._caution -= 1
+        if self.caution:
+            self.caution -= 1
             return False
         if part > ROOMY or sessions < self.room or self.room >= most:
             return False

@@ -138,7 +138,7 @@ class Table:
                 clock, times = seat.clock, self._times
                 spent = clock.settle(now)
                 if turn.stage is _PLAY:  # as ``note``, without a call
-                    times.spent[at] = spent
+                    times.ms[at] = spent * 1000
                     if turn.credit_ms:
                         times.credits_ms[at] = turn.credit_ms
                 else:

@@ -12,11 +12,11 @@ MEASURABLE = 0.001
 class Times:
     """What the seats of one deal took for their decisions, and what was credited to them for the network."""
 
-    __slots__ = ("_answers", "credits_ms", "spent")
+    __slots__ = ("_answers", "credits_ms", "ms")
 
     def __init__(self) -> None:
-        self.spent: dict[int, float] = {}
-        """Seconds, by the index of the action that was decided."""
+        self.ms: dict[int, float] = {}
+        """Milliseconds, by the index of the action that was decided."""
         self.credits_ms: dict[int, int] = {}
         """Milliseconds, where there are any, by the same index."""
         self._answers: list[dict[str, object]] = []
@@ -29,23 +29,24 @@ class Times:
             times = {"ms": round(spent * 1000), "credit_ms": int(credit * 1000)}
             self._answers.append({"action": action, "seat": seat, "turn": turn, **times})
             return
-        self.spent[action] = spent
+        self.ms[action] = spent * 1000
         if credit >= MEASURABLE:
             self.credits_ms[action] = int(credit * 1000)
 
     def fields(self, actions: int) -> str:
         """Return the fields of a record with so many actions, as JSON with a comma before each."""
-        spent = self.spent
-        if actions in spent:  # with a forfeit, the last decision led to no action
-            spent = {action: one for action, one in spent.items() if action < actions}
+        ms, credits_ms = self.ms, self.credits_ms
+        if actions in ms:  # with a forfeit, the last decision led to no action
+            ms = {action: one for action, one in ms.items() if action < actions}
         numbers = ["-"] * actions
-        for action in spent:
+        for action in ms:
             numbers[action] = "%.0f"
         line = " ".join(numbers)  # a format for both lines: they are made for every deal
-        fields = f',"ms":"{line % tuple([one * 1000 for one in spent.values()])}"'
-        if self.credits_ms:
-            credit = self.credits_ms.get
-            fields += f',"credit_ms":"{line % tuple([credit(action, 0) for action in spent])}"'
+        fields = f',"ms":"{line % tuple(ms.values())}"'
+        if credits_ms:
+            if ms.keys() != credits_ms.keys():
+                credits_ms = {action: credits_ms.get(action, 0) for action in ms}
+            fields += f',"credit_ms":"{line % tuple(credits_ms.values())}"'
         if self._answers:
             fields += f',"answers":{json.dumps(self._answers, separators=(",", ":"))}'
         return fields

@@ -144,7 +144,7 @@ class BotStream:
                 self.over.set()  # the writer will not come to it
         elif connection.ping_due or connection.shutdown_due is not None:
             self._go.set()
-        elif not connection.outbox:
+        elif not connection.outbox.events:
             return
         elif (hold := connection.outbox.hold(clock())) <= 0:
             self._go.set()
@@ -153,7 +153,7 @@ class BotStream:
 
     def _ring(self) -> None:
         self._timer = None
-        if self.connection.outbox:
+        if self.connection.outbox.events:
             self._woken()
 
     async def write(self, context: PlayContext, options: ServerOptions) -> None:
@@ -176,7 +176,8 @@ class BotStream:
                 self.over.set()
                 return
             self._woken()  # for what came while the message was written
-            await self._go.wait()
+            if not self._go.is_set():  # else a coroutine would be made for nothing
+                await self._go.wait()
             self._go.clear()
             message = self._message()
 
@@ -257,8 +258,8 @@ class BotStream:
             useful = True
             connection.heard_at = now
             seats, owed = connection.seats, connection.outbox.owed
-            if connection.pace is not None:
-                lobby.answers(connection, request.moves[0].session, now)
+            if connection.pace is not None and connection.answers(request.moves[0].session, now):
+                lobby.grew()
             for move in request.moves:
                 handle, sequence = move.session, move.sequence
                 seat = seats.get(handle)

@@ -9,7 +9,7 @@ def test_due_when_the_time_has_come_then_the_earliest_comes_first_and_each_once(
         alarms.set(when, handle)
     assert list(alarms.due(3.0)) == [(1.0, 2), (2.0, 1), (3.0, 1)]
     assert list(alarms.due(3.0)) == []
-    assert alarms.soonest == 9.0
+    assert alarms.soonest() == 9.0
 
 
 def test_due_when_an_alarm_is_set_meanwhile_then_it_comes_too_if_it_is_due() -> None:
@@ -26,4 +26,4 @@ def test_due_when_an_alarm_is_set_meanwhile_then_it_comes_too_if_it_is_due() -> 
 
 
 def test_soonest_when_nothing_waits_then_there_is_none() -> None:
-    assert Alarms().soonest is None
+    assert Alarms().soonest() is None

@@ -85,9 +85,7 @@ MISDEEDS: list[tuple[Callable[[FakeBot], None], FaultKind, str]] = [
 
 def asked(bots: list[FakeBot]) -> FakeBot:
     """Return the first bot to whose stream a turn is due; nothing is read yet."""
-    return next(
-        bot for bot in bots if any(isinstance(event, Turn) for event in bot.connection.outbox._events)
-    )
+    return next(bot for bot in bots if any(isinstance(event, Turn) for event in bot.connection.outbox.events))
 
 
 each_misdeed = pytest.mark.parametrize(
