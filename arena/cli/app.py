@@ -94,6 +94,7 @@ COMMANDS = (
         "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
+    Later("deal", "arena.cli.finds:deal", "Find deals worth seeing."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),

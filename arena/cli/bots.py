@@ -19,6 +19,7 @@ from arena.cli.botlog import follow_log, print_entry
 from arena.cli.botresults import history_, show_, versus_
 from arena.cli.botrun import run
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.finds import faults_
 from arena.cli.output import (
     MOST,
     AsJson,
@@ -62,6 +63,7 @@ app.command("describe")(describe)
 app.command("show")(show_)
 app.command("history")(history_)
 app.command("versus")(versus_)
+app.command("faults")(faults_)
 
 
 @app.command("list")

@@ -21,7 +21,7 @@ from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import LeagueWorld, winter
-from tests.arena.random_play import play_randomly
+from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.world import World
 
@@ -40,6 +40,7 @@ CALLS = {
     "backup": "FOLDER/again.db",
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
     "bot describe": "owner-0/bot-0 --language go --link https://example.org/bot-0",
+    "bot faults": "",
     "bot history": "owner-0/bot-0",
     "bot show": "owner-0/bot-0",
     "bot versus": "owner-0/bot-0 owner-1/bot-1",
@@ -52,6 +53,7 @@ CALLS = {
     "bot rotate": "owner-0/bot-0",
     "config": "",
     "crosstable": "owner-0/bot-0 owner-1/bot-1 owner-2/bot-2",
+    "deal find": "swing",
     "doctor": "",
     "export": "cup",
     "leaderboard": "--since 2100-01-01",
@@ -148,6 +150,7 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         world = World(storage, Clock())
         names = world.register(6)
         world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
+        world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
         (folder / "cup.jsonl").write_text("".join(f"{line}\n" for line in export_lines(storage, "cup")))
         _make_league(world)
         fit_due(storage, world.clock())

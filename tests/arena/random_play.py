@@ -1,6 +1,8 @@
 """Real sessions of random legal play, without a referee."""
 
+import json
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from random import Random
 
 from referee.deals.deal import Deal, Stage
@@ -51,3 +53,16 @@ def play_randomly(_route: int, spec: MatchSpec) -> Generator[SessionResult | Pro
         records = tuple(deal_json(deal, attempt=session.attempt) for deal in played)
         result = SessionResult(session.number, totals, None, records, (0,) * len(totals))
         yield signed(spec, session, result)
+
+
+def play_with_faults(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
+    """Random play, with faults of two bots noted in each session."""
+    for result in play_randomly(route, spec):
+        assert isinstance(result, SessionResult)
+        [seating] = [one.seating for one in spec.sessions if one.number == result.number]
+        seats = [seating.index(position) for position in (0, 1)]
+        faults = [(seats[0], "timeout"), (seats[1], "timeout"), (seats[1], "illegal")]
+        record = json.loads(result.records[0])
+        record["faults"] = [{"action": 0, "seat": seat, "kind": kind} for seat, kind in faults]
+        counts = tuple(sum(seat == one for seat, _ in faults) for one in range(4))
+        yield replace(result, records=(json.dumps(record), *result.records[1:]), faults=counts)

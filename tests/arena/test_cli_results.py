@@ -2,8 +2,7 @@
 
 import io
 import json
-from collections.abc import Generator, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,10 @@ from arena.errors import StorageError
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.fitting import fit_due
-from referee.matches.match import MatchSpec, Progress, SessionResult
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
-from tests.arena.random_play import play_randomly
+from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.world import World
 
 
@@ -91,19 +89,6 @@ def test_match_show_tells_faults_by_seat_kind_and_session(arena: Arena, world: W
     assert lines[0][2].split("  ")[0] == "timeout 3"
     assert lines[1][2].split("  ")[0] == "illegal 3, timeout 3"
     assert lines[1][2].endswith("1: 2, 2: 2, 3: 2")
-
-
-def play_with_faults(route: int, spec: MatchSpec) -> Generator[SessionResult | Progress]:
-    """Random play, with faults of two bots noted in each session."""
-    for result in play_randomly(route, spec):
-        assert isinstance(result, SessionResult)
-        [seating] = [one.seating for one in spec.sessions if one.number == result.number]
-        seats = [seating.index(position) for position in (0, 1)]
-        faults = [(seats[0], "timeout"), (seats[1], "timeout"), (seats[1], "illegal")]
-        record = json.loads(result.records[0])
-        record["faults"] = [{"action": 0, "seat": seat, "kind": kind} for seat, kind in faults]
-        counts = tuple(sum(seat == one for seat, _ in faults) for one in range(4))
-        yield replace(result, records=(json.dumps(record), *result.records[1:]), faults=counts)
 
 
 def test_match_show_without_faults_has_no_table_of_them(arena: Arena, played: World) -> None:

@@ -1,0 +1,97 @@
+"""``arena deal find`` and ``arena bot faults``: deals worth seeing, and bots with faults."""
+
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import storage_of
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, print_list, say_next
+from arena.cli.output import AsJson, show
+from arena.models import HighlightKind
+from arena.queries import faults, highlights
+from arena.queries.faults import KINDS, FaultsLine
+from arena.queries.highlights import DealLine
+from referee.matches.kinds import FaultKind
+
+deal = typer.Typer(no_args_is_help=True, help="Find deals worth seeing.")
+
+Ruleset = Annotated[
+    str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
+]
+Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of this size.")]
+
+
+@deal.callback()
+def group() -> None:
+    """Find deals worth seeing."""
+
+
+@deal.command()
+def find(
+    ctx: typer.Context,
+    kind: Annotated[
+        HighlightKind,
+        typer.Argument(
+            help="closest: the fewest points between the best seat and the second; swing: the most points"
+            " that a seat won or lost; longest: the most actions; bombs: the most bombs played."
+        ),
+    ],
+    ruleset: Ruleset = None,
+    size: Size = None,
+    bot: Annotated[
+        str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only deals that this bot played.")
+    ] = None,
+    tournament: Annotated[str | None, typer.Option(help="Only deals of this tournament.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many deals.")] = 20,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Find deals worth seeing, and how to show them: of each session the one that stands out most.
+
+    Deals that other tables of a duplicate tournament are still to play are left out.
+    """
+    asked = highlights.Asked(kind, ruleset, size, bot, tournament)
+    with storage_of(ctx) as storage:
+        page = highlights.find_deals(storage, asked, limit, cursor)
+    names = {"names": "bots"}
+    if not print_list(
+        "deals", DealLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
+    ):
+        rows = [(one.value, one.ruleset, _points(one), _shown_by(one)) for one in page.lines]
+        show([f">{kind.value}", "ruleset", "points by seat", "show it with"], rows, "no such deals")
+        say_next(page.next)
+
+
+def _points(line: DealLine) -> str:
+    return ", ".join(f"{name} {points:+d}" for name, points in zip(line.names, line.points, strict=True))
+
+
+def _shown_by(line: DealLine) -> str:
+    """Return the command that shows a deal."""
+    place = f"{line.tournament} {line.round} {line.table} --session {line.session} --deal {line.deal}"
+    return f"arena match show {place}"
+
+
+def faults_(
+    ctx: typer.Context,
+    owner: Annotated[str | None, typer.Option(help="Only bots of this owner.")] = None,
+    ruleset: Ruleset = None,
+    size: Size = None,
+    kind: Annotated[FaultKind | None, typer.Option(help="Only faults of this kind.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many bot versions.")] = 50,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """List bot versions with faults, those with most first, in rated matches and others."""
+    asked = faults.Asked(owner, ruleset, size, kind)
+    with storage_of(ctx) as storage:
+        page = faults.faults_by_bot(storage, asked, limit, cursor)
+    names = {"name": "bot"}
+    if not print_list(
+        "bots", FaultsLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
+    ):
+        rows = [(one.name, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.lines]
+        show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, "no bot has made a fault")
+        say_next(page.next)

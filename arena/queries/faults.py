@@ -1,0 +1,105 @@
+"""Faults by bot."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import and_, case, or_
+from sqlalchemy import select as select_columns
+from sqlmodel import col, func, select
+
+from arena.models import Bot, BotVersion, FaultTally
+from arena.queries.cursors import make_cursor, read_cursor
+from arena.queries.names import find_owner, rulesets_called
+from arena.storage import Storage, Transaction
+from referee.matches.kinds import FaultKind
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose faults; None: all."""
+
+    owner: str | None = None
+    ruleset: str | None = None
+    """Name, ``name@version``, or the beginning of its hash."""
+    table_size: int | None = None
+    kind: FaultKind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultsLine:
+    """How many faults a bot version made, in rated matches or not."""
+
+    name: str
+    """``owner/bot@version``."""
+    faults: int
+    """Of the kinds that are asked for."""
+    illegal: int
+    timeout: int
+    malformed: int
+    disconnect: int
+    stall: int
+    flood: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaultsPage:
+    """A page of bots with faults."""
+
+    lines: tuple[FaultsLine, ...]
+    next: str | None
+    """Cursor of the next page; None: there is none."""
+
+
+KINDS = (
+    FaultKind.ILLEGAL,
+    FaultKind.TIMEOUT,
+    FaultKind.MALFORMED,
+    FaultKind.DISCONNECT,
+    FaultKind.STALL,
+    FaultKind.FLOOD,
+)
+"""In the order of the fields of a line."""
+
+
+def faults_by_bot(
+    storage: Storage, asked: Asked = Asked(), limit: int = 50, cursor: str | None = None
+) -> FaultsPage:
+    """Return the bot versions with faults, those with most first.
+
+    Raise UnknownError, and SpecError for a cursor of another list.
+    """
+    count = col(FaultTally.count)
+    total = func.sum(count)
+    by_kind = [func.sum(case((col(FaultTally.kind) == kind, count), else_=0)) for kind in KINDS]
+    rows = select_columns(col(FaultTally.version_id), total, *by_kind).group_by(col(FaultTally.version_id))
+    with storage.read() as tx:
+        rows = rows.where(count > 0, *_wanted(tx, asked))
+        if cursor is not None:
+            most, last = read_cursor(asked, cursor, int, int)
+            after = col(FaultTally.version_id) > last
+            rows = rows.having(or_(total < most, and_(total == most, after)))
+        rows = rows.order_by(total.desc(), col(FaultTally.version_id)).limit(limit + 1)
+        found = [tuple(map(int, row)) for row in tx.execute(rows)]
+        names = _names(tx, [row[0] for row in found])
+    lines = tuple(FaultsLine(names[version_id], *counts) for version_id, *counts in found[:limit])
+    last_key = (found[limit - 1][1], found[limit - 1][0]) if len(found) > limit else None
+    return FaultsPage(lines, None if last_key is None else make_cursor(asked, last_key))
+
+
+def _wanted(tx: Transaction, asked: Asked) -> Iterator[Any]:
+    if asked.owner is not None:
+        own = select_columns(col(BotVersion.id)).join(Bot, col(Bot.id) == BotVersion.bot_id)
+        own = own.where(col(Bot.owner_id) == find_owner(tx, asked.owner))
+        yield col(FaultTally.version_id).in_(own)
+    if asked.ruleset is not None:
+        yield col(FaultTally.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
+    if asked.table_size is not None:
+        yield col(FaultTally.table_size) == asked.table_size
+    if asked.kind is not None:
+        yield col(FaultTally.kind) == asked.kind
+
+
+def _names(tx: Transaction, version_ids: list[int]) -> dict[int, str]:
+    named = select(BotVersion.id, BotVersion.name).where(col(BotVersion.id).in_(version_ids))
+    return dict(tx.exec(named).all())
