@@ -104,14 +104,25 @@ def show_leaderboards(lines: "Sequence[LeaderboardLine]", *, changes: bool = Fal
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Leaderboard: {ruleset}, tables of {size}")
         rows = [(*_leaderboard_row(line), *(_changes(line) if changes else ())) for line in pool]
-        columns = [">", "bot version", ">tier", ">ranks", ">strength", ">95 %", ">Elo", ">matches", ">deals"]
+        columns = [
+            ">",
+            "bot version",
+            ">tier",
+            ">ranks",
+            ">strength",
+            ">95 %",
+            ">ahead",
+            ">Elo",
+            ">matches",
+            ">deals",
+        ]
         columns += [">strength since", ">rank since", ">Elo since"] if changes else []
         console().print(table(columns, rows), "")
     anchors = {line.strength.anchor for line in lines if line.strength is not None}
     if anchors:
         say(
             f"strength: from points a deal, {_anchor(anchors)} has 1500, 95 %: its interval; "
-            "Elo: the running number"
+            "ahead: how often, of another bot, after a deal; Elo: the running number"
         )
     if any(line.strength and line.strength.group > 1 for line in lines):
         say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
@@ -128,7 +139,7 @@ def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
     strength = line.strength
     counts = (f"{line.rating:.0f}", line.matches, line.deals)
     if strength is None:
-        return (line.place, line.name, *["-"] * 4, *counts)
+        return (line.place, line.name, *["-"] * 5, *counts)
     return (
         line.place,
         line.name,
@@ -136,6 +147,7 @@ def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
         f"{strength.best}-{strength.worst}",
         f"{strength.figure:.0f}",
         f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
+        "-" if strength.ahead is None else f"{strength.ahead:.0%}",
         *counts,
     )
 

@@ -134,6 +134,12 @@ class Strength(SQLModel, table=True):
     """Standard error of that."""
     anchored: bool
     """Whether its group has baselines."""
+    ahead: float | None
+    """How often it finishes a deal ahead of another bot of its group, from 0 to 1; NULL: not known."""
+    ahead_low: float | None
+    """The lower end of the 95 % interval of that."""
+    ahead_high: float | None
+    """The upper end."""
     deals: int
     """Deals that it comes from."""
     group_number: int

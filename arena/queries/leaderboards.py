@@ -46,6 +46,12 @@ class StrengthLine:
     """The upper end."""
     anchor: Literal["baselines", "mean"]
     """The anchor: the mean of the group's baselines, or, where it has none, of all its bots."""
+    ahead: float | None
+    """How often it finishes a deal ahead of another bot of the group, from 0 to 1; None: not known."""
+    ahead_low: float | None
+    """The lower end of the 95 % interval of that."""
+    ahead_high: float | None
+    """The upper end."""
     rank: int
     """Place in the group."""
     best: int
@@ -233,6 +239,9 @@ def _strength(row: Strength, deviation: float) -> StrengthLine:
         figure_low=figure(row.above - off, deviation),
         figure_high=figure(row.above + off, deviation),
         anchor="baselines" if row.anchored else "mean",
+        ahead=row.ahead,
+        ahead_low=row.ahead_low,
+        ahead_high=row.ahead_high,
         rank=row.rank,
         best=row.best,
         worst=row.worst,

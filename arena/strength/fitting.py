@@ -14,6 +14,7 @@ from sqlmodel import col
 
 from arena.models import Strength, StrengthFit, StrengthSums
 from arena.storage import Storage, Transaction, changed
+from arena.strength.ahead import Ahead, finishing_ahead
 from arena.strength.anchor import above_anchor
 from arena.strength.counts import Counts
 from arena.strength.fit import Fit, fit_counts
@@ -88,8 +89,10 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
     deals = np.zeros(found.bots[-1] + 1)
     for kind in kinds:
         deals[kind.scores["bot"]] += kind.scores["deals"]
-    standing = zip(places(found), above_anchor(found, baselines), strict=True)
-    for at, (place, above) in enumerate(standing):
+    known = finishing_ahead(kinds, found)
+    ahead: Sequence[Ahead | None] = [None] * len(found.bots) if known is None else known
+    standing = zip(places(found), above_anchor(found, baselines), ahead, strict=True)
+    for at, (place, above, often) in enumerate(standing):
         bot = found.bots[at]
         yield {
             "version_id": bot,
@@ -98,6 +101,9 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
             "above": above.value,
             "above_error": above.error,
             "anchored": above.anchored,
+            "ahead": None if often is None else often.share,
+            "ahead_low": None if often is None else often.low,
+            "ahead_high": None if often is None else often.high,
             "deals": int(deals[bot]),
             "group_number": found.groups[at],
             "rank": place.rank,
