@@ -37,7 +37,7 @@ def describe(
     """
     check_bot(bot)
     if "@" in bot:
-        raise SpecError("bot", f"{bot!r} is a version; what is told is told of the bot: owner/bot")
+        raise SpecError("bot", f"{bot!r} is a version; only the bot is described: owner/bot")
     if language is None and link is None:
         raise SpecError("bot", "nothing to tell: give a language or a link")
     actor.require_owner(bot.partition("/")[0], f"describe {bot}")

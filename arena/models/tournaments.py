@@ -168,7 +168,7 @@ class Round(SQLModel, table=True):
     number: int
     """Counts from 1."""
     state: RoundState = Field(sa_type=text_of(RoundState))
-    """Where it stands; at most one round of a tournament is open."""
+    """Where it stands; more than one is open in continuous tournaments alone."""
     tables_before: int = 0
     """Tables of all earlier rounds of the tournament."""
     byes: list[int] = Field(sa_type=JSON)

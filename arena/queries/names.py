@@ -33,11 +33,6 @@ def versions_called(tx: Transaction, name: str) -> list[BotVersion]:
     return find_versions(tx, [name], None) if "@" in name else find_all_versions(tx, name)
 
 
-def version_called(tx: Transaction, name: str) -> BotVersion:
-    """Return the latest version of ``owner/bot``, or the one that is named; the same errors."""
-    return versions_called(tx, name)[-1]
-
-
 def find_owner(tx: Transaction, name: str) -> int:
     """Return the id of an owner. Raise UnknownError."""
     found = tx.exec(select(Owner.id).where(Owner.name == name)).first()

@@ -43,7 +43,7 @@ class Rounds:
         self._parts: list[RoundPart] = []
         """The rounds so far."""
         self._pairings = Pairings(lines, head)
-        self._rated_after = 0
+        self._rated_so_far = 0
         """Matches rated under the ruleset after the latest round."""
         self.byes: list[int] = []
         """Everyone who sat out in a round that is over, once for each time."""
@@ -210,12 +210,12 @@ class Rounds:
 
     def _note_rated(self, part: RoundPart, rated_after: int) -> None:
         """Check where the round stands among all that were rated, and keep it for other exports."""
-        if rated_after < self._rated_after:
-            raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_after} at least")
+        if rated_after < self._rated_so_far:
+            raise self._lines.wrong(f"rated_after: is {rated_after}, should be {self._rated_so_far} at least")
         pool = {line.bot: line.since for line in part.pool}
         sources: dict[str, Where | None] = dict(self._last)
         for bot, since in pool.items():
-            if bot in self._last and rated_after == self._rated_after:
+            if bot in self._last and rated_after == self._rated_so_far:
                 raise self._lines.wrong(f"rated_after: leaves no room for what else {bot} was rated for")
             sources[bot] = None if since is None else (since.tournament, since.round, since.table, bot)
         places: dict[str, Where] = {
@@ -226,7 +226,7 @@ class Rounds:
         here = {bot: sources.get(bot) for bot in places}
         self._report.rated.append(Rated(part.round, rated_after, len(part.tables), here, places))
         self._last |= places
-        self._rated_after = rated_after + len(part.tables)
+        self._rated_so_far = rated_after + len(part.tables)
 
     def _rated(
         self,

@@ -42,7 +42,7 @@ def setup(ruleset: Ruleset, number: int, last: Legacy | None) -> Setup:
     if last is None:
         return Setup(0, step, None, None)
     exchange = None
-    if ruleset.exchange == "loser_to_winner" and last.winner is not None:
+    if ruleset.exchange != "none" and last.winner is not None:
         exchange = (_loser(last), last.winner)
     return Setup(_dealer(ruleset, last), step, _leader(ruleset, number, last), exchange)
 
@@ -62,7 +62,7 @@ def lowest_leads(ruleset: Ruleset, number: int) -> bool:
 
 def asks_for_loser(ruleset: Ruleset) -> bool:
     """Return whether it matters to the next deal who lost the last one, if that had a winner."""
-    return "loser" in (ruleset.dealer, ruleset.lead) or ruleset.exchange == "loser_to_winner"
+    return "loser" in (ruleset.dealer, ruleset.lead) or ruleset.exchange != "none"
 
 
 def legacy(deal: Deal) -> Legacy:
