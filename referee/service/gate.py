@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 
 from referee.matches.lobby import Lobby
 from referee.service import sockets
+from referee.service.endings import Endings
 from referee.service.peers import CallContext, peer_of
 from referee.service.stream import clock
 from referee.service.traffic import Traffic
@@ -34,16 +35,21 @@ class Gate:
         self._refused: set[str] = set()
         self._logged: dict[str, float] = {}
         self._watching: asyncio.Task[None] | None = None
+        self._endings: Endings | None = None
 
     def start(self, port: int) -> None:
         """Begin to watch a port."""
         self._port = port
+        self._endings = Endings(port)
         self._watching = asyncio.create_task(self._keep_watching())
 
     def stop(self) -> None:
         """Watch no longer."""
         if self._watching is not None:
             self._watching.cancel()
+        if self._endings is not None:
+            self._endings.close()
+            self._endings = None
 
     def playing(self, context: CallContext, version: int) -> AbstractContextManager[None]:
         """Treat the connection of a bot's stream as known while the block runs."""
@@ -82,6 +88,8 @@ class Gate:
 
     def _look(self, now: float) -> None:
         self._looked_at = now
+        if self._endings is not None:
+            self._traffic.ended(self._endings.take(), now)
         for connection in self._traffic.look(sockets.connections(self._port), now):
             self._cut_off(self._traffic.bots(connection.peer), now)
             sockets.abort(connection)

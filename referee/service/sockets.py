@@ -21,11 +21,11 @@ MOST_REFUSED = 100
 """Hosts that can be kept out at once."""
 
 _SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
-_RECEIVED = 128
+RECEIVED_AT = 128
 """Where ``tcpi_bytes_received`` stands in the kernel's ``struct tcp_info``, eight bytes long."""
 _NETWORK = 0xFFF00000
 """Where a packet's IP header begins, for a filter."""
-_LOAD, _LOAD_BYTE, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x30, 0x54, 0x15, 0x06
+_LOAD, _LOAD_HALF, _LOAD_BYTE, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x28, 0x30, 0x54, 0x15, 0x06
 _ALL, _NOTHING = 0xFFFFFFFF, 0
 _Instruction = tuple[int, int, int, int]
 """Code, how many instructions to skip if true and if false, and a constant."""
@@ -49,8 +49,8 @@ def connections(port: int) -> list[Connection]:
         with contextlib.suppress(OSError), _borrowed(file) as one:
             if _port(one) == port:
                 address, peer_port, *_ = one.getpeername()
-                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RECEIVED + 8)
-                (received,) = struct.unpack_from("=Q", info, _RECEIVED)
+                info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RECEIVED_AT + 8)
+                (received,) = struct.unpack_from("=Q", info, RECEIVED_AT)
                 found.append(Connection(file, peer_at(address, peer_port), received))
     return found
 
@@ -70,7 +70,7 @@ def refuse(port: int, hosts: Collection[str]) -> None:
     for file in _files():
         with contextlib.suppress(OSError), _borrowed(file) as one:
             if _port(one) == port and one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                _attach(one, program)
+                attach(one, program)
 
 
 def refusal(hosts: Collection[str]) -> list[_Instruction]:
@@ -104,13 +104,24 @@ def _check(host: str) -> list[_Instruction]:
     return [*steps, (_RETURN, 0, 0, _NOTHING)]
 
 
-def _attach(listener: socket.socket, program: list[_Instruction]) -> None:
+def equals(at: int, value: int) -> list[_Instruction]:
+    """Return a filter that lets through what has this value in the two bytes from there on."""
+    return [
+        (_LOAD_HALF, 0, 0, at),
+        (_JUMP_EQUAL, 0, 1, value),
+        (_RETURN, 0, 0, _ALL),
+        (_RETURN, 0, 0, _NOTHING),
+    ]
+
+
+def attach(one: socket.socket, program: list[_Instruction]) -> None:
+    """Have the kernel pass by a socket what a filter does not let through; an empty one lets all through."""
     if not program:
-        listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
+        one.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
         return
     steps = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in program))
     fprog = struct.pack("@HP", len(program), ctypes.addressof(steps))
-    listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, fprog)
+    one.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, fprog)
 
 
 def _files() -> Iterator[int]:

@@ -73,6 +73,10 @@ class Traffic:
         """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
         self._received: dict[Peer, int] = {}
         """Bytes by the last look, the oldest connections first."""
+        self._left: set[Peer] = set()
+        self._left_before: set[Peer] = set()
+        """Connections that are not known or not open any more, since the last look and since the one before:
+        the kernel may tell later than a look that they have ended."""
 
     @contextmanager
     def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
@@ -108,6 +112,7 @@ class Traffic:
 
     def _forget(self, peer: Peer) -> None:
         del self._bots[peer], self._known[peer]
+        self._left.add(peer)
 
     def called(self, peer: Peer | None, now: float) -> bool:
         """Note that a call came, and return whether it was one too many; None: from this process."""
@@ -129,25 +134,38 @@ class Traffic:
             self._spend(peer, CALL, now())
             raise
 
+    def ended(self, connections: Iterable[Connection], now: float) -> None:
+        """Note what connections had received that have ended: a short one may never have been looked at."""
+        for peer, received in ((one.peer, one.received) for one in connections):
+            if not (peer in self._known or peer in self._left or peer in self._left_before):
+                self._receive(peer, received, now)
+                self._received.pop(peer, None)
+                self._left.add(peer)
+
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
         """Note what connections have received by now; return those that have to be broken off."""
         seen = {one.peer: one for one in connections}
         before = self._received
         for peer in self._known.keys() - seen.keys():
             self._forget(peer)
+        self._left_before, self._left = self._left | (before.keys() - seen.keys()), set()
         old = [peer for peer in before if peer in seen]
         new = [peer for peer in seen if peer not in before]
+        for peer in old + new:
+            self._receive(peer, seen[peer].received, now)
         self._received = {peer: seen[peer].received for peer in old + new}
-        for peer, received in self._received.items():
-            earlier = before.get(peer)
-            if earlier is None or received < earlier:
-                self._spend(peer, CONNECTION + received, now)
-            else:
-                self._spend(peer, received - earlier, now)
         self._hosts = {host: budget for host, budget in self._hosts.items() if not budget.full(now)}
         enough = {host: LET_IN if host in self.barred else 0 for host in self._hosts}
         self.barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
         return [seen[peer] for peer in self._wrong(now)]
+
+    def _receive(self, peer: Peer, received: int, now: float) -> None:
+        """Charge a connection for what it has received since the last look; ``received`` is all of it."""
+        earlier = self._received.get(peer)
+        if earlier is None or received < earlier:
+            self._spend(peer, CONNECTION + received, now)
+        else:
+            self._spend(peer, received - earlier, now)
 
     def _wrong(self, now: float) -> Iterator[Peer]:
         strangers: Counter[str] = Counter()

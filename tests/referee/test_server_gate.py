@@ -63,6 +63,20 @@ async def test_host_when_it_has_flooded_then_it_is_let_in_again_only_later_and_o
         assert (await hostile.status_of(address, "Check", [b""], source=ELSEWHERE)).name == "OK"
 
 
+async def test_host_when_it_opens_and_closes_connections_at_once_then_it_is_kept_out() -> None:
+    async with referee() as address, asyncio.timeout(DEADLINE):
+        for _ in range(100_000):
+            try:
+                async with asyncio.timeout(0.2), socket(address, ELSEWHERE):
+                    pass
+            except (TimeoutError, OSError):
+                break
+        else:
+            pytest.fail("it is let in for ever")
+        async with socket(address, "127.0.0.1"):
+            pass
+
+
 async def test_bot_when_others_of_its_host_flood_then_its_stream_goes_on() -> None:
     async with referee() as address, socket(address, ELSEWHERE) as bot, asyncio.timeout(DEADLINE):
         await bot.send(PREFACE + settings() + hostile.play(4))

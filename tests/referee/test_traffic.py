@@ -61,6 +61,52 @@ def test_connections_when_they_are_short_then_each_one_seen_counts(traffic: Traf
     assert traffic.look([at(peer(next(numbers)))], NOW)
 
 
+def test_connections_when_they_end_between_two_looks_then_each_one_counts(traffic: Traffic) -> None:
+    numbers = itertools.count(1)
+    for _ in range(STRANGERS.burst // CONNECTION - 1):
+        traffic.ended([at(peer(next(numbers)))], NOW)
+    assert traffic.look([], NOW) == []
+    assert not traffic.barred
+    traffic.ended([at(peer(next(numbers)))], NOW)
+    assert traffic.look([], NOW) == []
+    assert traffic.barred == {"10.0.0.1"}
+
+
+@pytest.mark.parametrize(("more", "barred"), [(0, False), (1, True)])
+def test_connection_when_it_ends_then_what_it_sent_since_the_last_look_counts(
+    traffic: Traffic, more: int, barred: bool
+) -> None:
+    left = STRANGERS.burst - CONNECTION - 1000
+    assert traffic.look([at(peer(1), 1000)], NOW) == []
+    traffic.ended([at(peer(1), 1000 + left - 1 + more)], NOW)
+    traffic.look([], NOW)
+    assert bool(traffic.barred) == barred
+
+
+@pytest.mark.parametrize("looks", [0, 1])
+def test_connection_when_its_end_is_told_late_then_it_does_not_count_again(
+    traffic: Traffic, looks: int
+) -> None:
+    with traffic.playing(peer(1), 7, NOW):
+        assert traffic.look([at(peer(1), 1000), at(peer(2), 1000)], NOW) == []
+    for _ in range(looks):
+        traffic.look([at(peer(2), 1000)], NOW)
+    traffic.look([], NOW)
+    traffic.ended([at(peer(1), 100 * MIB), at(peer(2), 100 * MIB)], NOW)
+    traffic.look([], NOW)
+    assert not traffic.barred
+
+
+def test_connection_when_its_bot_was_there_between_two_looks_then_it_costs_its_host_nothing(
+    traffic: Traffic,
+) -> None:
+    with traffic.playing(peer(1), 7, NOW):
+        traffic.ended([at(peer(1), 100 * MIB)], NOW)
+    traffic.ended([at(peer(1), 100 * MIB)], NOW)
+    traffic.look([], NOW)
+    assert not traffic.barred
+
+
 def test_connections_when_a_host_keeps_too_many_then_the_latest_are_broken_off(traffic: Traffic) -> None:
     opened: list[Connection] = []
     for number in range(MOST_CONNECTIONS):
