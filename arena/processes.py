@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -157,6 +158,20 @@ class Supervisor:
         child.settled = True
         child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
         child.deaths += 1
+
+
+@contextmanager
+def unwound_on_sigterm() -> Iterator[None]:
+    """Have SIGTERM end the block like an exception, so that it closes and removes what it has opened."""
+
+    def end(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def tied(*command: str) -> list[str]:

@@ -56,6 +56,11 @@ COMMANDS = (
         "Register, list, check and run bots, practise, and read their log and deals.",
     ),
     Later(
+        "compare",
+        "arena.cli.compare:compare",
+        "Find out whether a bot is better than another one, by duplicate deals until it is known.",
+    ),
+    Later(
         "token",
         "arena.cli.tokens:app",
         "Create, list, replace and revoke tokens of workers, organisers and spectators. Bots get theirs with"

@@ -68,13 +68,12 @@ def practice(
     from arena.practice.summary import summarise
 
     rules = load_rules(ruleset)
-    opponents = _opponents(against or USUAL, rules.players - 1)
+    opponents = opponents_named(against or USUAL, rules.players - 1)
     require_program(command)
     plan = Plan(rules, opponents, deals, seed or secrets.token_hex(4), decision_ms)
     commands = [command, *(sample_command(name) for name in opponents)]
-    with tempfile.TemporaryDirectory(prefix="arena-practice-") as name, _progress(plan.sessions) as progress:
-        folder = Path(name)
-        played = practise(plan, commands, folder, wait=wait, show=progress, report=_tell)
+    with room_folder("arena-practice-") as folder, _progress(plan.sessions) as progress:
+        played = practise(plan, commands, folder, wait=wait, show=progress, report=tell)
         output = (folder / f"{OWN}.log").read_text(encoding="utf-8", errors="replace").splitlines()
     summary = summarise(plan, played.results)
     failed = sum(bool(_FAILED.search(line)) for line in output)
@@ -84,6 +83,15 @@ def practice(
         _show(summary, played, failed, output)
     if played.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def room_folder(prefix: str) -> "Iterator[Path]":
+    """Yield a folder for what bots print; it is removed at the end of the block, even on SIGTERM."""
+    from arena.processes import unwound_on_sigterm
+
+    with unwound_on_sigterm(), tempfile.TemporaryDirectory(prefix=prefix) as name:
+        yield Path(name)
 
 
 def require_program(command: Sequence[str]) -> None:
@@ -105,7 +113,7 @@ def sample_command(name: str) -> list[str]:
     return [sys.executable, str(sample_bots()[name])]
 
 
-def _opponents(names: Sequence[str], seats: int) -> tuple[str, ...]:
+def opponents_named(names: Sequence[str], seats: int) -> tuple[str, ...]:
     """Return an opponent for each seat. Raise UnknownError, BadParameter if there are too many."""
     known = sample_bots()
     for name in names:
@@ -117,7 +125,7 @@ def _opponents(names: Sequence[str], seats: int) -> tuple[str, ...]:
     return tuple(islice(cycle(names), seats))
 
 
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,7 +1,7 @@
 """What is played in a practice: every deal once from each seat, so that the luck of the cards cancels out."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
@@ -54,21 +54,32 @@ class Plan:
             table=1,
             ruleset=self.ruleset.to_object(),
             bots=tuple(MatchBot(number, name) for number, name in enumerate(self.names, start=1)),
-            sessions=tuple(self._sessions()),
+            sessions=from_every_seat(self.seed, range(self.deals), self.players),
             deals=1,
             commitment="",
             limits=Limits(decision_ms=self.decision_ms, join_ms=JOIN_MS),
         )
 
-    def _sessions(self) -> Iterator[SessionSpec]:
-        for number in range(self.sessions):
-            deal, turned = divmod(number, self.players)
-            seed = sha256(f"{self.seed}/{deal}".encode()).digest()
-            yield SessionSpec(number + 1, self.seating(turned), seed)
 
-    def seating(self, turned: int) -> tuple[int, ...]:
-        """Return for each seat the place of its bot in ``names``; ``turned`` by so many seats."""
-        return tuple((seat + turned) % self.players for seat in range(self.players))
+def from_every_seat(seed: str, deals: Iterable[int], players: int) -> tuple[SessionSpec, ...]:
+    """Return sessions in which these deals of a seed are played, each from every seat, one after another.
+
+    The numbers of a deal's sessions are ``deal * players + 1`` and the following ones.
+    """
+    return tuple(
+        SessionSpec(
+            deal * players + turned + 1,
+            seating(turned, players),
+            sha256(f"{seed}/{deal}".encode()).digest(),
+        )
+        for deal in deals
+        for turned in range(players)
+    )
+
+
+def seating(turned: int, players: int) -> tuple[int, ...]:
+    """Return for each seat the place of its bot in the match's list; ``turned`` by so many seats."""
+    return tuple((seat + turned) % players for seat in range(players))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ def played_deals(plan: Plan, results: Sequence[SessionResult]) -> list[list[Play
     ordered = sorted(results, key=lambda result: result.number)
     return [
         [
-            Played(plan.seating((result.number - 1) % plan.players), json.loads(result.records[0]))
+            Played(seating((result.number - 1) % plan.players, plan.players), json.loads(result.records[0]))
             for result in alike
             if result.records
         ]

@@ -51,6 +51,7 @@ CALLS = {
     "bot register": "ann/one",
     "bot revoke": "owner-0/bot-0@1 --yes",
     "bot rotate": "owner-0/bot-0",
+    "compare": "lowest random --t1 0.5 --blocks 25 --ruleset chinese-2 --against lowest",
     "config": "",
     "crosstable": "owner-0/bot-0 owner-1/bot-1 owner-2/bot-2",
     "deal find": "swing",

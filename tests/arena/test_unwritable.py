@@ -24,7 +24,17 @@ from tests.arena.unwritable import can_mount, first_line_on_full_disk, run_on_fu
 from tests.arena.world import World
 
 ALONE = {
-    *("config", "doctor", "migrate", "restore", "verify", "match seating", "bot check", "bot practice"),
+    *(
+        "config",
+        "doctor",
+        "migrate",
+        "restore",
+        "verify",
+        "match seating",
+        "bot check",
+        "bot practice",
+        "compare",
+    ),
     *(name for name in CALLS if name.startswith("rules ")),
 }
 """Commands that need no arena."""
