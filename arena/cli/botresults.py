@@ -56,7 +56,11 @@ def show_(
     if found.faults:
         say("faults: " + ", ".join(f"{one.kind} {one.count}" for one in found.faults), "")
     headline("Met most")
-    show(["", *_MET], [(one.name, *_met(one.met)) for one in found.opponents], "nobody in rated deals yet")
+    show(
+        ["bot version", *_MET],
+        [(one.name, *_met(one.met)) for one in found.opponents],
+        "nobody in rated deals yet",
+    )
     headline("\nLatest matches")
     show_matches(found.matches)
 
@@ -121,7 +125,7 @@ def history_(
     if not print_list(
         "history", HistoryLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
     ):
-        columns = ["", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
+        columns = ["when", "bot version", "pool", "match", ">Elo", ">change", ">strength", ">95 %", ">deals"]
         show(columns, list(map(_history_row, page.lines)), "nothing has changed yet: no round is closed")
         say_next(page.next)
 
@@ -151,10 +155,14 @@ def versus_(
         return
     say(f"{bot} against {opponent}, in rated deals that were played out:")
     pools = [(f"{one.ruleset}, tables of {one.table_size}", *_met(one.met)) for one in found.pools]
-    show(["", *_MET], [*pools, ("all", *_met(found.met))], "")
+    show(["pool", *_MET], [*pools, ("all", *_met(found.met))], "")
     if len(found.versions) > 1:
         headline("\nBy version")
-        show(["", "against", *_MET], [(one.name, one.other, *_met(one.met)) for one in found.versions], "")
+        show(
+            ["bot version", "against", *_MET],
+            [(one.name, one.other, *_met(one.met)) for one in found.versions],
+            "",
+        )
     if found.seats:
         headline(f"\nBy seat of {bot}, in their latest {found.sessions} sessions")
         seats = [(one.seat, one.deals, one.ahead, one.behind, f"{one.lead:+d}") for one in found.seats]

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import exists, literal, true, union_all
+from sqlalchemy import exists
 from sqlalchemy import select as select_columns
 from sqlmodel import col, select
 
@@ -13,9 +14,6 @@ from arena.queries.names import is_called
 from arena.storage import Transaction
 from arena.strength.kept import Pool
 from referee.validation import suggestion
-
-SIZES = range(2, 9)
-"""Sizes that tables have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +44,20 @@ class NamedPool:
 
 
 def rated_pools(tx: Transaction) -> list[NamedPool]:
-    """Return the pools in which there are ratings, by name."""
-    sizes = union_all(*(select_columns(literal(size).label("size")) for size in SIZES)).subquery()
+    """Return the pools in which there are ratings, by name; each ruleset has one table size."""
     rated = exists(col(Rating.id)).where(
         col(Rating.ruleset_id) == StoredRuleset.id,
-        col(Rating.table_size) == sizes.c.size,
+        col(Rating.table_size) == StoredRuleset.players,
         col(Rating.matches) > 0,
     )
-    columns = (StoredRuleset.id, sizes.c.size, StoredRuleset.name, StoredRuleset.version, StoredRuleset.hash)
-    rows = select_columns(*columns).select_from(StoredRuleset).join(sizes, true())  # type: ignore[call-overload]
-    played = rows.where(col(StoredRuleset.rated_matches) > 0, rated)
+    columns: tuple[Any, ...] = (
+        StoredRuleset.id,
+        StoredRuleset.players,
+        StoredRuleset.name,
+        StoredRuleset.version,
+        StoredRuleset.hash,
+    )
+    played = select_columns(*columns).where(col(StoredRuleset.rated_matches) > 0, rated)
     found = [NamedPool(*row) for row in tx.connection().execute(played)]
     return sorted(found, key=lambda one: (one.ruleset, one.table_size, one.ruleset_id))
 

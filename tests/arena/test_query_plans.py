@@ -1,0 +1,102 @@
+"""How SQLite finds what queries read: by indexes; no table that grows is read from end to end."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from arena.models import HighlightKind
+from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.queries.leaderboards import leaderboard
+from arena.queries.matches import Result, find_matches
+from arena.queries.meetings import crosstable
+from arena.queries.profiles import profile
+from arena.queries.versus import versus
+from arena.storage import Storage
+from tests.arena.world import World
+
+BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
+
+SMALL = {"rulesets", "strength_sums"}
+"""Tables that do not grow with what is played."""
+
+IN_ORDER = {"ix_seats_faults", "ix_matches_finished_at"}
+"""Indexes that are read from one end until a page is full."""
+
+SCAN = re.compile(r"^SCAN (\w+)(.*)")
+
+
+@contextmanager
+def statements(storage: Storage) -> Iterator[list[tuple[str, Any]]]:
+    """Note the statements of queries with their parameters."""
+    found: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: object) -> None:
+        if statement.startswith(("SELECT", "WITH")):
+            found.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield found
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def scans(storage: Storage, statement: str, parameters: Any) -> list[str]:
+    """Return what is read from one end to the other, by its plan: tables and indexes without a condition."""
+    with storage.read() as tx:
+        plan = tx.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    steps = [SCAN.match(str(row[-1])) for row in plan]
+    return [step[0] for step in steps if step and step[1] != "CONSTANT"]
+
+
+QUESTIONS: dict[str, Callable[[World], object]] = {
+    "leaderboard": lambda world: leaderboard(world.storage, limit=3),
+    "leaderboard, second page": lambda world: leaderboard(
+        world.storage, limit=3, cursor=leaderboard(world.storage, limit=3).next
+    ),
+    "leaderboard, last page": lambda world: leaderboard(world.storage),
+    "leaderboard, owner": lambda world: leaderboard(world.storage, leaderboards.Asked(owner="owner-0")),
+    "leaderboard, active": lambda world: leaderboard(
+        world.storage, leaderboards.Asked(active_since=world.clock() - timedelta(days=1))
+    ),
+    "leaderboard, around": lambda world: leaderboard(world.storage, limit=3, around=BOT),
+    "leaderboard, since": lambda world: leaderboard(world.storage, leaderboards.Asked(since=world.clock())),
+    "matches of a bot": lambda world: find_matches(world.storage, matches.Asked(BOT)),
+    "matches of two": lambda world: find_matches(world.storage, matches.Asked(BOT, OTHER)),
+    "matches lost": lambda world: find_matches(world.storage, matches.Asked(BOT, result=Result.LOST)),
+    "matches of a tournament": lambda world: find_matches(world.storage, matches.Asked(tournament="cup")),
+    "matches with faults": lambda world: find_matches(world.storage, matches.Asked(faults=True)),
+    "matches since": lambda world: find_matches(world.storage, matches.Asked(since=world.clock())),
+    "profile": lambda world: profile(world.storage, BOT),
+    "versus": lambda world: versus(world.storage, BOT, OTHER),
+    "crosstable": lambda world: crosstable(world.storage, [BOT, OTHER]),
+    "history": lambda world: histories.history(world.storage, histories.Asked(BOT)),
+    "deals": lambda world: highlights.find_deals(world.storage, highlights.Asked(HighlightKind.SWING)),
+    "deals of a bot": lambda world: highlights.find_deals(
+        world.storage, highlights.Asked(HighlightKind.SWING, bot=BOT)
+    ),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_question_when_it_is_asked_then_no_table_that_grows_is_scanned(pool: World, question: str) -> None:
+    with statements(pool.storage) as found:
+        QUESTIONS[question](pool)
+    assert found
+    for statement, parameters in found:
+        for scan in scans(pool.storage, statement, parameters):
+            _, what, *how = scan.split()
+            assert what in SMALL or what.startswith(("(", "anon")) or IN_ORDER & {*how}, (scan, statement)
+
+
+def test_faults_of_all_bots_read_one_tally_for_each_bot_and_kind(pool: World) -> None:
+    with statements(pool.storage) as found:
+        faults.faults_by_bot(pool.storage)
+    read = [one for statement in found for one in scans(pool.storage, *statement)]
+    assert [one.split()[1] for one in read] == ["fault_tallies"]
