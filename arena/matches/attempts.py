@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import String, cast, delete, insert
+from sqlalchemy import ColumnElement, LargeBinary, String, cast, delete, insert
 from sqlmodel import col, func, select
 
 from arena.events import note
@@ -105,17 +105,35 @@ def kept_deals(tx: Transaction, match_id: int) -> dict[int, Kept]:
 
     Those after a deal that is missing are not among them.
     """
-    banks = cast(col(OpenDeal.bank_ms), String)  # as it stands there, which may be no JSON
-    rows = select(OpenDeal.session, OpenDeal.deal, OpenDeal.record, banks)
+    raw = _as_stored if tx.connection().dialect.name == "sqlite" else _as_text
+    rows = select(OpenDeal.session, OpenDeal.deal, raw(OpenDeal.record), raw(OpenDeal.bank_ms))
     of_it = rows.where(OpenDeal.match_id == match_id).order_by(col(OpenDeal.session), col(OpenDeal.deal))
     kept: dict[int, Kept] = {}
     for session, deal, record, bank_ms in tx.exec(of_it):
         deals = kept.setdefault(session, Kept())
         deals.stored += 1
         if deal == len(deals.records) + 1:
-            deals.records.append(record)
-            deals.banks.append(bank_ms)
+            deals.records.append(_read(record))
+            deals.banks.append(_read(bank_ms))
     return kept
+
+
+def _as_text(column: object) -> ColumnElement[Any]:
+    """Return a column as text, which may be no JSON."""
+    return cast(col(column), String)
+
+
+def _as_stored(column: object) -> ColumnElement[Any]:
+    """Return a column as bytes, as SQLite has texts that are no UTF-8, which could not even be selected."""
+    return cast(col(column), LargeBinary)
+
+
+def _read(stored: str | bytes) -> str:
+    """Return a text; an empty one, which is no record either, where it cannot be read."""
+    try:
+        return stored.decode() if isinstance(stored, bytes) else stored
+    except UnicodeDecodeError:
+        return ""
 
 
 def drop_deals(tx: Transaction, match: Match, lost: Mapping[int, int], now: datetime) -> None:

@@ -156,13 +156,16 @@ def never_begun(_route: int, _spec: MatchSpec) -> Generator[Update]:
     raise NotBegun("gone")
 
 
-def damage(world: World, session: int, deal: int, **columns: str) -> None:
-    """Write something else into a kept deal's row; a column that is empty takes the row away."""
+def damage(world: World, session: int, deal: int, **columns: str | bytes) -> None:
+    """Write something else into a kept deal's row; a column that is empty takes the row away.
+
+    Bytes become a text that they may not be.
+    """
     where = f"WHERE session = {session} AND deal = {deal}"
     with world.storage.write() as tx:
         for name, value in columns.items():
             change = (
-                f"UPDATE open_deals SET {name} = :value {where}"
+                f"UPDATE open_deals SET {name} = CAST(:value AS TEXT) {where}"
                 if value
                 else f"DELETE FROM open_deals {where}"
             )
@@ -181,6 +184,9 @@ WRONG_POINTS = '{"deal": 2, "points": [1, 2], "hands": [], "actions": []}'
         (2, {"record": WRONG_POINTS}, 1),
         (2, {"bank_ms": "[1,"}, 1),
         (2, {"bank_ms": "[1, 2]"}, 1),
+        (2, {"record": b'{"deal": 2, "points": [0, 0, 0, 0], "by": "\xff"}'}, 1),
+        (2, {"bank_ms": b"[\xff]"}, 1),
+        (1, {"record": b"\xc3"}, 0),
         (1, {"record": "[]"}, 0),
         (1, {"record": WRONG_POINTS}, 0),
         (1, {"record": ""}, 0),
@@ -191,7 +197,7 @@ def test_claim_when_a_kept_deal_is_damaged_then_the_session_goes_on_after_the_la
     match_id: int,
     caplog: pytest.LogCaptureFixture,
     deal: int,
-    columns: dict[str, str],
+    columns: dict[str, str | bytes],
     left: int,
 ) -> None:
     for _ in range(2):
