@@ -1,0 +1,178 @@
+"""How long questions take in a long season: ``python -m benchmarks.reading``.
+
+Makes seasons of one and of ten tenths of ``--matches`` (``benchmarks.seasons``), on SQLite and then on
+PostgreSQL, which is started for it, and asks each question of ``arena.queries`` and each list many times,
+about bots drawn by lot. Prints the 50th and the 99th percentile in milliseconds, beside the limit.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from statistics import quantiles
+
+from arena.bots import versions
+from arena.leagues import overview as leagues
+from arena.queries import histories, leaderboards, matches
+from arena.queries.histories import HistoryKind, history
+from arena.queries.leaderboards import leaderboard
+from arena.queries.matches import Result, find_matches
+from arena.queries.meetings import crosstable
+from arena.queries.profiles import profile
+from arena.queries.versus import versus
+from arena.settings import load_settings
+from arena.standings import scoreboard
+from arena.storage import Storage, migrate_storage, open_storage
+from arena.strength.fitting import fit_due
+from arena.tournaments import overview
+from benchmarks.history import Place, postgres, sqlite, tidy
+from benchmarks.seasons import make_season
+
+BOTS, MATCHES = 400, 4_000
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+TIMES = 50
+"""How often each question is asked."""
+
+LIMITS = {"SQLite": 100, "PostgreSQL": 50}
+"""Milliseconds within which a page should come, at the 99th percentile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Asks questions of a season of so many bots."""
+
+    storage: Storage
+    rng: Random
+    bots: int
+
+    def bot(self) -> str:
+        """Return the name of some bot."""
+        number = self.rng.randrange(self.bots)
+        return f"owner-{number // 2}/bot-{number}"
+
+    def two(self) -> tuple[str, str]:
+        """Return the names of two bots."""
+        one, other = self.some(2)
+        return one, other
+
+    def some(self, count: int) -> list[str]:
+        """Return the names of so many bots."""
+        return [f"owner-{number // 2}/bot-{number}" for number in self.rng.sample(range(self.bots), count)]
+
+
+def _later_pages(asker: Asker) -> object:
+    first = leaderboard(asker.storage, limit=50)
+    return leaderboard(asker.storage, limit=50, cursor=first.next)
+
+
+def _later_matches(asker: Asker) -> object:
+    asked = matches.Asked(bot=asker.bot())
+    return find_matches(asker.storage, asked, 10, find_matches(asker.storage, asked, 10).next)
+
+
+WEEK = timedelta(days=7)
+
+QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
+    "leaderboard": lambda one: leaderboard(one.storage),
+    "leaderboard, next page": _later_pages,
+    "leaderboard, around a bot": lambda one: leaderboard(one.storage, limit=5, around=one.bot()),
+    "leaderboard, owner": lambda one: leaderboard(
+        one.storage, leaderboards.Asked(owner=one.bot().partition("/")[0])
+    ),
+    "leaderboard, language": lambda one: leaderboard(one.storage, leaderboards.Asked(language="go")),
+    "leaderboard, active": lambda one: leaderboard(one.storage, leaderboards.Asked(active_since=NOW - WEEK)),
+    "leaderboard, changes": lambda one: leaderboard(one.storage, leaderboards.Asked(since=NOW - WEEK)),
+    "matches": lambda one: find_matches(one.storage, matches.Asked()),
+    "matches of a bot": lambda one: find_matches(one.storage, matches.Asked(bot=one.bot())),
+    "matches of a bot, next page": _later_matches,
+    "matches of a bot, won": lambda one: find_matches(
+        one.storage, matches.Asked(bot=one.bot(), result=Result.WON)
+    ),
+    "matches of two": lambda one: find_matches(one.storage, matches.Asked(*one.two())),
+    "matches of a week": lambda one: find_matches(
+        one.storage, matches.Asked(since=NOW - 9 * WEEK, until=NOW - 8 * WEEK)
+    ),
+    "matches of a tournament": lambda one: find_matches(one.storage, matches.Asked(tournament="season")),
+    "matches with faults": lambda one: find_matches(one.storage, matches.Asked(faults=True)),
+    "bot": lambda one: profile(one.storage, one.bot()),
+    "history": lambda one: history(one.storage, histories.Asked(one.bot())),
+    "history of strength": lambda one: history(
+        one.storage, histories.Asked(one.bot(), kind=HistoryKind.STRENGTH)
+    ),
+    "versus": lambda one: versus(one.storage, *one.two()),
+    "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
+    "tournament": lambda one: overview.status(one.storage, "season"),
+    "tournaments": lambda one: overview.list_tournaments(one.storage),
+    "standings": lambda one: scoreboard.standings(one.storage, "season"),
+    "standings, crosstable": lambda one: scoreboard.crosstable(one.storage, "season"),
+    "bots of an owner": lambda one: versions.list_versions(one.storage, one.bot().partition("/")[0]),
+    "leagues": lambda one: leagues.list_leagues(one.storage),
+}
+"""What is asked; there is one of each function of ``arena.queries`` at least."""
+
+
+def ask(asker: Asker, times: int) -> dict[str, tuple[float, float]]:
+    """Return for each question the 50th and the 99th percentile of its milliseconds."""
+    found = {}
+    for name, question in QUESTIONS.items():
+        question(asker)
+        taken = []
+        for _ in range(times):
+            began = time.perf_counter()
+            question(asker)
+            taken.append(1000 * (time.perf_counter() - began))
+        cuts = quantiles(taken, n=100, method="inclusive")
+        found[name] = (cuts[49], cuts[98])
+    return found
+
+
+def measure(
+    place: Place, bots: int, sizes: Sequence[int], times: int
+) -> list[dict[str, tuple[float, float]]]:
+    """Return what questions take in seasons of so many matches."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        new = stack.enter_context(place(folder))
+        found = []
+        for size in sizes:
+            url = new()
+            settings = load_settings({"data": folder, "database_url": url})
+            migrate_storage(settings)
+            with open_storage(settings) as storage:
+                began = time.perf_counter()
+                make_season(storage, bots, size, NOW)
+                fit_due(storage, NOW)
+                print(f"{size:,} matches made in {time.perf_counter() - began:.0f} s", flush=True)
+                tidy(url)
+                found.append(ask(Asker(storage, Random(size), bots), times))
+        return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reading", description=__doc__)
+    parser.add_argument(
+        "--matches", type=int, default=MATCHES, help=f"of the long season (default: {MATCHES})"
+    )
+    parser.add_argument("--bots", type=int, default=BOTS, help=f"bot versions (default: {BOTS})")
+    parser.add_argument("--no-servers", action="store_true", help="SQLite only")
+    options = parser.parse_args()
+    sizes = (options.matches // 10, options.matches)
+    places: dict[str, Place] = {"SQLite": sqlite} | ({} if options.no_servers else {"PostgreSQL": postgres})
+    for name, place in places.items():
+        tenth, whole = measure(place, options.bots, sizes, TIMES)
+        heads = " ".join(f"{f'{size:,}':>19}" for size in sizes)
+        print(f"\n{f'{name}, ms at 50 % and 99 %':32} {heads}   limit {LIMITS[name]}")
+        for question in QUESTIONS:
+            cells = " ".join(
+                f"{f'{mid:.2f} {high:.2f}':>19}" for mid, high in (tenth[question], whole[question])
+            )
+            print(f"{question:32} {cells}{'' if whole[question][1] <= LIMITS[name] else '   too slow'}")
+
+
+if __name__ == "__main__":
+    main()
