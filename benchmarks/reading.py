@@ -18,7 +18,10 @@ from statistics import quantiles
 
 from arena.bots import versions
 from arena.leagues import overview as leagues
-from arena.queries import histories, leaderboards, matches
+from arena.models import HighlightKind
+from arena.queries import highlights, histories, leaderboards, matches
+from arena.queries.faults import faults_by_bot
+from arena.queries.highlights import find_deals
 from arena.queries.histories import HistoryKind, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
@@ -104,6 +107,14 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "history of strength": lambda one: history(
         one.storage, histories.Asked(one.bot(), kind=HistoryKind.STRENGTH)
     ),
+    "deals": lambda one: find_deals(one.storage, highlights.Asked(HighlightKind.SWING)),
+    "deals of a ruleset": lambda one: find_deals(
+        one.storage, highlights.Asked(HighlightKind.CLOSEST, ruleset="chinese")
+    ),
+    "deals of a bot": lambda one: find_deals(
+        one.storage, highlights.Asked(HighlightKind.LONGEST, bot=one.bot())
+    ),
+    "faults": lambda one: faults_by_bot(one.storage),
     "versus": lambda one: versus(one.storage, *one.two()),
     "crosstable of ten": lambda one: crosstable(one.storage, one.some(10)),
     "tournament": lambda one: overview.status(one.storage, "season"),
