@@ -208,14 +208,14 @@ def seating(
 @rating.command()
 def rebuild(
     ctx: typer.Context,
-    mend: Annotated[bool, typer.Option("--mend", help="Correct the ratings that are wrong.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Correct what is wrong.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute all ratings from the points of the deals, and say whether they are right.
+    """Recompute all ratings, sums and tallies from the deals, and say whether they are right.
 
     Exits with status 1 if something is wrong. With --mend, ratings that differ from the sum of their changes
-    are corrected. The stored changes themselves are never altered; those that are wrong are named.
-    Tournaments may be running.
+    are corrected, and so are sums and tallies. The changes themselves are never altered; those that are wrong
+    are named. Tournaments may be running, and nobody has to wait.
     """
     with storage_of(ctx) as storage:
         found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)

@@ -77,6 +77,12 @@ ADD_TO_SEAT = (
 )
 """Adds to a seat what it made of a session."""
 
+ADD_SESSION = insert(Session).returning(col(Session.id))
+
+ADD_RECORDS = insert(SessionRecords)
+
+LOST = "the match was cancelled, or its lease ran out and another worker has it"
+
 FREE_SEATED = (
     update(Entrant)
     .where(
@@ -278,25 +284,36 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         for position, points, faults in zip(seating, result.points, result.faults, strict=True)
     ]
     with storage.write() as tx:
-        _update_claimed(
-            tx,
-            claimed,
-            sessions_done=Match.sessions_done + 1,
-            deals_done=Match.deals_done + len(row["deal_points"]),
-            failures=0,
-            problem=None,
-            lease_until=now + claimed.lease,
-        )
+        sessions_done = _count_session(tx, claimed, len(deals), now)
         if result.number in claimed.kept:
             forget_deals(tx, claimed.match_id, result.number)
-        session_id = tx.connection().execute(insert(Session).returning(col(Session.id)), row).scalar_one()
-        tx.connection().execute(insert(SessionRecords), {"session_id": session_id, "records": packed})
+        session_id = tx.connection().execute(ADD_SESSION, row).scalar_one()
+        tx.connection().execute(ADD_RECORDS, {"session_id": session_id, "records": packed})
         keep(tx, session_id, found)
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
-        all_stored = (col(Match.id) == claimed.match_id, col(Match.sessions_done) == claimed.sessions)
-        done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
-        if changed(tx, update(Match).where(*all_stored).values(done)):
+        if sessions_done == claimed.sessions:
+            done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
+            changed(tx, update(Match).where(col(Match.id) == claimed.match_id).values(done))
             tx.connection().execute(FREE_SEATED, {"match": claimed.match_id})
+
+
+def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -> int:
+    """Count one more session with so many deals, and keep the lease; return how many are stored then.
+
+    Raise LeaseLost.
+    """
+    counted = {
+        "sessions_done": Match.sessions_done + 1,
+        "deals_done": Match.deals_done + deals,
+        "failures": 0,
+        "problem": None,
+        "lease_until": now + claimed.lease,
+    }
+    one_more = update(Match).where(*_is_mine(claimed)).values(counted).returning(col(Match.sessions_done))
+    sessions_done = tx.connection().execute(one_more).scalar()
+    if sessions_done is None:
+        raise LeaseLost(LOST)
+    return sessions_done
 
 
 def _session_row(
@@ -402,10 +419,15 @@ def refuse(storage: Storage, claimed: Claim, now: datetime, problem: str) -> Non
 
 def _update_claimed(tx: Transaction, claimed: Claim, **values: object) -> None:
     """Update the match's row if it is this attempt's, and so keep everyone else off it; else LeaseLost."""
-    mine = (
+    mine = update(Match).where(*_is_mine(claimed))
+    if not changed(tx, mine.values(values or {"lease_owner": claimed.owner})):
+        raise LeaseLost(LOST)
+
+
+def _is_mine(claimed: Claim) -> tuple[ColumnElement[bool], ...]:
+    """Return conditions under which a match is this attempt's."""
+    return (
         col(Match.id) == claimed.match_id,
         col(Match.state) == MatchState.RUNNING,
         col(Match.lease_owner) == claimed.owner,
     )
-    if not changed(tx, update(Match).where(*mine).values(values or {"lease_owner": claimed.owner})):
-        raise LeaseLost("the match was cancelled, or its lease ran out and another worker has it")

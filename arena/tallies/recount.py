@@ -151,6 +151,7 @@ def add_faults(tx: Transaction, missing: Mapping[FaultKey, int]) -> None:
     ]
     if rows:
         add_to_rows(tx, FaultTally, rows)
+        changed(tx, delete(FaultTally).where(col(FaultTally.count) == 0))
 
 
 def told_faults(tx: Transaction, key: FaultKey, more: int) -> str:

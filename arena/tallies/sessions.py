@@ -10,6 +10,8 @@ from arena.models import FaultTally, Highlight
 from arena.storage import Transaction, add_to_rows
 from arena.tallies.highlights import Found, Record, highlights
 
+ADD_HIGHLIGHT = insert(Highlight)
+
 
 class Pool(NamedTuple):
     """The pool that a match belongs to, rated or not."""
@@ -45,7 +47,7 @@ def keep(tx: Transaction, session_id: int, found: SessionTallies) -> None:
     """Keep the tallies of a session that is being stored."""
     rows = highlight_rows(session_id, found)
     if rows:
-        tx.connection().execute(insert(Highlight), rows)
+        tx.connection().execute(ADD_HIGHLIGHT, rows)
     faults = [
         found.pool._asdict() | {"version_id": version_id, "kind": kind, "count": count}
         for (version_id, kind), count in sorted(found.faults.items())  # so that no two wait for each other
