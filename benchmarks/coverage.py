@@ -3,7 +3,8 @@
 Real deals of the sample bots, and of mixtures of them that play at random now and then, are played in every
 composition of a table and kept; matches are drawn from them without replacement. What a bot truly makes of
 the field is the mean over all compositions, each alike. Beside them, synthetic bots whose strengths are
-drawn, with gains from particular opponents: pools, tables, lengths, pairings and spreads of many kinds.
+drawn, with gains from particular opponents (``benchmarks.worlds``): pools, tables, lengths, pairings and
+spreads of many kinds; some forfeit, enter late, come in generations, beat one another in a circle, or tie.
 
 For each row, the share of intervals that hold the truth after so many matches, of all bots and of the best
 and worst tenth by estimate, the mean interval, how often all rank ranges of a pool hold, and the share of
@@ -11,7 +12,6 @@ pairs in different tiers that are in the wrong order or equal.
 """
 
 import argparse
-import math
 import multiprocessing
 import os
 import sys
@@ -28,90 +28,22 @@ from numpy.typing import NDArray
 from arena.ratings.elo import TWO_SIDED
 from arena.strength.fit import Fit, fit
 from arena.strength.ranges import places
-from arena.strength.sums import Scored, Sums, scored
+from arena.strength.sums import Scored, Sums
 from benchmarks.duplicate import Choose, LocalTurn, sample_bot
+from benchmarks.worlds import Array, Recorded, Row, World, playing, recorded, world_of
 from referee.bot import Turn
 from referee.deals.deal import Deal
 from referee.deals.shuffle import deal_seed, session_seed
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
 
-Array = NDArray[np.float64]
-
 BOTS = ("greedy", "keeper", "lowest", "pairs_first")
 AT_RANDOM = (0.0, 0.1, 0.3)
 """Shares of turns at which mixtures play at random."""
 AFTER = (7, 15, 30, 60)
 """Matches of each bot after which strengths are fitted."""
-POINTS = 5.0
-"""Standard deviation of a synthetic bot's points in a deal."""
-STEP = 0.3
-"""By how much of the spread of strengths a synthetic bot's next version differs from the one before."""
 SPREAD_OF_PAIRING = 0.05
 """Points a deal by which estimates are blurred where bots of similar strength are paired."""
-
-
-# Who plays, and what comes of it
-
-
-class World(NamedTuple):
-    """Bots, and a source of matches between them."""
-
-    truth: Array
-    """By bot, what it makes of the whole field, each opponent alike, in points a deal."""
-    play: Callable[[Sequence[int], int], Scored]
-    """Has some bots play a match of so many deals."""
-
-
-def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1) -> World:
-    """Return bots with strengths, and gains from particular opponents, that are drawn.
-
-    So many in a row are versions of one bot, each of which differs a little from the one before.
-    """
-    strengths = rng.normal(0.0, spread, bots) if spread else np.zeros(bots)
-    for number in range(bots):
-        if number % versions:
-            strengths[number] = strengths[number - 1] + STEP * strengths[number]
-    gains = np.triu(rng.normal(0.0, gain, (bots, bots)), 1) if gain else np.zeros((bots, bots))
-    gains = gains - gains.T
-    truth = strengths - strengths.mean() + gains.sum(axis=1) / bots
-
-    def play(table: Sequence[int], deals: int) -> Scored:
-        size = len(table)
-        means = strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / size
-        means = means + rng.normal(0.0, POINTS / math.sqrt(deals), size)
-        within = POINTS**2 * rng.chisquare((size - 1) * (deals - 1)) if deals > 1 else 0.0
-        scores = tuple(float(score) for score in (means - means.mean()) * deals)
-        return Scored(tuple(table), deals, scores, float(within))
-
-    return World(truth, play)
-
-
-Recorded = dict[tuple[int, ...], Array]
-"""For each composition of a table, deals by bot: points."""
-
-
-def recorded(rng: np.random.Generator, deals: Recorded, bots: int) -> World:
-    """Return bots whose deals were played; no match sees a deal that an earlier one saw."""
-    size = len(next(iter(deals)))
-    total = np.zeros(bots)
-    for table, points in deals.items():
-        total[list(table)] += points.mean(axis=0) - points.mean()
-    truth = total / (len(deals) * size / bots) * size / (size - 1) * (bots - 1) / bots
-    unseen: dict[tuple[int, ...], list[int]] = {}
-
-    def play(table: Sequence[int], count: int) -> Scored:
-        key = tuple(sorted(table))
-        drawn: list[int] = []
-        while len(drawn) < count:
-            left = unseen.get(key) or list(rng.permutation(len(deals[key])))
-            unseen[key] = left[count - len(drawn) :]
-            drawn += left[: count - len(drawn)]
-        match = scored(key, deals[key][drawn].tolist())
-        assert match is not None
-        return match
-
-    return World(truth - truth.mean(), play)
 
 
 # How they meet
@@ -174,18 +106,6 @@ PAIRINGS: dict[str, Pairing] = {
 # What is counted
 
 
-class Row(NamedTuple):
-    """A line of the table: a kind of pool."""
-
-    name: str
-    bots: int
-    size: int
-    deals: int
-    pairing: str
-    spread: float
-    gain: float
-
-
 class Held(NamedTuple):
     """What held in one pool, after some matches."""
 
@@ -203,13 +123,17 @@ def seasons(world: World, row: Row, rng: np.random.Generator) -> Iterator[tuple[
     """Play a season, and yield what holds after some rounds."""
     season = Season(row.bots, row.size, Sums(row.size))
     for round in range(1, max(AFTER) + 1):
-        order = PAIRINGS[row.pairing](rng, season)
+        there = {*playing(row, round)}
+        order = [int(bot) for bot in PAIRINGS[row.pairing](rng, season) if int(bot) in there]
         for at in range(0, len(order) - row.size + 1, row.size):
-            season.add(world.play([int(bot) for bot in order[at : at + row.size]], row.deals))
+            season.add(world.play(order[at : at + row.size], row.deals))
         if round in AFTER:
             found = fit([season.sums])
             assert found is not None
-            yield round, held(found, world.truth)
+            truth = world.truth.copy()
+            if world.among is not None:
+                truth[list(found.bots)] = world.among(found.bots)
+            yield round, held(found, truth)
 
 
 def held(found: Fit, truth: Array) -> Held:
@@ -308,6 +232,17 @@ ROWS = (
     Row("synthetic", 200, 5, 10, "swiss", 1.0, 0.5),
     Row("synthetic", 200, 2, 40, "round-robin", 1.0, 0.4),
 )
+HARDER = (
+    Row("synthetic", 32, 4, 100, "closeness", 1.0, 0.4),
+    Row("forfeits", 32, 4, 40, "swiss", 1.0, 0.4),
+    Row("late", 32, 4, 40, "swiss", 1.0, 0.4),
+    Row("generations", 32, 4, 40, "swiss", 1.0, 0.4),
+    Row("generations", 32, 4, 40, "closeness", 1.0, 0.4),
+    Row("trio", 12, 4, 40, "swiss", 1.0, 0.2),
+    Row("trio", 12, 2, 40, "round-robin", 1.0, 0.2),
+    Row("ties", 32, 4, 20, "round-robin", 1.0, 0.0),
+    Row("ties", 32, 4, 1, "swiss", 1.0, 0.0),
+)
 REAL = tuple(
     Row("real deals", len(BOTS) * len(AT_RANDOM), 4, deals, pairing, 0.0, 0.0)
     for deals in (1, 10, 40, 60)
@@ -322,7 +257,7 @@ def repeat(job: tuple[Row, int]) -> list[tuple[int, Held]]:
     """Play one season."""
     row, number = job
     rng = np.random.default_rng([number, row.bots, row.size, row.deals])
-    world = recorded(rng, _DEALS, row.bots) if row in REAL else synthetic(rng, row.bots, row.spread, row.gain)
+    world = recorded(rng, _DEALS, row.bots) if row in REAL else world_of(rng, row)
     return list(seasons(world, row, rng))
 
 
@@ -332,9 +267,9 @@ def main() -> None:
     parser.add_argument("--ruleset", default="chinese", help="a preset for tables of four")
     parser.add_argument("--deals", type=int, default=600, help="real deals in each composition of a table")
     parser.add_argument("--repeats", type=int, default=80, help="seasons of each row (a fifth for 200 bots)")
-    parser.add_argument("--only", choices=("real", "synthetic"), help="print these rows only")
+    parser.add_argument("--only", choices=("real", "synthetic", "harder"), help="print these rows only")
     options = parser.parse_args()
-    if options.only != "synthetic":
+    if options.only in (None, "real"):
         _DEALS.update(record(options.ruleset, options.deals))
         print(
             f"\n{sum(map(len, _DEALS.values()))} real deals of {len(_DEALS)} compositions, {options.ruleset}:"
@@ -343,8 +278,8 @@ def main() -> None:
         print("  in points a deal: " + ", ".join(f"{one:+.2f}" for one in sorted(world.truth)))
     print(HEAD)
     with multiprocessing.Pool(os.cpu_count()) as pool:
-        real, others = options.only != "synthetic", options.only != "real"
-        for row in [*(REAL if real else ()), *(ROWS if others else ())]:
+        rows = {"real": REAL, "synthetic": ROWS, "harder": HARDER}
+        for row in [row for name, some in rows.items() if options.only in (None, name) for row in some]:
             count = options.repeats // 5 if row.bots > 100 else options.repeats
             found = pool.map(repeat, [(row, number) for number in range(count)], chunksize=1)
             for after in zip(*found, strict=True):

@@ -15,7 +15,8 @@ from arena.strength.matrices import Matrices
 from arena.strength.ranges import places
 from arena.strength.scale import figure
 from arena.strength.sums import Scored, Sums, scored
-from benchmarks.coverage import Row, held, seasons, synthetic
+from benchmarks.coverage import held, seasons
+from benchmarks.worlds import Row, synthetic
 
 
 def season(row: Row, versions: int = 1) -> tuple[Sums, Array]:

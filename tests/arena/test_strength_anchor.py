@@ -16,7 +16,7 @@ from arena.strength.fitting import fit_due
 from arena.strength.history import history
 from arena.strength.kept import are_fitted
 from arena.strength.sums import Scored, Sums
-from benchmarks.coverage import synthetic
+from benchmarks.worlds import synthetic
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

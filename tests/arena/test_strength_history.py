@@ -14,7 +14,7 @@ from arena.strength.fitting import fit_due
 from arena.strength.history import forget_between, has_changed, history
 from arena.strength.kept import Pool
 from arena.strength.sums import Sums
-from benchmarks.coverage import synthetic
+from benchmarks.worlds import synthetic
 from tests.arena.world import World
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from arena.strength.fit import fit_counts
 from arena.strength.kept import Pool
 from arena.strength.reading import counts_of
 from arena.strength.sums import Sums
-from benchmarks.coverage import synthetic
+from benchmarks.worlds import synthetic
 from tests.arena.second_fit import second_fit
 from tests.arena.world import World
 

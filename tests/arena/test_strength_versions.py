@@ -11,7 +11,7 @@ from arena.strength.kept import Pool, lines_in
 from arena.strength.kinds import Array
 from arena.strength.lines import Lines, walk
 from arena.strength.sums import Scored, Sums
-from benchmarks.coverage import POINTS, synthetic
+from benchmarks.worlds import POINTS, synthetic
 from tests.arena.fakes import ROOT
 from tests.arena.world import World
 

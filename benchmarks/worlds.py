@@ -1,0 +1,164 @@
+"""Who plays in ``benchmarks.coverage``: bots of known strength, and a source of matches between them."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.strength.sums import Scored, scored
+
+Array = NDArray[np.float64]
+
+POINTS = 5.0
+"""Standard deviation of a synthetic bot's points in a deal."""
+STEP = 0.3
+"""By how much of the spread of strengths a synthetic bot's next version differs from the one before."""
+
+
+class Row(NamedTuple):
+    """A line of the table: a kind of pool."""
+
+    name: str
+    bots: int
+    size: int
+    deals: int
+    pairing: str
+    spread: float
+    gain: float
+
+
+class World(NamedTuple):
+    """Bots, and a source of matches between them."""
+
+    truth: Array
+    """By bot, what it makes of the whole field, each opponent alike, in points a deal."""
+    play: Callable[[Sequence[int], int], Scored]
+    """Has some bots play a match of so many deals."""
+    among: Callable[[Sequence[int]], Array] | None = None
+    """Returns what some bots make of each other; None: only all of them are asked for."""
+
+
+def synthetic(rng: np.random.Generator, bots: int, spread: float, gain: float, versions: int = 1) -> World:
+    """Return bots with strengths, and gains from particular opponents, that are drawn.
+
+    So many in a row are versions of one bot, each of which differs a little from the one before.
+    """
+    strengths = rng.normal(0.0, spread, bots) if spread else np.zeros(bots)
+    for number in range(bots):
+        if number % versions:
+            strengths[number] = strengths[number - 1] + STEP * strengths[number]
+    gains = np.triu(rng.normal(0.0, gain, (bots, bots)), 1) if gain else np.zeros((bots, bots))
+    return of_bots(rng, strengths, gains - gains.T)
+
+
+def of_bots(rng: np.random.Generator, strengths: Array, gains: Array) -> World:
+    """Return bots of given strengths, and gains by bot and opponent."""
+
+    def among(bots: Sequence[int]) -> Array:
+        own, from_each = strengths[list(bots)], gains[np.ix_(bots, bots)]
+        return np.asarray(own - own.mean() + from_each.sum(axis=1) / len(bots))
+
+    def play(table: Sequence[int], deals: int) -> Scored:
+        size = len(table)
+        means = strengths[list(table)] + gains[np.ix_(table, table)].sum(axis=1) / size
+        means = means + rng.normal(0.0, POINTS / math.sqrt(deals), size)
+        within = POINTS**2 * rng.chisquare((size - 1) * (deals - 1)) if deals > 1 else 0.0
+        scores = tuple(float(score) for score in (means - means.mean()) * deals)
+        return Scored(tuple(table), deals, scores, float(within))
+
+    return World(among(range(len(strengths))), play, among)
+
+
+# What makes it harder
+
+
+def forfeiting(rng: np.random.Generator, world: World) -> World:
+    """Return bots of which every eighth leaves three matches in four early: the rest does not count."""
+
+    def play(table: Sequence[int], deals: int) -> Scored:
+        left = any(bot % 8 == 0 for bot in table) and rng.random() < 0.75
+        return world.play(table, int(rng.integers(1, deals)) if left else deals)
+
+    return world._replace(play=play)
+
+
+def tied(rng: np.random.Generator, world: World) -> World:
+    """Return bots whose points are 0 or 13 more or less, so that most deals are ties."""
+
+    def play(table: Sequence[int], deals: int) -> Scored:
+        even = world.play(table, 10**9)
+        means = np.array(even.scores) / even.deals
+        drawn = means + rng.normal(0.0, POINTS, (deals, len(table)))
+        match = scored(table, (np.sign(drawn) * 13 * (rng.random(drawn.shape) < np.abs(drawn) / 13)).tolist())
+        assert match is not None
+        return match
+
+    return world._replace(play=play)
+
+
+def newcomers(rng: np.random.Generator, row: Row) -> World:
+    """Return four generations, each stronger than the one before."""
+    strengths = rng.normal(0.0, row.spread, row.bots) + 0.7 * (np.arange(row.bots) * 4 // row.bots)
+    gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
+    return of_bots(rng, strengths, gains - gains.T)
+
+
+def trio(rng: np.random.Generator, row: Row) -> World:
+    """Return bots among which three beat one another in a circle, by far."""
+    strengths = rng.normal(0.0, row.spread, row.bots)
+    strengths[:3] = 0.0
+    gains = np.triu(rng.normal(0.0, row.gain, (row.bots, row.bots)), 1)
+    gains = gains - gains.T
+    for one in range(3):
+        gains[one, (one + 1) % 3], gains[(one + 1) % 3, one] = 2.0, -2.0
+    return of_bots(rng, strengths, gains)
+
+
+def world_of(rng: np.random.Generator, row: Row) -> World:
+    """Return the bots of a row."""
+    special = {"generations": newcomers, "trio": trio}
+    if row.name in special:
+        return special[row.name](rng, row)
+    world = synthetic(rng, row.bots, row.spread, row.gain)
+    changed = {"forfeits": forfeiting, "ties": tied}
+    return changed[row.name](rng, world) if row.name in changed else world
+
+
+def playing(row: Row, round: int) -> Sequence[int]:
+    """Return the bots that play in a round."""
+    quarter = row.bots // 4
+    if row.name == "late":
+        return range(row.bots if round > 10 else row.bots - quarter)
+    if row.name == "generations":
+        newest = min(3, (round - 1) // 12)
+        return range(max(0, newest - 1) * quarter, (newest + 1) * quarter)
+    return range(row.bots)
+
+
+Recorded = dict[tuple[int, ...], Array]
+"""For each composition of a table, deals by bot: points."""
+
+
+def recorded(rng: np.random.Generator, deals: Recorded, bots: int) -> World:
+    """Return bots whose deals were played; no match sees a deal that an earlier one saw."""
+    size = len(next(iter(deals)))
+    total = np.zeros(bots)
+    for table, points in deals.items():
+        total[list(table)] += points.mean(axis=0) - points.mean()
+    truth = total / (len(deals) * size / bots) * size / (size - 1) * (bots - 1) / bots
+    unseen: dict[tuple[int, ...], list[int]] = {}
+
+    def play(table: Sequence[int], count: int) -> Scored:
+        key = tuple(sorted(table))
+        drawn: list[int] = []
+        while len(drawn) < count:
+            left = unseen.get(key) or list(rng.permutation(len(deals[key])))
+            unseen[key] = left[count - len(drawn) :]
+            drawn += left[: count - len(drawn)]
+        match = scored(key, deals[key][drawn].tolist())
+        assert match is not None
+        return match
+
+    return World(truth - truth.mean(), play)
