@@ -110,13 +110,14 @@ def _progress(panel: "Panel") -> "Iterator[Callable[[Comparison], None]]":
         yield lambda _: None
         return
     from rich.live import Live
+    from rich.text import Text
 
     from arena.cli.terminal import PlainConsole
     from arena.compare.summary import summarise
 
     with ExitStack() as stack:
         live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
-        yield lambda found: live.update("\n".join(_lines(summarise(panel, found))))
+        yield lambda found: live.update(Text("\n".join(_lines(summarise(panel, found)))))
 
 
 def _show(summary: "Summary", a: str, b: str) -> None:

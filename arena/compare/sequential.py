@@ -124,7 +124,8 @@ class SequentialTest:
         if not low < at < high:
             return float(max(0, FEWEST - sums.count))
         step = self.t1 - self.t0
-        return max(_passage(at - low, high - at, step * (sums.t - (self.t0 + self.t1) / 2), step**2), 1.0)
+        passage = _passage(at - low, high - at, step * (sums.t - (self.t0 + self.t1) / 2), step**2)
+        return max(passage, FEWEST - sums.count, 1.0)
 
 
 def _passage(down: float, up: float, drift: float, variance: float) -> float:

@@ -93,7 +93,7 @@ def sentence(summary: Summary) -> str:
     if points is None:
         return "not known: no deal was played by both"
     if summary.verdict is Verdict.BETTER:
-        return f"B is better than A: an error in {test.alpha:.0%} of cases at most"
+        return f"B is better than A (alpha {test.alpha:g})"
     if summary.verdict is Verdict.OPEN:
         return f"not known yet: B makes {points.mean:+.2f} points a deal more so far"
     if points.watched is not None and points.watched.high < 0:

@@ -105,7 +105,7 @@ def test_compare_when_a_bot_is_better_then_it_says_so_and_leaves_nothing(
     assert (found.status, found.err) == (0, "")
     summary = found.json
     assert (summary["verdict"], summary["interrupted"]) == ("better", False)
-    assert summary["sentence"] == "B is better than A: an error in 5% of cases at most"
+    assert summary["sentence"] == "B is better than A (alpha 0.05)"
     assert summary["llr"] >= summary["bounds"]["high"]
     assert summary["points"]["watched"]["low"] < summary["points"]["fixed"]["low"]
     assert summary["points"]["fixed"]["low"] < summary["points"]["mean"]

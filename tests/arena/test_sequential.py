@@ -110,6 +110,7 @@ def test_blocks_to_go_when_a_bound_is_near_then_they_are_few() -> None:
     assert test.blocks_to_go(near) < test.blocks_to_go(far)
     assert test.blocks_to_go(Sums(5, 1.0, 5.0)) == pytest.approx(expected_blocks(test, 1.0) - 5, abs=6)
     assert test.blocks_to_go(Sums(1000, 1.0, 1000.0)) == 0
+    assert SequentialTest(t1=0.5).blocks_to_go(Sums(10, 1.0, 20.0)) == FEWEST - 10
 
 
 def test_fixed_interval_is_the_usual_one() -> None:
