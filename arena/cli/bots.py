@@ -13,6 +13,7 @@ from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
+from arena.bots.versions import VersionInfo
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
@@ -20,6 +21,7 @@ from arena.cli.botresults import history_, show_, versus_
 from arena.cli.botrun import run
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.finds import faults_
+from arena.cli.lists import AsCsv, check_form, print_csv
 from arena.cli.output import (
     MOST,
     AsJson,
@@ -35,7 +37,7 @@ from arena.cli.output import (
 )
 from arena.cli.practice import practice, require_program
 from arena.cli.register import describe, register
-from arena.matches.connected import connected_bots
+from arena.matches.connected import ConnectedBot, connected_bots
 from arena.matches.referees import asker
 from arena.models import utc_now
 from referee.client import read_deals as read_deals_from
@@ -77,15 +79,19 @@ def list_(
         ),
     ] = False,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
     """List all bot versions."""
+    check_form(as_json, as_csv)
     if connected:
-        _list_connected(ctx, owner, as_json)
+        _list_connected(ctx, owner, as_json, as_csv)
         return
     with storage_of(ctx) as storage:
         listed = versions.list_versions(storage, owner)
     if as_json:
         print_json({"bots": [renamed(one, name="bot") for one in listed]})
+    elif as_csv:
+        print_csv(VersionInfo, listed, {"name": "bot"})
     else:
         rows = [
             (
@@ -101,12 +107,15 @@ def list_(
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
 
 
-def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool) -> None:
+def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv: bool) -> None:
     with storage_of(ctx) as storage:
         found, silent = connected_bots(storage, asker(settings_of(ctx)), owner)
     warn(*silent)
     if as_json:
         print_json({"bots": found})
+        return
+    if as_csv:
+        print_csv(ConnectedBot, found)
         return
     rows = [
         (one.bot, one.referee, one.sessions, one.max_sessions, "; ".join(one.bounds) or "everything")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.lists import AsCsv, check_form, print_csv
 from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, renamed, say, show
 from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
@@ -92,12 +93,16 @@ def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 
 
 @app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+def list_(ctx: typer.Context, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """List all leagues."""
+    check_form(as_json, as_csv)
     with storage_of(ctx) as storage:
         found = overview.list_leagues(storage)
     if as_json:
         print_json({"leagues": [renamed(one, name="league") for one in found]})
+        return
+    if as_csv:
+        print_csv(LeagueInfo, found, {"name": "league"})
         return
     rows = [
         (one.name, ", ".join(one.divisions), one.members, _season(one), moment(one.next_at), one.problem)

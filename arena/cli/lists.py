@@ -2,7 +2,7 @@
 
 import csv
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, date, datetime
 from enum import Enum
@@ -46,8 +46,7 @@ def print_list(
     ``names`` has the fields that are called otherwise there; ``paged`` tells whether there may be more pages.
     Raise BadParameter if both forms are asked for.
     """
-    if as_json and as_csv:
-        raise typer.BadParameter("JSON or CSV, not both", param_hint="'--csv'")
+    check_form(as_json, as_csv)
     if as_json:
         found = {key: [objected(line, names) for line in lines]}
         print_json(found | {"next": next} if paged else found)
@@ -56,6 +55,12 @@ def print_list(
         if next is not None:
             print(f"more: --cursor {next}", file=sys.stderr)
     return as_json or as_csv
+
+
+def check_form(as_json: bool, as_csv: bool) -> None:
+    """Raise BadParameter if both forms are asked for."""
+    if as_json and as_csv:
+        raise typer.BadParameter("JSON or CSV, not both", param_hint="'--csv'")
 
 
 def say_next(next: str | None) -> None:
@@ -70,18 +75,27 @@ def objected(value: "DataclassInstance", names: Mapping[str, str]) -> dict[str, 
 
 
 def print_csv(
-    kind: "type[DataclassInstance]", lines: Sequence["DataclassInstance"], names: Mapping[str, str] = {}
+    kind: "type[DataclassInstance]",
+    lines: Sequence["DataclassInstance"],
+    names: Mapping[str, str] = {},
+    without: Collection[str] = (),
 ) -> None:
-    """Print lines of one kind as RFC 4180 has it: a header, commas, lines that end with CR and LF.
+    """Print lines of one kind, as ``print_rows`` does; columns within others are named with a dot."""
+    paths = [path for path in _columns(kind) if path[0] not in without]
+    columns = [".".join([names.get(path[0], path[0]), *path[1:]]) for path in paths]
+    print_rows(columns, ([_at(line, path) for path in paths] for line in lines))
 
-    Columns are named as the keys of JSON, those within others with a dot. What several values are made of is
-    separated by spaces. Control characters are written out, and texts that a spreadsheet would take for
-    formulas begin with an apostrophe.
+
+def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print rows as RFC 4180 has it: a header, commas, lines that end with CR and LF.
+
+    Columns are named as the keys of JSON. What consists of several values has spaces between them. Control
+    characters are written out, and texts that a spreadsheet would take for formulas begin with an apostrophe.
     """
     writer = csv.writer(sys.stdout, lineterminator="\r\n")
-    writer.writerow([".".join([names.get(path[0], path[0]), *path[1:]]) for path in _columns(kind)])
-    for line in lines:
-        writer.writerow([_cell(_at(line, path)) for path in _columns(kind)])
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
 
 
 def _columns(kind: Any) -> Iterator[tuple[str, ...]]:

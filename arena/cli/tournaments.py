@@ -11,6 +11,7 @@ from arena.cli import pairings
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
+from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv, print_rows
 from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show, warn
 from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
@@ -183,12 +184,21 @@ def watch(
 
 
 @app.command("list")
-def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+def list_(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many tournaments.")] = 100,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
     """List tournaments, the newest first."""
+    check_form(as_json, as_csv)
     with storage_of(ctx) as storage:
-        found = overview.list_tournaments(storage)
+        found = overview.list_tournaments(storage, limit)
     if as_json:
         print_json({"tournaments": list(map(status_object, found))})
+        return
+    if as_csv:
+        print_csv(TournamentStatus, found, {"name": "tournament"}, without={"id"})
         return
     rows = [
         (
@@ -232,8 +242,10 @@ def standings(
         int, typer.Option(min=0, max=MOST, help="Skip this many places of the crosstable.")
     ] = 0,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
 ) -> None:
-    """Show a tournament's standings."""
+    """Show a tournament's standings. CSV is without a crosstable; `arena crosstable` has one of any bots."""
+    check_form(as_json, as_csv)
     with storage_of(ctx) as storage:
         lines = scoreboard.standings(storage, name)
         crossed = scoreboard.crosstable(storage, name, limit, offset) if crosstable else None
@@ -246,6 +258,10 @@ def standings(
         if crossed:
             found["crosstable"] = crosstable_object(crossed)
         print_json(found)
+        return
+    if as_csv:
+        objects = [standing_object(line) for line in lines]
+        print_rows([*objects[0]], (one.values() for one in objects))
         return
     show_standings(lines, format)
     if crossed:

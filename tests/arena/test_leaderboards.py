@@ -208,3 +208,25 @@ def test_csv_when_texts_are_formulas_or_hold_controls_then_they_are_harmless(
         ["'=1+1", "'+1", "'-1", "'@x", "a,b", 'a"b', "a\\nb", "\\x1b[2J", "\\t=1"]
     )
     assert {row["rating"] for row in rows} == {"-1.5"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "columns", "lines"),
+    [
+        (["tournament", "list"], ["tournament", "format", "state"], 2),
+        (["tournament", "list", "--limit", 1], ["tournament", "format", "state"], 1),
+        (["tournament", "standings", "cup"], ["rank", "bot", "score"], 8),
+        (["bot", "list"], ["bot", "owner", "created_at"], 9),
+        (["league", "list"], ["league", "divisions", "members"], 0),
+    ],
+)
+def test_other_lists_as_csv_have_the_keys_of_json_as_columns(
+    arena: Arena, pool: World, arguments: list[object], columns: list[str], lines: int
+) -> None:
+    rows = list(csv.reader(io.StringIO(arena(*arguments, "--csv").out)))
+    assert rows[0][:3] == columns
+    assert len(rows) == 1 + lines
+    found = arena(*arguments, "--json").json
+    [listed] = [value for value in found.values() if isinstance(value, list)]
+    assert all({*rows[0]} == {*line} for line in listed)
+    assert_one_line(arena(*arguments, "--csv", "--json"), 2, "not both")
