@@ -1,5 +1,6 @@
 """What clients have gRPC read, and budgets for it by host and by connection. Times are passed in."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,8 @@ class Allowance(NamedTuple):
 
 STRANGERS = Allowance(64 << 10, 2 << 20, 64 << 10)
 """Of all connections of a host together that are nobody's the arena knows."""
+LATE_SECONDS = 2.0
+"""How late the kernel may tell that a connection has ended."""
 LET_IN = 128 << 10
 """What a host that had spent all must have again before it is let in."""
 KNOWN = Allowance(1 << 20, 4 << 20, 0)
@@ -73,10 +76,10 @@ class Traffic:
         """The bot versions that play on them; ``TOKEN`` for tokens of the arena."""
         self._received: dict[Peer, int] = {}
         """Bytes by the last look, the oldest connections first."""
-        self._left: set[Peer] = set()
-        self._left_before: set[Peer] = set()
-        """Connections that are not known or not open any more, since the last look and since the one before:
-        the kernel may tell later than a look that they have ended."""
+        self._looked_at = -math.inf
+        self._left: dict[Peer, float] = {}
+        """Since which look connections are not known or not open any more; kept for ``LATE_SECONDS``, as the
+        kernel may tell later than a look that they have ended."""
 
     @contextmanager
     def playing(self, peer: Peer | None, version: int, now: float) -> Iterator[None]:
@@ -112,7 +115,7 @@ class Traffic:
 
     def _forget(self, peer: Peer) -> None:
         del self._bots[peer], self._known[peer]
-        self._left.add(peer)
+        self._left[peer] = self._looked_at
 
     def called(self, peer: Peer | None, now: float) -> bool:
         """Note that a call came, and return whether it was one too many; None: from this process."""
@@ -137,18 +140,20 @@ class Traffic:
     def ended(self, connections: Iterable[Connection], now: float) -> None:
         """Note what connections had received that have ended: a short one may never have been looked at."""
         for peer, received in ((one.peer, one.received) for one in connections):
-            if not (peer in self._known or peer in self._left or peer in self._left_before):
+            if peer not in self._known and peer not in self._left:
                 self._receive(peer, received, now)
                 self._received.pop(peer, None)
-                self._left.add(peer)
+                self._left[peer] = now
 
     def look(self, connections: Iterable[Connection], now: float) -> list[Connection]:
         """Note what connections have received by now; return those that have to be broken off."""
         seen = {one.peer: one for one in connections}
+        self._looked_at = now
         before = self._received
         for peer in self._known.keys() - seen.keys():
             self._forget(peer)
-        self._left_before, self._left = self._left | (before.keys() - seen.keys()), set()
+        self._left |= dict.fromkeys(before.keys() - seen.keys(), now)
+        self._left = {peer: at for peer, at in self._left.items() if now - at < LATE_SECONDS}
         old = [peer for peer in before if peer in seen]
         new = [peer for peer in seen if peer not in before]
         for peer in old + new:

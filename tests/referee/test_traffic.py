@@ -83,7 +83,7 @@ def test_connection_when_it_ends_then_what_it_sent_since_the_last_look_counts(
     assert bool(traffic.barred) == barred
 
 
-@pytest.mark.parametrize("looks", [0, 1])
+@pytest.mark.parametrize("looks", [0, 1, 9])
 def test_connection_when_its_end_is_told_late_then_it_does_not_count_again(
     traffic: Traffic, looks: int
 ) -> None:
