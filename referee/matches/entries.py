@@ -30,9 +30,19 @@ def event_entry(version: int, info: SessionInfo, event: Fault | Notice) -> Entry
         "elapsed_ms": event.elapsed_ms,
         "credit_ms": event.credit_ms,
     }
-    if info.attempt > 1:
-        details["attempt"] = info.attempt
+    details |= _attempt(info)
     reason = event.reason
     if event.faults >= info.limits.faults:
         reason += "; with this fault the bot forfeits the session"
     return Entry(version, EntryKind.FAULT, event.kind.value, reason, info.session_id, details)
+
+
+def forfeit_entry(version: int, info: SessionInfo, code: str, deal: int, reason: str) -> Entry:
+    """Return the log entry that tells an author of a forfeit without a decision, from ``deal`` on."""
+    details: dict[str, object] = {"deal": deal} | _attempt(info)
+    text = f"{reason}, and forfeits the session"
+    return Entry(version, EntryKind.FAULT, code, text, info.session_id, details)
+
+
+def _attempt(info: SessionInfo) -> dict[str, object]:
+    return {"attempt": info.attempt} if info.attempt > 1 else {}

@@ -8,8 +8,8 @@ from typing import ParamSpec
 
 from referee.matches.alarms import Alarms
 from referee.matches.connections import Connections
-from referee.matches.entries import notice_entry
-from referee.matches.events import Notice
+from referee.matches.entries import forfeit_entry, notice_entry
+from referee.matches.events import Notice, SessionInfo
 from referee.matches.journal import Entry, EntryKind, Journal
 from referee.matches.kinds import NoticeCode, SessionEnd
 from referee.matches.link import TableLink
@@ -132,10 +132,11 @@ class Tables:
         used_ms = [overrun.used_ms[bot] for bot in seating]
         text = (
             f"the time of the match, {match.spec.limits.match_ms / 1000:g} s, was up; the bot had thought "
-            f"longest of all, {max(used_ms) / 1000:.3f} s, and forfeits the session"
+            f"longest of all, {max(used_ms) / 1000:.3f} s"
         )
         version = match.spec.bots[overrun.bot].version_id
-        self._journal.add(Entry(version, EntryKind.FAULT, "match_time", text, table.info.session_id))
+        deal = table.session.deals_played + 1
+        self._journal.add(forfeit_entry(version, table.info, "match_time", deal, text))
         self.guarded(table, table.forfeit, seating.index(overrun.bot), {"used_ms": used_ms})
 
     def _missing(self, match: Match) -> list[int]:
@@ -178,6 +179,7 @@ class Tables:
         streams = [self._connections.get(version) for version in versions]
         outboxes = [None if stream is None else stream.outbox for stream in streams]
         seats = sorted(session.seating.index(index) for index in absent)
+        first = table.session.deals_played + 1
         goes_on = not overrun and table.forfeits.goes_on_without(seats)
         self.guarded(table, table.start, now, outboxes, seats if goes_on else ())
         if table.end is SessionEnd.VOID:
@@ -185,7 +187,7 @@ class Tables:
         if overrun and any(overrun.used_ms):
             self._overrun(match, overrun, table)
         elif absent:
-            self._note_absent(match, absent, table.info.session_id)
+            self._note_absent(match, absent, table.info, first)
             # Of several absent bots, the one whose forfeit ends the session changes from session to session.
             forfeiter = session.seating.index(absent[session.number % len(absent)])
             if not goes_on:
@@ -205,13 +207,13 @@ class Tables:
             self._connections.sit(version, handle, seat)
         return table
 
-    def _note_absent(self, match: Match, absent: Sequence[int], session_id: str) -> None:
-        """Note for the authors of absent bots that these forfeit a session."""
+    def _note_absent(self, match: Match, absent: Sequence[int], info: SessionInfo, deal: int) -> None:
+        """Note for the authors of absent bots that these forfeit a session, from this deal on."""
         for index in absent:
             version = match.spec.bots[index].version_id
             why = self._why_absent(match, version) or "had no session left for the match"
-            text = f"the bot {why} when its match began, and forfeits the session"
-            self._journal.add(Entry(version, EntryKind.FAULT, "absent", text, session_id))
+            text = f"the bot {why} when its match began"
+            self._journal.add(forfeit_entry(version, info, "absent", deal, text))
 
     # How they end
 

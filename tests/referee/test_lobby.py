@@ -238,6 +238,7 @@ def test_match_when_a_bot_cannot_play_its_ruleset_in_time_then_it_forfeits() -> 
     (entry,) = harness.journal.of(4, EntryKind.FAULT, "absent")
     why = "could not play the ruleset (it asks for 4 seats)"
     assert entry.text == f"the bot {why} when its match began, and forfeits the session"
+    assert entry.details == {"deal": 1}
 
 
 def test_room_when_a_bot_with_too_little_of_it_leaves_then_it_is_waited_for_as_if_absent() -> None:
