@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Bot = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around it.")]
 
 
+NOBODY = "no ratings yet: they come when the first round of a tournament closes"
+
+
 def leaderboard(
     ctx: typer.Context,
     ruleset: Annotated[
@@ -84,7 +87,9 @@ def leaderboard(
     names = {"name": "bot", "last_played": "last_played_at"}
     page: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": found.next}
     if not print_list("leaderboard", LeaderboardLine, found.lines, names=names, **page):
-        show_leaderboards(found.lines, changes=since is not None)
+        show_leaderboards(
+            found.lines, changes=since is not None, empty="no such ratings" if given else NOBODY
+        )
         say_next(found.next)
 
 
@@ -94,10 +99,12 @@ def _is_empty(ctx: typer.Context) -> bool:
         return not is_anybody_rated(database)
 
 
-def show_leaderboards(lines: "Sequence[LeaderboardLine]", *, changes: bool = False) -> None:
+def show_leaderboards(
+    lines: "Sequence[LeaderboardLine]", *, changes: bool = False, empty: str = NOBODY
+) -> None:
     """Print one table for each pool."""
     if not lines:
-        say("no ratings yet: they come when the first round of a tournament closes")
+        say(empty)
         return
     from arena.cli.tables import table  # which brings more of Rich than a line of text needs
 

@@ -67,25 +67,15 @@ def choose_pools(
 ) -> list[NamedPool]:
     """Return the pools of a ruleset and a table size, by name; of all where None, or ``among`` some.
 
-    Raise UnknownError if there are ratings, or a ruleset is named, but not in such a pool.
+    Raise UnknownError if a ruleset is named under which there are no ratings.
     """
     pools = rated_pools(tx)
-    chosen = [
-        one
-        for one in pools
-        if (ruleset is None or one.is_called(ruleset))
-        and table_size in (None, one.table_size)
-        and (among is None or one.pool in among)
-    ]
-    if chosen or (ruleset is None and not pools):
-        return chosen
-    named = [one for one in pools if ruleset is None or one.is_called(ruleset)]
-    if ruleset is not None and not named:
+    called = [one for one in pools if ruleset is None or one.is_called(ruleset)]
+    if ruleset is not None and not called:
         raise UnknownError(f"no ratings under {ruleset!r}{suggestion(ruleset, [one.name for one in pools])}")
-    if among is None:
-        sizes = ", ".join(str(size) for size in sorted({one.table_size for one in named}))
-        raise UnknownError(f"no ratings at tables of {table_size}; there are some at tables of {sizes}")
-    return []
+    return [
+        one for one in called if table_size in (None, one.table_size) and (among is None or one.pool in among)
+    ]
 
 
 def latest_fit(tx: Transaction, pool: Pool) -> tuple[float, int] | None:

@@ -197,7 +197,6 @@ def test_history_when_the_pool_is_another_then_there_is_nothing_or_it_is_unknown
         (["bot", "versus", BOT, "owner-0/bot-0"], 1, "have a version in common"),
         (["crosstable", BOT, "owner-0/bot-0"], 1, "have a version in common"),
         (["crosstable", BOT], 1, "at least two"),
-        (["crosstable", BOT, OTHER, "--size", 7], 1, "no ratings at tables of 7"),
         (["crosstable", BOT, OTHER, "--csv", "--json"], 2, "not both"),
         (["crosstable", *["a/b"] * 101], 2, "100 bots at most"),
     ],

@@ -199,7 +199,8 @@ def test_leaderboard_shows_every_pool(arena: Arena, world: World) -> None:
     ]
     assert [line["place"] for line in lines] == [1, 2, 3]
     assert set(lines[0]) == {
-        *("ruleset", "table_size", "place", "bot", "strength", "rating", "matches", "deals")
+        *("ruleset", "table_size", "place", "bot", "owner", "language", "strength", "provisional"),
+        *("rating", "matches", "deals", "last_played_at", "before"),
     }
     assert arena("leaderboard", "--size", 3, "--json").json["leaderboard"] == []
     assert_one_line(arena("leaderboard", "--ruleset", "nowhere"), 1, "nowhere")

@@ -154,7 +154,6 @@ def test_cursor_when_other_options_changed_then_one_line_says_so(arena: Arena, p
         (["--around", "owner-1/bot-2"], 1, "did you mean 'owner-2/bot-2'?"),
         (["--around", "owner"], 1, "neither owner/bot"),
         (["--around", "zoe/none"], 1, "not rated"),
-        (["--size", 5], 1, "no ratings at tables of 5; there are some at tables of 4"),
         (["--since", "yesterday"], 2, "'yesterday' is no date"),
         (["--active-since", "2026-13-01"], 2, "'2026-13-01' is no date"),
         (["--json", "--csv"], 2, "not both"),
@@ -167,6 +166,12 @@ def test_leaderboard_when_an_option_is_wrong_then_one_line_says_so(
     if "zoe/none" in arguments:
         arena("bot", "register", "zoe/none")
     assert_one_line(arena("leaderboard", *arguments), status, part)
+
+
+def test_leaderboard_when_nobody_is_as_asked_for_then_that_is_said(arena: Arena, pool: World) -> None:
+    assert arena("leaderboard", "--size", 5).out == "no such ratings\n"
+    assert arena("leaderboard", "--language", "go").out == "no such ratings\n"
+    assert arena("leaderboard", "--size", 5, "--json").json["leaderboard"] == []
 
 
 def test_leaderboard_on_a_terminal_tells_changes_and_where_the_next_page_begins(
