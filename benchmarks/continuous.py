@@ -42,7 +42,7 @@ FIELDS = (100, 1_000, 10_000)
 """Entrants."""
 
 FREE = 32
-"""Bots that are free in the beginning; all others sit at tables that others play."""
+"""Bots that are free in the beginning, or a few more; all others sit at tables that others play."""
 
 PLAYS, WARM_UP = 200, 16
 """Matches that each tournament plays, and how many of them before times are measured."""
@@ -92,12 +92,12 @@ def begin(storage: Storage, url: str, entrants: int) -> Queue:
     lifecycle.start(storage, OPERATOR, "queue", utc_now(), nobody_asked)
     rng = Random(entrants)
     with storage.write() as tx:
-        seated = entrants - FREE
+        free = FREE + (entrants - FREE) % (2 * SEATS)
         past = [rng.sample(range(1, entrants + 1), 2 * SEATS) for _ in range(entrants)]
         add_batches(tx, tournament_id, past, first=0, done=True)
-        playing = [range(at, at + 2 * SEATS) for at in range(FREE + 1, seated + FREE + 1, 2 * SEATS)]
+        playing = [range(at, at + 2 * SEATS) for at in range(free + 1, entrants + 1, 2 * SEATS)]
         add_batches(tx, tournament_id, playing, first=len(past), done=False)
-        at_tables = update(Entrant).where(col(Entrant.number) > FREE)
+        at_tables = update(Entrant).where(col(Entrant.number) > free)
         changed(tx, at_tables.values(state=EntrantState.SEATED))
         tx.get_one(Tournament, tournament_id).paired = len(past) + len(playing)
     tidy(url)

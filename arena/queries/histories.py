@@ -20,8 +20,8 @@ from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
 
-LAST = 2**62
-"""More than any id."""
+LAST = 2**31 - 1
+"""As much as any id can be, in PostgreSQL too."""
 
 
 class HistoryKind(StrEnum):
