@@ -58,7 +58,7 @@ COMMANDS = (
     Later(
         "compare",
         "arena.cli.compare:compare",
-        "Find out whether a bot is better than another one, by duplicate deals until it is known.",
+        "Find out whether bot B is better than bot A; play until that is known, and no longer.",
     ),
     Later(
         "token",
