@@ -30,6 +30,7 @@ from arena.models import (
     Session,
     SessionRecords,
 )
+from arena.ratings.rebuild import rebuild
 from arena.rounds.advance import close_round
 from arena.settings import load_settings
 from arena.storage import Storage
@@ -37,6 +38,7 @@ from arena.strength.fitting import fit_due
 from benchmarks import seasons
 from benchmarks.reading import NOW, QUESTIONS, Asker
 from referee.matches.match import SessionResult
+from tests.arena import servers
 from tests.arena.databases import open_new
 from tests.arena.work import Work, work
 
@@ -124,6 +126,18 @@ def is_scan(step: str, steps: Sequence[str], statement: str) -> bool:
     if words[0] != "SCAN" or table in SMALL or table not in SQLModel.metadata.tables:
         return False
     return "LIMIT" not in statement or any("TEMP B-TREE FOR ORDER BY" in one for one in steps)
+
+
+def test_questions_when_the_database_is_a_server_then_they_are_answered_too(tmp_path: Path) -> None:
+    with servers.postgres() as server:
+        settings = load_settings({"data": tmp_path, "database_url": server.create("reading")})
+        with open_new(settings) as storage:
+            seasons.make_season(storage, BOTS, 8, NOW)
+            fit_due(storage, NOW)
+            asker = Asker(storage, Random(1), BOTS)
+            for question in QUESTIONS.values():
+                assert question(asker) is not None
+            assert rebuild(storage).problem is None
 
 
 COMPARED: tuple[type[SQLModel], ...] = (
