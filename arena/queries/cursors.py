@@ -15,6 +15,10 @@ LONGEST = 400
 """Most characters in a cursor."""
 
 
+LARGEST = 2**31 - 1
+"""Largest whole number in a key, as databases have them."""
+
+
 def make_cursor(question: object, key: Key) -> str:
     """Return the cursor after ``key``; ``question`` is the frozen value that the page answers."""
     parts = [part.isoformat() if isinstance(part, datetime) else part for part in key]
@@ -33,6 +37,8 @@ def read_cursor(question: object, cursor: str, *kinds: type) -> Key:
         key = [_part(*one) for one in zip(parts, kinds, strict=False)]
     except (ValueError, TypeError, RecursionError):
         raise SpecError("cursor", "it is none; take one as a page before this one had it") from None
+    if any(isinstance(part, int) and abs(part) > LARGEST for part in key):
+        raise SpecError("cursor", "it is none; take one as a page before this one had it")
     if len(parts) != len(kinds) or [type(part) for part in key] != [*kinds]:
         raise SpecError("cursor", "it is of another list")
     if mark != _mark(question):

@@ -11,6 +11,7 @@ from arena.bots.describing import describe
 from arena.cli.lists import print_csv
 from arena.errors import SpecError, UnknownError
 from arena.models import Rating
+from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.leaderboards import Asked, Leaderboard, LeaderboardLine, leaderboard
 from arena.settings import Settings
 from arena.storage import Storage
@@ -138,6 +139,13 @@ def test_leaderboard_when_asked_since_then_it_tells_how_bots_stood_at_that_time(
 @pytest.mark.parametrize("cursor", ["", "x", "é", "x" * 9999, "W10", "bnVsbA", "WyJhIiwxXQ"])
 def test_cursor_when_it_is_none_then_one_line_says_so(arena: Arena, pool: World, cursor: str) -> None:
     assert_one_line(arena("leaderboard", "--cursor", cursor), 1, "cursor: ")
+
+
+def test_cursor_when_its_numbers_are_too_large_for_a_database_then_it_is_none() -> None:
+    asked = Asked()
+    with pytest.raises(SpecError, match="cursor: it is none"):
+        read_cursor(asked, make_cursor(asked, (2**70,)), int)
+    assert read_cursor(asked, make_cursor(asked, (7, 1.5)), int, float) == (7, 1.5)
 
 
 def test_cursor_when_other_options_changed_then_one_line_says_so(arena: Arena, pool: World) -> None:

@@ -17,7 +17,11 @@ from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
-from arena.storage import Storage
+from arena.storage import Storage, migrate
+from arena.strength.fitting import fit_due
+from tests.arena import servers
+from tests.arena.fakes import Clock
+from tests.arena.random_play import play_with_faults
 from tests.arena.world import World
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
@@ -100,3 +104,20 @@ def test_faults_of_all_bots_read_one_tally_for_each_bot_and_kind(pool: World) ->
         faults.faults_by_bot(pool.storage)
     read = [one for statement in found for one in scans(pool.storage, *statement)]
     assert [one.split()[1] for one in read] == ["fault_tallies"]
+
+
+def test_questions_on_a_server_are_answered_too() -> None:
+    with servers.postgres() as postgres, Storage(postgres.url()) as storage:
+        migrate(storage)
+        world = World(storage, Clock())
+        world.finish(world.tournament(4, rounds=2).id, play_with_faults)
+        fit_due(storage, world.clock())
+        for question in QUESTIONS.values():
+            question(world)
+        assert len(leaderboard(storage).lines) == 4
+        assert len(faults.faults_by_bot(storage, limit=1).lines) == 1
+        pages = [histories.history(storage, histories.Asked(BOT), 1)]
+        while pages[-1].next is not None:
+            pages.append(histories.history(storage, histories.Asked(BOT), 1, pages[-1].next))
+        whole = histories.history(storage, histories.Asked(BOT), 100)
+        assert [line for page in pages for line in page.lines] == [*whole.lines]
