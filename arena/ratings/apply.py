@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import update
+from sqlalchemy import insert, update
 from sqlmodel import col, select
 
 from arena.matches.duplicate import PlayedSession
@@ -38,6 +38,7 @@ def rate_round(
     ratings = _ratings(tx, tournament, tables)
     compared = scores_of(played) if tournament.duplicate else {}
     forfeited = forfeited_shares(tx, tournament, played)
+    changes: list[dict[str, object]] = []
     for table in tables:
         number = table.match.table_number
         points = points_of(table, compared.get(number))
@@ -45,20 +46,23 @@ def rate_round(
         after = apply_match(before, points, forfeited.get(number), tournament.match_weight)
         for seat, version_id in zip(table.seats, table.version_ids, strict=True):
             rating = ratings[version_id]
-            change = RatingChange(
-                match_id=table.match.id,
-                seat_id=seat.id,
-                rating_id=rating.id,
-                before=rating.value,
-                after=after[version_id],
-                created_at=now,
+            changes.append(
+                {
+                    "match_id": table.match.id,
+                    "seat_id": seat.id,
+                    "rating_id": rating.id,
+                    "before": rating.value,
+                    "after": after[version_id],
+                    "created_at": now,
+                }
             )
-            tx.add(change)
-            rating.value = change.after
+            rating.value = after[version_id]
             rating.matches += 1
             rating.weight += tournament.match_weight
             rating.deals += table.match.deals_done
             rating.last_played = latest(rating.last_played, table.match.finished_at)
+    if changes:
+        tx.connection().execute(insert(RatingChange), changes)
 
 
 def latest(*times: datetime | None) -> datetime | None:
