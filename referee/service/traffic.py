@@ -11,6 +11,8 @@ from referee.service.sockets import Connection
 
 CALL, CONNECTION = 4 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
+SHORT = 4 << 10
+"""What a connection costs in addition that had ended before it was looked at: nothing is kept for it."""
 MOST_CONNECTIONS = 256
 """Open connections of a host that are nobody's the arena knows, at most."""
 
@@ -141,7 +143,7 @@ class Traffic:
         """Note what connections had received that have ended: a short one may never have been looked at."""
         for peer, received in ((one.peer, one.received) for one in connections):
             if peer not in self._known and peer not in self._left:
-                self._receive(peer, received, now)
+                self._receive(peer, received, now, SHORT)
                 self._received.pop(peer, None)
                 self._left[peer] = now
 
@@ -164,11 +166,14 @@ class Traffic:
         self.barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
         return [seen[peer] for peer in self._wrong(now)]
 
-    def _receive(self, peer: Peer, received: int, now: float) -> None:
-        """Charge a connection for what it has received since the last look; ``received`` is all of it."""
+    def _receive(self, peer: Peer, received: int, now: float, new: int = CONNECTION) -> None:
+        """Charge a connection for what it has received since the last look; ``received`` is all of it.
+
+        ``new`` is what one costs in addition that was never looked at.
+        """
         earlier = self._received.get(peer)
         if earlier is None or received < earlier:
-            self._spend(peer, CONNECTION + received, now)
+            self._spend(peer, new + received, now)
         else:
             self._spend(peer, received - earlier, now)
 

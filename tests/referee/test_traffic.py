@@ -7,7 +7,16 @@ import pytest
 
 from referee.service.peers import Peer, peer_at
 from referee.service.sockets import Connection
-from referee.service.traffic import CALL, CONNECTION, KNOWN, LET_IN, MOST_CONNECTIONS, STRANGERS, Traffic
+from referee.service.traffic import (
+    CALL,
+    CONNECTION,
+    KNOWN,
+    LET_IN,
+    MOST_CONNECTIONS,
+    SHORT,
+    STRANGERS,
+    Traffic,
+)
 
 MIB = 1 << 20
 NOW = 1000.0
@@ -63,7 +72,7 @@ def test_connections_when_they_are_short_then_each_one_seen_counts(traffic: Traf
 
 def test_connections_when_they_end_between_two_looks_then_each_one_counts(traffic: Traffic) -> None:
     numbers = itertools.count(1)
-    for _ in range(STRANGERS.burst // CONNECTION - 1):
+    for _ in range(STRANGERS.burst // SHORT - 1):
         traffic.ended([at(peer(next(numbers)))], NOW)
     assert traffic.look([], NOW) == []
     assert not traffic.barred
