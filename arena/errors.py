@@ -15,6 +15,8 @@ ArenaError
  └─ ProcessFailed    a child process ended as soon as it had started
 """
 
+from collections.abc import Sequence
+
 from referee.errors import FieldsWrong, Problem
 
 
@@ -75,3 +77,8 @@ class LeaseLost(ArenaError):
 
 class ProcessFailed(ArenaError):
     """A child process ended as soon as it had started, so that starting it again would not help."""
+
+    def __init__(self, reason: str, printed: Sequence[str] = ()) -> None:
+        super().__init__(reason)
+        self.printed = printed
+        """The last lines that it printed."""

@@ -30,6 +30,9 @@ GRACE_SECONDS = 10.0
 
 POLL_SECONDS = 0.05
 
+KEPT_LINES = 10
+"""Of what a child printed that failed."""
+
 CHILD = Path(__file__).with_name("child.py")
 """The program that every child is for a moment."""
 
@@ -154,7 +157,9 @@ class Supervisor:
     def _bury(self, child: Child, status: int) -> None:
         child.process, child.status = None, status
         if status > 0 and not child.settled:
-            raise ProcessFailed(f"{child.name}: {_last_line(child) or f'ended with status {status}'}")
+            printed = _last_lines(child)
+            last = printed[-1] if printed else f"ended with status {status}"
+            raise ProcessFailed(f"{child.name}: {last}", printed)
         child.settled = True
         child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
         child.deaths += 1
@@ -209,8 +214,7 @@ def _how(status: int) -> str:
         return f"by signal {-status}"
 
 
-def _last_line(child: Child) -> str:
+def _last_lines(child: Child) -> list[str]:
     with child.log.open("rb") as log:
         log.seek(child.log_size)
-        lines = log.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else ""
+        return log.read().decode(errors="replace").strip().splitlines()[-KEPT_LINES:]

@@ -90,7 +90,8 @@ def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None
     """Print rows as RFC 4180 has it: a header, commas, lines that end with CR and LF.
 
     Columns are named as the keys of JSON. What consists of several values has spaces between them. Control
-    characters are written out, and texts that a spreadsheet would take for formulas begin with an apostrophe.
+    characters are written out, and texts, other than numbers, that a spreadsheet would take for formulas
+    begin with an apostrophe.
     """
     writer = csv.writer(sys.stdout, lineterminator="\r\n")
     writer.writerow(columns)
@@ -118,7 +119,9 @@ def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):
-        return _text(" ".join(map(_raw, value)))
+        numbers = all(isinstance(part, (int, float)) for part in value)
+        text = " ".join(map(_raw, value))
+        return text if numbers else _text(text)
     return _raw(value) if isinstance(value, (int, float)) else _text(_raw(value))
 
 

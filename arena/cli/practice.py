@@ -17,7 +17,8 @@ import typer
 
 from arena.cli import INTERRUPTED
 from arena.cli.output import AsJson, number, print_json, say, show
-from arena.errors import UnknownError
+from arena.errors import ProcessFailed, UnknownError
+from referee.plain import plain
 from referee.validation import suggestion
 
 if TYPE_CHECKING:
@@ -87,11 +88,19 @@ def practice(
 
 @contextmanager
 def room_folder(prefix: str) -> "Iterator[Path]":
-    """Yield a folder for what bots print; it is removed at the end of the block, even on SIGTERM."""
+    """Yield a folder for what bots print; it is removed at the end of the block, even on SIGTERM.
+
+    If the program of a bot fails, its last lines are told.
+    """
     from arena.processes import unwound_on_sigterm
 
     with unwound_on_sigterm(), tempfile.TemporaryDirectory(prefix=prefix) as name:
-        yield Path(name)
+        try:
+            yield Path(name)
+        except ProcessFailed as error:
+            for line in error.printed[:-1]:  # the last one is in the error
+                print(plain(line), file=sys.stderr)
+            raise
 
 
 def require_program(command: Sequence[str]) -> None:

@@ -76,7 +76,11 @@ def verify(
         print_json({"files": verdicts, "logs": compared, "problem": links, "unproven": unproven(reports)})
     else:
         closing = ["", "an export cannot prove:", *(f"  - {line}" for line in unproven(reports))]
-        say(*(line for one in compared for line in _lines(one)), *([links] if links else closing))
+        right = [report for report in reports if not report.problem]
+        say(
+            *(line for one in compared for line in _lines(one)),
+            *([links] if links else closing if right else ()),
+        )
     if links or any(report.problem for report in reports) or any(one.problems for one in compared):
         raise typer.Exit(1)
 

@@ -103,7 +103,9 @@ class Room:
                 yield update
         except ProcessFailed as error:
             name, _, line = str(error).partition(": ")
-            raise ProcessFailed(f"{name} ended while it played; its last line: {line}") from None
+            raise ProcessFailed(
+                f"{name} ended while it played; its last line: {line}", error.printed
+            ) from None
 
     def wait(self, seconds: float) -> None:
         """Wait until all bots are connected. Raise StateError if one is not within so many seconds."""
