@@ -11,7 +11,7 @@ from referee.service.sockets import Connection
 
 CALL, CONNECTION = 4 << 10, 16 << 10
 """What a call and a new connection cost in addition to their bytes, in bytes."""
-SHORT = 4 << 10
+SHORT = 8 << 10
 """What a connection costs in addition that had ended before it was looked at: nothing is kept for it."""
 MOST_CONNECTIONS = 256
 """Open connections of a host that are nobody's the arena knows, at most."""
