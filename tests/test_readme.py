@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,10 @@ SMALLER = {
 
 IN_BACKGROUND = re.compile(r"python my_bot\.py$|& done")
 """Commands that start bots, which run until they are stopped."""
+
+
+CONNECTED = " is connected to referee "
+"""What a bot says when it is there; a match that does not find it in time is forfeited."""
 
 
 def blocks(kind: str) -> Iterator[str]:
@@ -83,6 +88,8 @@ class User:
         command = command.replace("ARENA_TOKEN=…", f"ARENA_TOKEN={self.token}")
         if IN_BACKGROUND.search(command):
             self.start("bash", "-c", f"{command}\nwait")
+            bots = len([*(self.folder / "tokens").glob("*.token")]) if "for file" in command else 1
+            self.await_bots(bots)
             return
         done = subprocess.run(
             tied("bash", "-c", command), cwd=self.folder, env=self.environment, capture_output=True, text=True
@@ -106,10 +113,19 @@ class User:
                 )
             )
 
+    def await_bots(self, bots: int) -> None:
+        """Wait until so many bots of the latest command are connected, or it has ended."""
+        log, command = self.folder / f"{len(self.started) - 1}.log", self.started[-1]
+        wait_for(
+            lambda: command.poll() is not None or log.read_text("utf-8").count(CONNECTED) >= bots,
+            told=lambda: log.read_text("utf-8"),
+        )
+
     def stop(self) -> None:
         """Stop what was started, the latest first."""
         for process in reversed(self.started):
-            os.killpg(process.pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it has ended
+                os.killpg(process.pid, signal.SIGTERM)
             process.wait()
 
 
