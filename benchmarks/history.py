@@ -27,7 +27,7 @@ from sqlmodel import SQLModel, col, select
 
 from arena.actors import Actor, Role
 from arena.bots import versions
-from arena.matches import leases
+from arena.matches import leases, storing
 from arena.matches.referees import nobody_asked
 from arena.models import (
     Entrant,
@@ -137,7 +137,7 @@ class Season:
         assert claimed is not None
         for session in claimed.spec.sessions:
             result = session_result(session.number)
-            self._timed("store", partial(leases.store_session, self.storage, claimed, result, utc_now()))
+            self._timed("store", partial(storing.store_session, self.storage, claimed, result, utc_now()))
         before = len(self.due)
         self._timed("advance", self.advance)
         if len(self.due) > before:

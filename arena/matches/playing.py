@@ -11,16 +11,8 @@ from sqlmodel import col, select
 from arena import metrics
 from arena.errors import LeaseLost, StorageError
 from arena.logs import about
-from arena.matches.leases import (
-    Claim,
-    claim,
-    hand_back,
-    is_stored,
-    refuse,
-    renew,
-    store_deals,
-    store_session,
-)
+from arena.matches.leases import Claim, claim, hand_back, refuse, renew
+from arena.matches.storing import is_stored, store_deals, store_session
 from arena.models import Match, Tournament, TournamentState
 from arena.storage import Storage
 from referee.errors import MatchRefused, NotBegun, RefereeUnavailable

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StorageError
-from arena.matches import attempts, leases, playing
+from arena.matches import attempts, leases, playing, storing
 from arena.matches.leases import Claim
 from arena.matches.records import lean_records
 from arena.models import Match, MatchState, OpenDeal, Session
@@ -281,7 +281,7 @@ def test_attempt_when_the_lease_ran_out_then_it_counts_for_what_is_not_stored(
     world: World, match_id: int
 ) -> None:
     first = claim(world, match_id)
-    leases.store_session(
+    storing.store_session(
         world.storage, first, session_result(first.spec, first.spec.sessions[1]), world.clock()
     )
     world.clock.move(LEASE.total_seconds() + 1)
@@ -317,7 +317,7 @@ def test_deals_when_the_lease_is_another_attempts_then_none_is_kept(world: World
     claim(world, match_id)
     record = next(deals_of(first.spec, first.spec.sessions[0]))
     with pytest.raises(LeaseLost):
-        leases.store_deals(world.storage, first, [DealsFinished(1, (record,))], world.clock())
+        storing.store_deals(world.storage, first, [DealsFinished(1, (record,))], world.clock())
     assert open_deals(world) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import LeaseLost, StateError
-from arena.matches import leases
+from arena.matches import leases, storing
 from arena.matches.leases import Claim
 from arena.matches.playing import Run
 from arena.matches.referees import nobody_asked
@@ -106,7 +106,7 @@ def test_claim_when_the_lease_ran_out_then_only_the_other_sessions_are_asked_for
 ) -> None:
     first = claim(world, match_id)
     done = session_result(first.spec, first.spec.sessions[1])
-    leases.store_session(world.storage, first, done, world.clock())
+    storing.store_session(world.storage, first, done, world.clock())
     world.clock.move(LEASE.total_seconds() + 1)
     second = claim(world, match_id)
     assert [session.number for session in second.spec.sessions] == [1, 3]
@@ -121,7 +121,7 @@ def test_store_when_the_lease_is_another_attempts_then_nothing_is_stored(world: 
     world.clock.move(LEASE.total_seconds() + 1)
     claim(world, match_id)
     with pytest.raises(LeaseLost):
-        leases.store_session(
+        storing.store_session(
             world.storage, first, session_result(first.spec, first.spec.sessions[0]), world.clock()
         )
     with pytest.raises(LeaseLost):
@@ -135,7 +135,7 @@ def test_store_when_the_lease_ran_out_but_nobody_came_then_it_still_counts(
     claimed = claim(world, match_id)
     world.clock.move(LEASE.total_seconds() + 1)
     result = session_result(claimed.spec, claimed.spec.sessions[0])
-    leases.store_session(world.storage, claimed, result, world.clock())
+    storing.store_session(world.storage, claimed, result, world.clock())
     assert world.status().sessions_done == 1
 
 

@@ -16,7 +16,7 @@ import pytest
 from sqlmodel import SQLModel, col, select
 
 from arena import queries
-from arena.matches import leases
+from arena.matches import leases, storing
 from arena.models import (
     Encounter,
     EntrantSum,
@@ -183,6 +183,6 @@ def test_season_made_in_bulk_then_it_is_what_sessions_stored_one_by_one_leave(tm
                 assert claimed is not None
                 points = seasons.points_of(records)
                 result = SessionResult(1, points, None, tuple(records), (0,) * len(points))
-                leases.store_session(single, claimed, result, now)
+                storing.store_session(single, claimed, result, now)
             assert close_round(single, other.tournament_id, now)
         assert dump(bulk) == dump(single)

@@ -10,7 +10,7 @@ from sqlmodel import col, select
 
 from arena.bots import versions
 from arena.errors import LeaseLost
-from arena.matches import leases
+from arena.matches import leases, storing
 from arena.matches.duplicate import PlayedSession
 from arena.matches.playing import Run
 from arena.models import BotVersion, HighlightKind
@@ -199,13 +199,13 @@ def test_session_when_it_cannot_be_stored_again_then_its_tallies_are_not_either(
     first = session_result(claimed.spec, claimed.spec.sessions[0])
     faulty = [json.loads(record) | {"faults": [{"seat": 1, "kind": "stall"}]} for record in first.records]
     result = replace(first, records=tuple(map(json.dumps, faulty)))
-    leases.store_session(world.storage, claimed, result, world.clock())
+    storing.store_session(world.storage, claimed, result, world.clock())
     before = kept(world.storage)
     assert list(before["faults"].values()) == [len(first.records)]
     with pytest.raises(IntegrityError):
-        leases.store_session(world.storage, claimed, result, world.clock())
+        storing.store_session(world.storage, claimed, result, world.clock())
     with pytest.raises(LeaseLost):
-        leases.store_session(world.storage, replace(claimed, owner="another"), result, world.clock())
+        storing.store_session(world.storage, replace(claimed, owner="another"), result, world.clock())
     assert kept(world.storage) == before == counted(world.storage)
 
 

@@ -1,0 +1,91 @@
+"""What a referee is asked to play: a match's sessions, bots, seeds and limits."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from sqlalchemy import and_
+from sqlmodel import col, select
+
+from arena.matches.attempts import Kept
+from arena.matches.seating import seatings
+from arena.models import BotVersion, Match, Rating, Round, Seat, StoredRuleset, Tournament
+from arena.ratings.elo import START
+from arena.storage import Transaction
+from referee.deals.shuffle import luck, session_seed
+from referee.matches.match import Limits, MatchBot, MatchSpec, Rated, SessionSpec
+
+
+def match_spec(tx: Transaction, match: Match, tournament: Tournament, missing: Collection[int]) -> MatchSpec:
+    """Return the sessions of a match that are ``missing``, as a referee is asked for them."""
+    number = tx.get_one(Round, match.round_id).number
+    other_tables = select(Match.id).where(Match.round_id == match.round_id, Match.id != match.id).limit(1)
+    seed = luck(bytes.fromhex(tournament.seed), tournament.beacon_value)
+    table = None if tournament.duplicate else match.table_number  # None: all tables play the same deals
+    seats = seatings(tournament.table_size, tournament.sessions, duplicate=tournament.duplicate)
+    ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id)
+    return MatchSpec(
+        match_id=f"{tournament.name}/{number}/{match.table_number}",
+        tournament=tournament.name,
+        round=number,
+        table=match.table_number,
+        ruleset=ruleset.content,
+        bots=tuple(_bots(tx, match, tournament)),
+        sessions=tuple(
+            SessionSpec(
+                session,
+                seating,
+                session_seed(seed, number, table, session),
+                match.attempts[session - 1],
+            )
+            for session, seating in enumerate(seats, start=1)
+            if session in missing
+        ),
+        deals=tournament.deals or 0,
+        commitment=tournament.commitment or "",  # there is one as soon as there are matches
+        limits=Limits(
+            decision_ms=tournament.decision_ms,
+            join_ms=tournament.join_seconds * 1000,
+            faults=tournament.faults,
+            on_forfeit=tournament.on_forfeit,
+            bank_ms=tournament.bank_ms,
+            increment_ms=tournament.increment_ms,
+            credit_ms=tournament.credit_ms,
+            ask_forced=tournament.ask_forced,
+            match_ms=tournament.match_seconds * 1000,
+            min_sessions=tournament.min_sessions,
+        ),
+        shared_deals=tournament.duplicate and tx.exec(other_tables).first() is not None,
+        pool=f"{ruleset.label}, tables of {tournament.table_size}" if tournament.rated else "",
+    )
+
+
+def _bots(tx: Transaction, match: Match, tournament: Tournament) -> Iterator[MatchBot]:
+    """Yield the bots of a match by position, with their ratings if it is rated."""
+    in_pool = (
+        col(Rating.version_id) == BotVersion.id,
+        col(Rating.ruleset_id) == tournament.ruleset_id,
+        col(Rating.table_size) == tournament.table_size,
+    )
+    found = (
+        select(BotVersion.id, BotVersion.name, Rating)
+        .join(Seat, col(Seat.version_id) == BotVersion.id)
+        .outerjoin(Rating, and_(*in_pool))
+        .where(Seat.match_id == match.id)
+        .order_by(col(Seat.position))
+    )
+    for version_id, name, joined in tx.exec(found):
+        rating: Rating | None = joined
+        rated = Rated(round(START), 0) if rating is None else Rated(round(rating.value), rating.matches)
+        yield MatchBot(version_id, name, rated if tournament.rated else None)
+
+
+def resumed(spec: MatchSpec, kept: Mapping[int, Kept]) -> MatchSpec:
+    """Return a match whose sessions go on after the deals that are kept of them and can be read."""
+    banked = spec.limits.bank_ms > 0
+    sessions = [
+        replace(session, after=kept[session.number].finished(spec.ruleset, banked=banked))
+        if session.number in kept
+        else session
+        for session in spec.sessions
+    ]
+    return replace(spec, sessions=tuple(sessions))
