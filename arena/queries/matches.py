@@ -118,7 +118,7 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
     UnknownError for names, and SpecError for a cursor of another list or where a bot is needed.
     """
     if asked.bot is None and (asked.opponent is not None or asked.result is not None):
-        raise SpecError("bot", "an opponent or a result is one of a bot: say which")
+        raise SpecError("bot", "missing; opponent and result need it")
     with storage.read() as tx:
         way, wanted = _found(tx, asked)
         after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)

@@ -50,7 +50,7 @@ def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterL
         for entrant, version in entered
         if entrant.withdrawn_after is None and tournament.state not in ENDED
     ]
-    asked = _Asked(tournament, content, playing, ask, now)
+    asked = _Asked(storage, tournament, content, playing, ask, now)
     return [
         RosterLine(
             number=entrant.number,
@@ -70,6 +70,7 @@ class _Asked:
 
     def __init__(
         self,
+        storage: Storage,
         tournament: Tournament,
         ruleset: StoredRuleset,
         playing: Sequence[BotVersion],
@@ -81,6 +82,11 @@ class _Asked:
         self._now = now
         self._here = _connected(list(names), answers)
         self._unable = unable_lines(tournament, ruleset, list(names), answers)
+        absent = [version.id for version in playing if self._here.get(version.id) is False]
+        others = _other_versions(storage, absent) if absent else {}
+        here = _connected(list(others), ask(list(others), ruleset.content) if others else ())
+        self._instead = {others[id_].bot_id: others[id_].name for id_, connected in here.items() if connected}
+        """By bot the name of another version that is connected; the newest if there are several."""
 
     def connected(self, version: BotVersion) -> bool | None:
         return self._here.get(version.id)
@@ -90,8 +96,22 @@ class _Asked:
             return self._unable[version.id]
         if self._here.get(version.id) is not False:
             return None
-        wrong = token_problem(version, self._now)
-        return f"is not connected{f' (its token {wrong})' if wrong else ''}"
+        wrong, other = token_problem(version, self._now), self._instead.get(version.bot_id)
+        token = f" (its token {wrong})" if wrong else ""
+        return f"is not connected{token}{f', but {other} is' if other else ''}"
+
+
+def _other_versions(storage: Storage, version_ids: Sequence[int]) -> dict[int, BotVersion]:
+    """Return the other versions of these versions' bots whose tokens are not revoked, oldest first."""
+    bots = select(BotVersion.bot_id).where(col(BotVersion.id).in_(version_ids))
+    rows = select(BotVersion).where(
+        col(BotVersion.bot_id).in_(bots),
+        col(BotVersion.id).not_in(version_ids),
+        col(BotVersion.revoked_at).is_(None),
+    )
+    with storage.read() as tx:
+        found = tx.exec(rows.options(WITHOUT_REPORT).order_by(col(BotVersion.id))).all()
+    return {version.id: version for version in found}
 
 
 def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Mapping[int, bool]:

@@ -164,8 +164,8 @@ def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, poo
 @pytest.mark.parametrize(
     ("arguments", "status", "part"),
     [
-        (["--opponent", BOT], 1, "bot: an opponent or a result is one of a bot"),
-        (["--result", "won"], 1, "bot: an opponent or a result is one of a bot"),
+        (["--opponent", BOT], 1, "bot: missing; opponent and result need it"),
+        (["--result", "won"], 1, "bot: missing; opponent and result need it"),
         (["--result", "wonn", "--bot", BOT], 2, "wonn"),
         (["--from", "x"], 2, "'x' is no date"),
         (["--limit", 0], 2, "--limit"),

@@ -63,6 +63,20 @@ def test_roster_when_referees_answer_then_it_says_who_is_missing_and_who_cannot_
     assert absence(lines) == [f"{line.bot} {line.problem}" for line in lines if line.problem]
 
 
+def test_roster_when_another_version_of_a_missing_bot_is_connected_then_it_is_named(world: World) -> None:
+    names = world.register(4)
+    for _ in range(2):
+        versions.register_version(world.storage, ROOT, "owner-1/bot-1", world.clock())
+    world.tournament_of(names)
+    lines = roster(world.storage, "cup", world.clock(), here(1, 3, 5, 6))
+    assert [line.problem for line in lines] == [
+        None,
+        "is not connected, but owner-1/bot-1@3 is",
+        None,
+        "is not connected",
+    ]
+
+
 def test_roster_when_no_referee_answers_then_nobody_is_said_to_be_missing(world: World) -> None:
     world.tournament(4)
     lines = roster(world.storage, "cup", world.clock(), nobody_asked)
