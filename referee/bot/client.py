@@ -40,6 +40,9 @@ _PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 
 log = logging.getLogger("bot")
 
+REFUSED = "Connection refused"
+"""What gRPC says where nobody listens."""
+
 
 class BotClient:
     """A bot on all referees of an arena.
@@ -242,7 +245,7 @@ class BotClient:
         )
 
     def _note(self, address: str, stream: Stream, failure: Failure | None) -> bool:
-        """Log how a stream ended; quietly where a referee that the bot heard of is still out of reach.
+        """Log how a stream ended; quietly where a referee is still out of reach.
 
         Return whether nobody answers at the address, for the first time.
         """
@@ -251,9 +254,12 @@ class BotClient:
         if silent and not again:
             self._failed.add(address)
             self._share_out()
-        if failure is not None:
-            quiet = silent and again and address not in self._given
-            log.log(logging.DEBUG if quiet else logging.INFO, "referee %s: %s", address, failure.text)
+        if failure is not None and silent:
+            why = "nobody listens there" if REFUSED in failure.text else failure.text
+            level = logging.DEBUG if again else logging.WARNING
+            log.log(level, "referee %s cannot be reached: %s; trying again", address, why)
+        elif failure is not None:
+            log.info("referee %s: %s", address, failure.text)
         return silent and not again
 
     async def _explain(self, address: str) -> None:

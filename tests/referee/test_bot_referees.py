@@ -163,7 +163,7 @@ async def test_bot_when_a_listed_address_leads_nowhere_and_another_one_leads_the
 ) -> None:
     arena = arena_of("127.0.0.1:1", "")
     async with arena.referee(0) as first, arena.referee(1) as second, playing(second) as client:
-        await until(lambda: lines(caplog, "referee 127.0.0.1:1: ") != [])
+        await until(lambda: lines(caplog, "referee 127.0.0.1:1 cannot be reached") != [])
         client.meet([first])
         await until(lambda: lines(caplog, NOT_NEEDED) != [])
         await play(first)

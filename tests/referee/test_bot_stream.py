@@ -233,4 +233,10 @@ async def test_share_when_the_other_referee_is_out_of_reach_then_the_bot_asks_fo
         await other.nothing(why="as its share is what the bot wants")
         await board.stop()
     told = [record.getMessage() for record in caplog.records]
-    assert sum(f"referee {other.referee.address}: failed to connect" in text for text in told) == 1
+    assert (
+        sum(
+            f"referee {other.referee.address} cannot be reached: nobody listens there" in text
+            for text in told
+        )
+        == 1
+    )
