@@ -5,6 +5,7 @@ it is not there, no connection seems to end.
 """
 
 import contextlib
+import errno
 import socket
 import struct
 from collections.abc import Iterator
@@ -55,10 +56,10 @@ def _read(told: socket.socket) -> Iterator[Connection]:
     while True:
         try:
             message = told.recv(4096)
-        except BlockingIOError:
+        except OSError as error:
+            if error.errno == errno.ENOBUFS:  # there were more than the kernel keeps, which it says once
+                continue
             return
-        except OSError:  # there were more than the kernel keeps
-            continue
         (port,) = struct.unpack_from(">H", message, _PEER_PORT)
         if port:  # it was no listening socket
             family = message[_FAMILY]
