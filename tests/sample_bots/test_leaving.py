@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from itertools import count
 from pathlib import Path
 
 from referee.bot import Play, Turn
@@ -13,14 +14,17 @@ from tests.tied import tied
 
 PATIENT = Limits(join_ms=20_000, decision_ms=20_000)
 """So long that results do not depend on how busy the machine is."""
+IN_THE_MIDDLE = 200
+"""Turns of the other bots, after which this one has seen the session, too."""
 
 
 async def told_to_leave(*command: str | Path) -> tuple[int, list[SessionResult]]:
-    """Tell a bot to leave when its session has begun; return its exit status and the results."""
-    loop, running = asyncio.get_running_loop(), asyncio.Event()
+    """Tell a bot to leave in the middle of its session; return its exit status and the results."""
+    loop, running, turns = asyncio.get_running_loop(), asyncio.Event(), count()
 
     def choose(turn: Turn) -> Play | None:
-        loop.call_soon_threadsafe(running.set)
+        if next(turns) == IN_THE_MIDDLE:
+            loop.call_soon_threadsafe(running.set)
         return lowest(turn)
 
     async with referee() as address, sdk_bots(address, dict.fromkeys((2, 3, 4), choose)):
