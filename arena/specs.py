@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -23,7 +24,7 @@ from pydantic import (
 from arena.errors import SpecError
 from arena.formats import FORMATS
 from arena.terms import Terms
-from referee.errors import Problem, RulesetError, TomlError
+from referee.errors import FieldsWrong, Problem, RulesetError, TomlError
 from referee.ruleset import load_ruleset, load_ruleset_file
 from referee.toml import problems_in, read_toml
 from referee.validation import Refused, Wording, problems, shown, suggestion
@@ -171,12 +172,31 @@ def load_spec(path: Path, given: Mapping[str, object] | None = None) -> Tourname
     A ruleset file is relative to the file that names it, and a given one to the current folder. Raise
     SpecError, which names each field that is wrong, and the file if it is the file's.
     """
-    own = dict(given or {})
+    own, in_file = dict(given or {}), _in_file(path)
     try:
-        return make_spec(read_toml(path) | own, Path() if "ruleset" in own else path.parent)
+        return make_spec(in_file | own, Path() if "ruleset" in own else path.parent)
+    except SpecError as error:
+        raise located(path, own, error) from None
+
+
+def _in_file(path: Path) -> dict[str, object]:
+    try:
+        return read_toml(path)
     except TomlError as error:
         raise SpecError(str(path), error.reason) from None
-    except SpecError as error:
-        own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in own]
-        in_file = [one for one in error.problems if one not in own_wrong]
-        raise SpecError.of([*own_wrong, *problems_in(path, in_file)]) from None
+
+
+def located(path: Path, given: Mapping[str, object], error: FieldsWrong) -> SpecError:
+    """Return an error about a file's fields with their lines; ``given`` fields are not the file's."""
+    own_wrong = [one for one in error.problems if re.split(r"[.[]", one.field)[0] in given]
+    in_file = [one for one in error.problems if one not in own_wrong]
+    return SpecError.of([*own_wrong, *problems_in(path, in_file)])
+
+
+def entrants_asked_for(path: Path | None, given: Mapping[str, object]) -> list[str]:
+    """Return the names of the entrants that are given or in a file, as far as it can be read."""
+    with suppress(SpecError):
+        values = (_in_file(path) if path else {}) | dict(given)
+        names = values.get("entrants")
+        return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    return []

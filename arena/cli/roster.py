@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from arena.cli.output import console, headline, moment, say
 from arena.cli.tables import table
-from arena.cli.watch import status_object
+from arena.cli.watch import progress_text, status_object
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
@@ -28,10 +28,8 @@ def shown_object(
 
 def show_progress(status: TournamentStatus) -> None:
     """Print how far a tournament has come."""
-    rounds = f"round {status.round} of {status.rounds or '?'}"
     matches = f"{status.matches_done} of {status.matches_total} matches"
-    sessions = f"{status.sessions_done} of {status.sessions_total} sessions"
-    say(f"progress: {rounds}, {sessions}; {matches} paired so far are played")
+    say(f"progress: {progress_text(status)}; {matches} paired so far are played")
     times = [
         f"{what} {moment(at)}"
         for what, at in (

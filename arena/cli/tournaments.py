@@ -1,6 +1,7 @@
 """``arena tournament …``: creating, starting, following and ending tournaments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -16,15 +17,15 @@ from arena.cli.output import MOST, AsJson, console, moment, number, print_json, 
 from arena.cli.results import crosstable_object, show_crosstable
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.tables import table
-from arena.cli.watch import follow, status_object
-from arena.errors import ArenaError, StateError
+from arena.cli.watch import follow, progress_text, status_object
+from arena.errors import ArenaError, SpecError, StateError
 from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds.waiting import obstacles
 from arena.settings import Settings
-from arena.specs import load_spec, make_spec
+from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
 from arena.standings import scoreboard
 from arena.standings.scoreboard import CROSSED, StandingLine
 from arena.storage import Storage
@@ -32,6 +33,7 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
+from referee.errors import Problem
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -55,12 +57,15 @@ def create(
     them together, that of the file's `entrants` and `options`.
     """
     given = given_fields(fields)
-    spec = load_spec(file, given) if file else make_spec(given, Path())
+    spec = _asked(ctx, file, given)
     if start and spec.beacon:
         text = "a tournament with a beacon is locked first, and started with the beacon's value"
         raise typer.BadParameter(text, param_hint="'--start'")
     with storage_of(ctx) as storage:
-        status = creation.create(storage, actor_at_terminal(), spec, utc_now())
+        try:
+            status = creation.create(storage, actor_at_terminal(), spec, utc_now())
+        except SpecError as error:
+            raise located(file, given, error) if file else error from None
         warnings = list_doubts(storage, spec.name)
         if start:
             try:
@@ -77,6 +82,23 @@ def create(
         follow if start else f"{step} it with: arena tournament {step} {status.name}",
         warnings=warnings,
     )
+
+
+def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
+    """Return the tournament that is asked for.
+
+    Raise SpecError, which tells what is wrong with the entrants too, if there is an arena that knows them.
+    """
+    try:
+        return load_spec(file, given) if file else make_spec(given, Path())
+    except SpecError as error:
+        found: Sequence[Problem] = ()
+        with suppress(ArenaError), storage_of(ctx) as storage:
+            found = creation.entrants_wrong(storage, entrants_asked_for(file, given), utc_now())
+        if not found:
+            raise
+        wrong = located(file, given, SpecError.of(found)) if file else SpecError.of(found)
+        raise SpecError.of([*dict.fromkeys([*error.problems, *wrong.problems])]) from None
 
 
 @app.command("show")
@@ -249,10 +271,11 @@ def standings(
     with storage_of(ctx) as storage:
         lines = scoreboard.standings(storage, name)
         crossed = scoreboard.crosstable(storage, name, limit, offset) if crosstable else None
-        format = overview.status(storage, name).format
+        status = overview.status(storage, name)
     if as_json:
         found: dict[str, object] = {
             "tournament": name,
+            "state": status.state,
             "standings": [standing_object(line) for line in lines],
         }
         if crossed:
@@ -263,9 +286,11 @@ def standings(
         objects = [standing_object(line) for line in lines]
         print_rows([*objects[0]], (one.values() for one in objects))
         return
-    show_standings(lines, format)
+    show_standings(lines, status.format)
     if crossed:
         show_crosstable(crossed)
+    if not status.ended:
+        say(f"{name} is {status.state.value}, so this is not final: {progress_text(status)}")
 
 
 def standing_object(line: StandingLine) -> dict[str, object]:
@@ -279,7 +304,10 @@ def standing_object(line: StandingLine) -> dict[str, object]:
 def show_standings(lines: list[StandingLine], format: str) -> None:
     """Print standings; what decides in this format stands from left to right."""
     decisive = FORMATS[format].criteria.decisive
-    names = [name for key in decisive for name in ([key, "±", "raw"] if key == "points" else [key])]
+    points = ["points", "±"]
+    if any(line.raw != line.standing.points for line in lines):  # as only duplicate deals make them
+        points.append("raw")
+    names = [name for key in decisive for name in (points if key == "points" else [key])]
     rows = [(line.standing.rank, line.name, *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
     console().print(table(columns, rows))

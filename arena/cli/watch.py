@@ -60,11 +60,15 @@ class Pace:
         return (last - first) / (now - began) if now > began else 0.0
 
 
+def progress_text(status: TournamentStatus) -> str:
+    """Describe what is done."""
+    rounds = f"round {status.round} of {status.rounds or '?'}"
+    return f"{rounds}, {status.sessions_done} of {status.sessions_total} sessions"
+
+
 def pace_text(status: TournamentStatus, pace: Pace) -> str:
     """Describe what is done, how fast it goes, and how long the rest will take."""
-    done, total = status.sessions_done, status.sessions_total
-    rounds = f"round {status.round} of {status.rounds or '?'}"
-    text = f"{rounds}, {done} of {total} sessions"
+    done, total, text = status.sessions_done, status.sessions_total, progress_text(status)
     if status.state == TournamentState.PAUSED:
         text += ", paused"
     elif pace.rate and done < total:

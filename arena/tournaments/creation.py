@@ -1,6 +1,7 @@
 """Tournaments are created: checked as a whole, stored with their seed's hash, not yet started."""
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -11,7 +12,7 @@ from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_versions, token_problem
-from arena.errors import SpecError, TakenError
+from arena.errors import ArenaError, SpecError, StateError, TakenError, UnknownError
 from arena.formats import FORMATS, Setup
 from arena.matches.duplicate import session_deals
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament, TournamentState
@@ -21,11 +22,47 @@ from arena.storage import Storage, Transaction
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import seed_hash
+from referee.errors import Problem
 from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.limits import most_deals, most_points
 
 MOST_MATCH_POINTS = 2**31 - 1
 """What a seat's points in a match may come to, up or down: the database has 32 bits for them."""
+
+
+class Wrong:
+    """Collects what is wrong: an error about what was asked for ends its block, and the next one is tried."""
+
+    def __init__(self) -> None:
+        self._errors: list[ArenaError] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, SpecError | UnknownError | StateError):
+            self._errors.append(error)
+            return True
+        return False
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All that was wrong; bots that cannot play are a problem of the entrants."""
+        found = dict[Problem, None]()
+        for error in self._errors:
+            if isinstance(error, SpecError):
+                found |= dict.fromkeys(error.problems)
+            else:
+                reasons = error.reasons if isinstance(error, UnknownError) else [str(error)]
+                found |= {Problem("entrants", reason): None for reason in reasons}
+        return [*found]
+
+    def raise_all(self) -> None:
+        """Raise what was wrong: a single error as it was, or else one SpecError with all problems."""
+        if len(self._errors) == 1:
+            raise self._errors[0]
+        if self._errors:
+            raise SpecError.of(self.problems)
 
 
 def create(
@@ -51,19 +88,27 @@ def create(
 def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes | None = None) -> Tournament:
     """Create a tournament as part of a transaction; the same errors, and IntegrityError for a taken name."""
     ruleset = load_ruleset(spec.ruleset)
-    if spec.duplicate:
-        spec = spec.model_copy(update={"deals": session_deals(ruleset, spec.deals)})
-    _check_points(spec, ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
-    versions = find_versions(tx, spec.entrants, now)
-    _check_entrants(versions, ruleset, now)
+    wrong = Wrong()
+    versions = list[BotVersion]()
+    with wrong:
+        if spec.duplicate:
+            spec = spec.model_copy(update={"deals": session_deals(ruleset, spec.deals)})
+        _check_points(spec, ruleset)
+    with wrong:
+        versions = _find_entrants(tx, spec.entrants, now)
     format, setup = FORMATS[spec.format], Setup(ruleset.players, spec.rounds, spec.options)
-    format.check(setup, len(versions))
-    if not spec.allow_same_owner:
-        format.check_owners(setup, [version.name for version in versions])
-    if spec.require_check:
-        require_checks(versions)
+    with wrong:
+        _check_count(spec, ruleset)
+        format.check(setup, len(spec.entrants))
+    with wrong:
+        if not spec.allow_same_owner and not wrong.problems:
+            format.check_owners(setup, [version.name for version in versions])
+    with wrong:
+        if spec.require_check:
+            require_checks(versions)
+    wrong.raise_all()
     tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
     tx.add_all(
         Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
@@ -83,17 +128,40 @@ def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:
         raise SpecError("sessions", text)
 
 
-def _check_entrants(versions: Sequence[BotVersion], ruleset: Ruleset, now: datetime) -> None:
-    seen: set[str] = set()
-    for version in versions:
-        if wrong := token_problem(version, now):
-            raise SpecError("entrants", f"the token of {version.name} {wrong}")
-        if version.name in seen:
-            raise SpecError("entrants", f"{version.name} is listed twice")
-        seen.add(version.name)
-    if len(versions) < ruleset.players:
+def entrants_wrong(storage: Storage, names: Sequence[str], now: datetime) -> Sequence[Problem]:
+    """Return what is wrong with these entrants, whatever the tournament may be."""
+    wrong = Wrong()
+    with storage.read() as tx, wrong:
+        _find_entrants(tx, list(dict.fromkeys(names)), now)
+    return wrong.problems
+
+
+def _find_entrants(tx: Transaction, names: Sequence[str], now: datetime) -> list[BotVersion]:
+    """Return the versions of these names.
+
+    Raise SpecError for all that have no valid token or are there twice; UnknownError and StateError as
+    ``find_versions`` does.
+    """
+    try:
+        versions = find_versions(tx, names, now)
+    except SpecError as error:
+        raise SpecError("entrants", error.reason) from None
+    found = [f"the token of {one.name} {problem}" for one in versions if (problem := token_problem(one, now))]
+    counts = Counter(version.name for version in versions)
+    found += [f"{name} is listed {_times(count)}" for name, count in counts.items() if count > 1]
+    if found:
+        raise SpecError.of([Problem("entrants", reason) for reason in dict.fromkeys(found)])
+    return versions
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _check_count(spec: TournamentSpec, ruleset: Ruleset) -> None:
+    if len(spec.entrants) < ruleset.players:
         needed = f"{ruleset.label} needs {ruleset.players} at a table"
-        raise SpecError("entrants", f"too few: {needed}, and there are {len(versions)}")
+        raise SpecError("entrants", f"too few: {needed}, and there are {len(spec.entrants)}")
 
 
 def _add_tournament(

@@ -68,8 +68,8 @@ def test_create_takes_options_of_the_format(arena: Arena, world: World) -> None:
     ("format", "columns"),
     [
         ("swiss", ["score", "cut", "opponents", "wins", "points"]),
-        ("knockout", ["round", "last match", "score", "points", "±", "raw", "wins"]),
-        ("gauntlet", ["mean", "points", "±", "raw", "wins", "opponents"]),
+        ("knockout", ["round", "last match", "score", "points", "±", "wins"]),
+        ("gauntlet", ["mean", "points", "±", "wins", "opponents"]),
     ],
 )
 def test_standings_show_what_decides_in_the_format(

@@ -10,6 +10,7 @@ from arena.models import Tournament
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT
+from tests.arena.random_play import play_randomly
 from tests.arena.world import World
 
 SPEC = """
@@ -78,9 +79,10 @@ def test_create_with_an_owner_twice_is_refused_unless_it_is_allowed(arena: Arena
     assert arena("tournament", "create", *options, "--allow-same-owner").status == 0
 
 
-def test_create_with_an_increment_and_no_bank_is_refused(arena: Arena) -> None:
-    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese", "--entrant", "a/b"]
-    result = arena("tournament", "create", *options, "--increment-ms", 50)
+def test_create_with_an_increment_and_no_bank_is_refused(arena: Arena, world: World) -> None:
+    options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese"]
+    entrants = [part for name in world.register(4) for part in ("--entrant", name)]
+    result = arena("tournament", "create", *options, *entrants, "--increment-ms", 50)
     assert_one_line(result, 1, "increment_ms", "bank_ms is 0")
 
 
@@ -121,6 +123,39 @@ def test_create_from_a_wrong_file_is_one_line_and_creates_nothing(
     spec.write_text(SPEC.replace(old, new, 1))
     assert_one_line(arena("tournament", "create", spec), 1, *parts)
     assert arena("tournament", "list", "--json").json["tournaments"] == []
+
+
+def test_create_from_a_file_with_many_errors_names_them_all_at_once(
+    arena: Arena, world: World, spec: Path
+) -> None:
+    world.register(4)
+    wrong = {'"swiss"': '"swis"', "sessions = 2": "sessions = 0", "owner-3/bot-3": "owner-3/bot-33"}
+    text = SPEC
+    for old, new in wrong.items():
+        text = text.replace(old, new, 1)
+    spec.write_text(text)
+    result = arena("tournament", "create", spec)
+    assert result.status == 1
+    lines = result.err.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith(f"error: {spec}:") for line in lines)
+    for part in (
+        "did you mean 'swiss'",
+        "sessions: must be",
+        "entrants: no bot 'owner-3/bot-33'; did you mean",
+    ):
+        assert part in result.err
+
+
+def test_create_from_a_file_with_errors_that_only_the_arena_can_find_names_them_all_at_once(
+    arena: Arena, world: World, spec: Path
+) -> None:
+    world.register(4)
+    spec.write_text(SPEC.replace("rounds = 2", "").replace("owner-3/bot-3", "owner-3/bot-33"))
+    result = arena("tournament", "create", spec)
+    assert [line.partition("entrants: no bot")[1] != "" for line in result.err.splitlines()] == [True, False]
+    assert "rounds" in result.err.splitlines()[1]
+    assert arena("tournament", "create", spec, "--json").out == ""
 
 
 def test_create_of_a_name_that_is_taken_is_refused(arena: Arena, world: World, spec: Path) -> None:
@@ -172,12 +207,28 @@ def test_list_shows_all_tournaments(arena: Arena, world: World) -> None:
 def test_standings_show_ranks_and_tie_breaks(arena: Arena, world: World) -> None:
     world.finish(world.tournament(8).id)
     shown = arena("tournament", "standings", "cup").out.splitlines()
-    assert shown[0].split() == ["bot", "version", "score", "points", "±", "raw", "wins", "opponents"]
+    assert shown[0].split() == ["bot", "version", "score", "points", "±", "wins", "opponents"]
     assert len(shown) == 2 + 8
     lines = arena("tournament", "standings", "cup", "--json").json["standings"]
     assert list(lines[0])[:6] == ["rank", "bot", "score", "points", "wins", "opponents"]
     assert [line["rank"] for line in lines] == list(range(1, 9))
     assert sum(line["score"] for line in lines) == 14 * 6
+
+
+def test_standings_of_duplicate_deals_show_the_raw_points_too(arena: Arena, world: World) -> None:
+    world.finish(world.tournament(8, duplicate=True, sessions=4, deals=1).id, play_randomly)
+    shown = arena("tournament", "standings", "cup").out.splitlines()
+    assert shown[0].split() == ["bot", "version", "score", "points", "±", "raw", "wins", "opponents"]
+
+
+def test_standings_while_the_tournament_goes_on_say_so(arena: Arena, world: World) -> None:
+    world.advance(world.tournament(8).id)
+    world.play(world.match_ids()[0])
+    shown = arena("tournament", "standings", "cup").out.splitlines()
+    assert shown[-1] == "cup is running, so this is not final: round 1 of 7, 3 of 42 sessions"
+    assert arena("tournament", "standings", "cup", "--json").json["state"] == "running"
+    arena("tournament", "cancel", "cup", "--yes")
+    assert "not final" not in arena("tournament", "standings", "cup").out
 
 
 def test_standings_with_a_crosstable_count_common_deals(arena: Arena, world: World) -> None:
