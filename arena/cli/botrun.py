@@ -11,11 +11,13 @@ from typing import Annotated, Any
 import typer
 
 from arena.cli.context import settings_of
+from arena.cli.samples import sample_bots
 from arena.errors import SpecError
 from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.program import DEFAULT_REFEREE
 from referee.bot.seat import Bot
+from referee.validation import suggestion
 
 
 def run(
@@ -23,8 +25,9 @@ def run(
     program: Annotated[
         str,
         typer.Argument(
-            metavar="FILE_OR_MODULE",
-            help="Python file or module with a function choose(turn), or a class with such a method.",
+            metavar="BOT",
+            help="A sample bot, or a Python file or module with a function choose(turn) "
+            "or a class with such a method.",
         ),
     ],
     token: Annotated[str, typer.Option(envvar="ARENA_TOKEN", help="The bot version's token.")],
@@ -43,11 +46,21 @@ def run(
 def load_bot(program: str) -> Bot:
     """Load the bot from a Python file or module: its function ``choose``, else its one class that has one.
 
-    Raise SpecError where there is no such thing, or if it cannot be imported.
+    The name of a sample bot is its file. Raise SpecError where there is no such thing, or if it cannot be
+    imported.
     """
+    samples = sample_bots()
     try:
-        module = _import_file(Path(program)) if program.endswith(".py") else importlib.import_module(program)
+        if program in samples:
+            module = _import_file(samples[program])
+        elif program.endswith(".py"):
+            module = _import_file(Path(program))
+        else:
+            module = importlib.import_module(program)
     except Exception as error:  # whatever the author's program raises
+        if isinstance(error, ModuleNotFoundError) and program.partition(".")[0] == error.name:
+            near = suggestion(program, [*samples]) or f"; the sample bots are {', '.join(samples)}"
+            raise SpecError(program, f"is no sample bot, Python file or module{near}") from None
         raise SpecError(program, f"cannot be imported: {type(error).__name__}: {error}") from None
     function: Any = getattr(module, "choose", None)
     classes = [

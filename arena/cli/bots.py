@@ -12,7 +12,7 @@ import typer
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
-from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
+from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions, versions_for_operator
 from arena.bots.versions import VersionInfo
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
@@ -190,17 +190,21 @@ def log_(
 ) -> None:
     """Show a bot's log: faults with the position, notices, connections and why they ended.
 
-    Any token of the bot gives access. An organiser uses the option --organiser, and a token from
-    `arena token create NAME --scope organiser`.
+    Whoever has the arena's data needs no token. From elsewhere, with --referee, any token of the bot gives
+    access; an organiser adds --organiser to a token from `arena token create NAME --scope organiser`.
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
-    secret = token_of(token, token_file)
+    secret = token_of(token, token_file) if referee or organiser or token_file or token else ""
     with nullcontext(None) if referee else storage_of(ctx) as storage:
 
         def read(query: LogQuery) -> list[LogEntry]:
             if storage is None:
                 return read_log_from(referee or "", secret, query, tls=settings_of(ctx).client_tls())
-            versions = readable_versions(storage, query.bot, secret, organiser=organiser)
+            versions = (
+                readable_versions(storage, query.bot, secret, organiser=organiser)
+                if secret
+                else versions_for_operator(storage, query.bot)
+            )
             return read_log(storage, versions, query)
 
         entries = read(query)

@@ -13,7 +13,18 @@ import typer
 
 from arena.cli import INTERRUPTED
 from arena.cli.output import MOST, AsJson, print_json, say
-from arena.cli.practice import USUAL, opponents_named, room_folder, sample_bots, sample_command, tell
+from arena.cli.practice import (
+    USUAL,
+    Against,
+    DecisionMs,
+    Rules,
+    Seed,
+    Wait,
+    opponents_named,
+    room_folder,
+    tell,
+)
+from arena.cli.samples import sample_bots, sample_command
 from referee.validation import suggestion
 
 if TYPE_CHECKING:
@@ -28,11 +39,8 @@ if TYPE_CHECKING:
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="The old bot: a sample bot, or a command in quotes.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The new bot, given likewise.")],
-    ruleset: Annotated[str, typer.Option(metavar="NAME|FILE", help="A preset, or a TOML file.")] = "chinese",
-    against: Annotated[
-        list[str] | None,
-        typer.Option(help="A sample bot of the panel; repeat the option, up to one for each other seat."),
-    ] = None,
+    ruleset: Rules = "chinese",
+    against: Against = None,
     alpha: Annotated[
         float, typer.Option(min=0.0001, max=0.4999, help="How often B may wrongly be found better.")
     ] = 0.05,
@@ -47,15 +55,9 @@ def compare(
         int | None,
         typer.Option(min=1, max=MOST, help="End after so many blocks, even if nothing is known yet."),
     ] = None,
-    seed: Annotated[
-        str | None, typer.Option(help="Any text; the same seed deals the same cards. By default a new one.")
-    ] = None,
-    decision_ms: Annotated[
-        int, typer.Option(min=1, max=3_600_000, help="Milliseconds allowed for a decision.")
-    ] = 1000,
-    wait: Annotated[
-        float, typer.Option(min=0.1, max=86_400, help="Seconds to wait for the bots to connect.")
-    ] = 60.0,
+    seed: Seed = None,
+    decision_ms: DecisionMs = 1000,
+    wait: Wait = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Find out whether bot B is better than bot A; play until that is known, and no longer.

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import typer
 
-import arena
 from arena.bots import versions
 from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.local import free_address, start_arena
 from arena.cli.output import console, say
 from arena.cli.results import show_crosstable
+from arena.cli.samples import SAMPLE_BOTS
 from arena.cli.tournaments import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
@@ -47,9 +47,6 @@ MADE = {
     *("broker", "logs", "referee-keys", "worker-token"),
 }
 """What a demo makes in its folder."""
-
-SAMPLE_BOTS = Path(arena.__file__).with_name("sample_bots")
-"""Folder of the sample bots in Python; in a checkout, a link to where they are read."""
 
 BOTS = {
     "ann/greedy": "greedy.py",

@@ -17,6 +17,7 @@ import typer
 
 from arena.cli import INTERRUPTED
 from arena.cli.output import AsJson, number, print_json, say, show
+from arena.cli.samples import sample_bots, sample_command
 from arena.errors import ProcessFailed, UnknownError
 from referee.plain import plain
 from referee.validation import suggestion
@@ -35,27 +36,38 @@ _FAILED = re.compile(r"the (?:bot|strategy) failed")
 SHOWN_LINES = 12
 
 
+Rules = Annotated[str, typer.Option("--ruleset", metavar="NAME|FILE", help="A preset, or a TOML file.")]
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A sample bot to play against; repeat the option, up to once for each other seat.",
+    ),
+]
+Seed = Annotated[
+    str | None, typer.Option(help="Any text; the same seed deals the same cards. By default a new one.")
+]
+DecisionMs = Annotated[int, typer.Option(min=1, max=3_600_000, help="Milliseconds allowed for a decision.")]
+Wait = Annotated[
+    float, typer.Option(min=0.1, max=86_400, help="How many seconds bots have to connect at the beginning.")
+]
+
+
 def practice(
     command: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND …", help="The command that starts the bot.")
+        list[str],
+        typer.Argument(
+            metavar="-- COMMAND …", help="The command that starts the bot, or the name of a sample bot."
+        ),
     ],
-    ruleset: Annotated[str, typer.Option(metavar="NAME|FILE", help="A preset, or a TOML file.")] = "chinese",
+    ruleset: Rules = "chinese",
     deals: Annotated[
         int, typer.Option(min=1, max=1000, help="Different deals; each is played once from every seat.")
     ] = 100,
-    against: Annotated[
-        list[str] | None,
-        typer.Option(help="A sample bot to play; repeat the option, up to one for each other seat."),
-    ] = None,
-    seed: Annotated[
-        str | None, typer.Option(help="Any text; the same seed deals the same cards. By default a new one.")
-    ] = None,
-    decision_ms: Annotated[
-        int, typer.Option(min=1, max=3_600_000, help="Milliseconds allowed for a decision.")
-    ] = 1000,
-    wait: Annotated[
-        float, typer.Option(min=0.1, max=86_400, help="Seconds to wait for the bot to connect.")
-    ] = 60.0,
+    against: Against = None,
+    seed: Seed = None,
+    decision_ms: DecisionMs = 1000,
+    wait: Wait = 60.0,
     as_json: AsJson = False,
 ) -> None:
     """Have a bot play sample bots, and show how it did. Nothing is rated, registered or kept.
@@ -70,9 +82,9 @@ def practice(
 
     rules = load_rules(ruleset)
     opponents = opponents_named(against or USUAL, rules.players - 1)
-    require_program(command)
-    plan = Plan(rules, opponents, deals, seed or secrets.token_hex(4), decision_ms)
-    commands = [command, *(sample_command(name) for name in opponents)]
+    own = _own_command(command)
+    plan = Plan(rules, opponents, seed or secrets.token_hex(4), decision_ms, deals)
+    commands = [own, *(sample_command(name) for name in opponents)]
     with room_folder("arena-practice-") as folder, _progress(plan.sessions) as progress:
         played = practise(plan, commands, folder, wait=wait, show=progress, report=tell)
         output = (folder / f"{OWN}.log").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -109,17 +121,12 @@ def require_program(command: Sequence[str]) -> None:
         raise typer.BadParameter(f"there is no program {command[0]!r}", param_hint="'COMMAND'")
 
 
-def sample_bots() -> dict[str, Path]:
-    """Return the files of the sample bots by their names."""
-    from arena.cli.demo import SAMPLE_BOTS
-
-    files = sorted(SAMPLE_BOTS.glob("*.py"))
-    return {file.stem.removesuffix("_bot").replace("_", "-"): file for file in files}
-
-
-def sample_command(name: str) -> list[str]:
-    """Return the command that starts a sample bot."""
-    return [sys.executable, str(sample_bots()[name])]
+def _own_command(command: Sequence[str]) -> Sequence[str]:
+    """Return what starts the bot. Raise BadParameter if that names no program and no sample bot."""
+    if len(command) == 1 and command[0] in sample_bots():
+        return sample_command(command[0])
+    require_program(command)
+    return command
 
 
 def opponents_named(names: Sequence[str], seats: int) -> tuple[str, ...]:

@@ -4,51 +4,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from arena.practice.plan import JOIN_MS, from_every_seat, seating
-from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult
-from referee.ruleset import Ruleset
+from arena.practice.plan import Opposition, seating
+from referee.matches.match import MatchBot, MatchSpec, SessionResult
 
 ARMS = ("a", "b")
 """The two bots that are compared: is the second better than the first?"""
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(Opposition):
     """What both bots are played against, and how."""
-
-    ruleset: Ruleset
-    opponents: tuple[str, ...]
-    """Names of sample bots, one for each other seat."""
-    seed: str
-    """The deals follow from it."""
-    decision_ms: int
-
-    @property
-    def players(self) -> int:
-        """How many bots are at the table."""
-        return self.ruleset.players
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everybody's names: those of the two bots first, then the opponents'."""
-        own = (f"bot-{arm}/bot@1" for arm in ARMS)
-        return (*own, *(f"opponent-{place}/{name}@1" for place, name in enumerate(self.opponents, start=1)))
+        return (*(f"bot-{arm}/bot@1" for arm in ARMS), *self.others)
 
     def match(self, arm: int, blocks: range) -> MatchSpec:
         """Return the match of one of the two bots in these blocks; bots have the numbers of the room."""
         places = (arm, *range(len(ARMS), len(self.names)))
-        return MatchSpec(
-            match_id=f"compare/{blocks.start + 1}/{arm + 1}",
-            tournament="compare",
-            round=blocks.start + 1,
-            table=arm + 1,
-            ruleset=self.ruleset.to_object(),
-            bots=tuple(MatchBot(place + 1, self.names[place]) for place in places),
-            sessions=from_every_seat(self.seed, blocks, self.players),
-            deals=1,
-            commitment="",
-            limits=Limits(decision_ms=self.decision_ms, join_ms=JOIN_MS),
-        )
+        bots = [MatchBot(place + 1, self.names[place]) for place in places]
+        return self.match_of("compare", bots, blocks, round=blocks.start + 1, table=arm + 1)
 
 
 @dataclass

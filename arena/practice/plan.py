@@ -18,14 +18,12 @@ JOIN_MS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is played."""
+class Opposition:
+    """What bots play against sample bots: the rules, the others at the table, the cards."""
 
     ruleset: Ruleset
     opponents: tuple[str, ...]
     """Names of sample bots, one for each other seat."""
-    deals: int
-    """Different deals; each is played from every seat."""
     seed: str
     """The deals follow from it."""
     decision_ms: int
@@ -36,9 +34,39 @@ class Plan:
         return self.ruleset.players
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """Names of the opponents in matches."""
+        return tuple(f"opponent-{place}/{name}@1" for place, name in enumerate(self.opponents, start=1))
+
+    def match_of(
+        self, tournament: str, bots: Sequence[MatchBot], deals: range, *, round: int = 1, table: int = 1
+    ) -> MatchSpec:
+        """Return a match between these bots, the one that plays against the others first."""
+        return MatchSpec(
+            match_id=f"{tournament}/{round}/{table}",
+            tournament=tournament,
+            round=round,
+            table=table,
+            ruleset=self.ruleset.to_object(),
+            bots=tuple(bots),
+            sessions=from_every_seat(self.seed, deals, self.players),
+            deals=1,
+            commitment="",
+            limits=Limits(decision_ms=self.decision_ms, join_ms=JOIN_MS),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Opposition):
+    """What is played in a practice."""
+
+    deals: int
+    """Different deals; each is played from every seat."""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The bots' names: the own one first, then the opponents'."""
-        return (ME, *(f"opponent-{place}/{name}@1" for place, name in enumerate(self.opponents, start=1)))
+        return (ME, *self.others)
 
     @property
     def sessions(self) -> int:
@@ -47,18 +75,8 @@ class Plan:
 
     def match(self) -> MatchSpec:
         """Return the match to be run."""
-        return MatchSpec(
-            match_id="practice/1/1",
-            tournament="practice",
-            round=1,
-            table=1,
-            ruleset=self.ruleset.to_object(),
-            bots=tuple(MatchBot(number, name) for number, name in enumerate(self.names, start=1)),
-            sessions=from_every_seat(self.seed, range(self.deals), self.players),
-            deals=1,
-            commitment="",
-            limits=Limits(decision_ms=self.decision_ms, join_ms=JOIN_MS),
-        )
+        bots = [MatchBot(number, name) for number, name in enumerate(self.names, start=1)]
+        return self.match_of("practice", bots, range(self.deals))
 
 
 def from_every_seat(seed: str, deals: Iterable[int], players: int) -> tuple[SessionSpec, ...]:

@@ -243,6 +243,14 @@ def test_load_bot_takes_a_module_by_name() -> None:
     assert load_bot("sample_bots.python.lowest").__name__ == "choose"
 
 
+def test_load_bot_takes_a_sample_bot_by_name_and_suggests_the_nearest() -> None:
+    assert load_bot("pairs-first").__module__ == "pairs_first"
+    with pytest.raises(SpecError, match=r"^gredy: is no sample bot, .*; did you mean 'greedy'"):
+        load_bot("gredy")
+    with pytest.raises(SpecError, match="the sample bots are greedy, "):
+        load_bot("nothing.like.it")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from arena.cli.practice import sample_bots
+from arena.cli.samples import sample_bots
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.tied import tied

@@ -338,6 +338,15 @@ def test_connection_when_shown_then_the_referee_and_the_reason_are_there() -> No
     assert second == "  too many messages"
 
 
+def test_command_without_a_token_shows_the_log_to_whoever_has_the_database(
+    arena: Arena, storage: Storage, known: dict[str, str]
+) -> None:
+    keep(storage, FAULT, notice(1, "later"), notice(3, "of another"))
+    assert "fault illegal  cup/1/2/3\n" in arena("bot", "log", "ann/a").out
+    assert "of another" in arena("bot", "log", "bob/b@1").out
+    assert_one_line(arena("bot", "log", "bob/c"), 1, "no bot 'bob/c'; did you mean 'bob/b'?")
+
+
 def test_command_shows_the_log_to_the_author_alone(
     arena: Arena, storage: Storage, known: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,7 +374,8 @@ def test_command_shows_the_log_to_the_author_alone(
     assert arena("bot", "log", "ann/a", "--session", "cup/9", "--json").out == ""
     assert_one_line(arena("bot", "log", "bob/b"), 1, "token", "not one of bob/b")
     monkeypatch.delenv("ARENA_TOKEN")
-    assert_one_line(arena("bot", "log", "ann/a"), 2, "--token", "ARENA_TOKEN")
+    assert_one_line(arena("bot", "log", "ann/a", "--organiser"), 2, "--token", "ARENA_TOKEN")
+    assert_one_line(arena("bot", "log", "ann/a", "--referee", "127.0.0.1:1"), 2, "--token", "ARENA_TOKEN")
     assert_one_line(arena("bot", "log", "ann/a", "--token", token, "--kind", "joy"), 1, "kind", "joy")
     organiser = arena("token", "create", "o", "--scope", "organiser", "--json").json["token"]
     assert "of another" in arena("bot", "log", "bob/b", "--organiser", "--token", organiser).out

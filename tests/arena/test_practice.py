@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 def plan_of(deals: int = 2, ruleset: str = "chinese-2", decision_ms: int = 1000) -> Plan:
     rules = load_ruleset(ruleset)
-    return Plan(rules, ("greedy",) * (rules.players - 1), deals, "seed", decision_ms)
+    return Plan(rules, ("greedy",) * (rules.players - 1), "seed", decision_ms, deals)
 
 
 def result(number: int, points: list[int], **more: object) -> SessionResult:
