@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import runpy
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -62,8 +63,11 @@ class Running:
             self.lines.append(line.decode().rstrip())
 
     def without_news(self) -> list[str]:
-        """Return the lines that report anything but a connection."""
-        return [line for line in self.lines if " is connected to " not in line]
+        """Return the lines that report anything but a connection, or the course of sessions."""
+        news = re.compile(
+            r" is connected to | session \S+ (in \S+ )?(begins|goes on|has ended): | not shown "
+        )
+        return [line for line in self.lines if not news.search(line)]
 
 
 @asynccontextmanager

@@ -37,13 +37,14 @@ type seat struct {
 type table struct {
 	newStrategy func(*Session) Strategy
 	log         *slog.Logger
+	story       *story
 	strict      bool
 	// seats has the open sessions; nil stands for one that cannot be read.
 	seats map[uint32]*seat
 }
 
-func newTable(newStrategy func(*Session) Strategy, log *slog.Logger, strict bool) *table {
-	return &table{newStrategy, log, strict, make(map[uint32]*seat)}
+func newTable(newStrategy func(*Session) Strategy, log *slog.Logger, story *story, strict bool) *table {
+	return &table{newStrategy, log, story, strict, make(map[uint32]*seat)}
 }
 
 // busy tells whether any session is open.
@@ -65,7 +66,7 @@ func (t *table) take(event *pb.Event) *pb.Move {
 			seat.session.dealEnded(event.GetDealEnded())
 		}
 	case event.GetSessionEnded() != nil:
-		delete(t.seats, event.GetSessionEnded().GetSession())
+		t.close(event.GetSessionEnded())
 	case event.GetFault() != nil:
 		t.fault(event.GetFault())
 	case event.GetNotice() != nil:
@@ -91,7 +92,15 @@ func (t *table) open(started *pb.SessionStarted) {
 		t.log.Error("default actions are taken in a session that cannot be read", "error", err)
 		return
 	}
+	t.story.began(session)
 	t.seats[started.GetSession()] = &seat{session, t.newStrategy(session)}
+}
+
+func (t *table) close(ended *pb.SessionEnded) {
+	if seat := t.seats[ended.GetSession()]; seat != nil {
+		t.story.ended(seat.session, ended)
+	}
+	delete(t.seats, ended.GetSession())
 }
 
 func (t *table) answer(message *pb.Turn) *pb.Move {

@@ -21,7 +21,7 @@ func first(turn Turn) Cards { return turn.Legal[0] }
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func tableOf(strategy choosing) *table {
-	return newTable(func(*Session) Strategy { return strategy }, quiet, false)
+	return newTable(func(*Session) Strategy { return strategy }, quiet, newStory(quiet), false)
 }
 
 func started() *pb.Event {

@@ -48,13 +48,14 @@ func Run(
 	context.AfterFunc(leave, stop)
 	c := &client{
 		leave: leave, finish: finish, refuse: refuse,
-		options: options, newStrategy: newStrategy, log: log, referees: newReferees(),
+		options: options, newStrategy: newStrategy, log: log, story: newStory(log), referees: newReferees(),
 	}
 	context.AfterFunc(finish, c.finishAll)
 	c.mutex.Lock()
 	c.dial(options.Referees)
 	c.mutex.Unlock()
 	c.streams.Wait()
+	c.story.end()
 	if refused := (*Refused)(nil); errors.As(context.Cause(leave), &refused) {
 		return refused
 	}
@@ -67,6 +68,7 @@ type client struct {
 	options       Options
 	newStrategy   func(*Session) Strategy
 	log           *slog.Logger
+	story         *story
 	streams       sync.WaitGroup
 
 	mutex    sync.Mutex // holds referees
@@ -89,7 +91,7 @@ func (c *client) stay(address string) {
 	log := c.log.With("referee", address)
 	until, owes, probed := c.finish, false, false
 	for wait := firstWait; until.Err() == nil; wait = min(2*wait, lastWait) {
-		s := newStream(c.options, newTable(c.newStrategy, log, c.options.Strict), owes)
+		s := newStream(c.options, newTable(c.newStrategy, log, c.story, c.options.Strict), owes)
 		s.welcomed = func(welcome *pb.Welcome) {
 			log.Info("connected", "bot", welcome.GetBot(), "id", welcome.GetRefereeId())
 			wait, probed = firstWait, true

@@ -13,6 +13,7 @@ import type {
   Move,
   PlayRequest,
   PlayResponse,
+  SessionEnded,
   SessionStarted,
   Turn,
 } from "./gen/referee/v1/bots_pb.js";
@@ -21,6 +22,7 @@ import { readFailure } from "./failure.js";
 import { tlsMismatch } from "./mismatch.js";
 import { Referees } from "./referees.js";
 import { Session } from "./session.js";
+import { Story } from "./story.js";
 
 /** The cards to play, or null for a pass. */
 export type Answer = readonly Card[] | null;
@@ -56,6 +58,7 @@ export interface Options {
 
 /** What a stream has to know. */
 interface Playing extends Options {
+  readonly story: Story;
   /** Ends the bot with an error. */
   readonly fail: (error: unknown) => void;
 }
@@ -110,8 +113,9 @@ export async function play(options: Options): Promise<void> {
     failure ??= error;
     failed.abort();
   };
+  const story = new Story(options.log ?? (() => undefined));
   const referees = new Referees(options.maxSessions ?? 0, (address) => {
-    const connected = stayConnected(address, { ...options, leave, finish, fail }, referees)
+    const connected = stayConnected(address, { ...options, story, leave, finish, fail }, referees)
       .catch(fail)
       .finally(() => streams.delete(connected));
     streams.add(connected);
@@ -120,6 +124,7 @@ export async function play(options: Options): Promise<void> {
   referees.dial(options.addresses);
   // A stream may make the bot meet more referees.
   while (streams.size > 0) await Promise.all(streams);
+  story.sumUp();
   if (failure !== undefined) throw failure;
 }
 
@@ -166,6 +171,7 @@ class Stream {
   readonly #bot: Bot;
   readonly #fail: ((error: unknown) => void) | undefined;
   readonly #finish: AbortSignal;
+  readonly #story: Story;
   readonly #log: (line: string) => void;
   readonly #call: Call;
   /** Open sessions; undefined stands for one in which the bot failed at the start. */
@@ -189,6 +195,7 @@ class Stream {
     this.#bot = options.bot;
     this.#fail = options.strict === true ? options.fail : undefined;
     this.#finish = options.finish;
+    this.#story = options.story;
     this.#log = log;
     const client = new Client(address, options.credentials ?? credentials.createInsecure(), CHANNEL);
     const metadata = new Metadata();
@@ -326,7 +333,7 @@ class Stream {
         this.#seats.get(event.value.session)?.session.dealEnded(event.value);
         break;
       case "sessionEnded":
-        this.#seats.delete(event.value.session);
+        this.#end(event.value);
         break;
       case "fault":
         this.#fault(event.value);
@@ -347,11 +354,18 @@ class Stream {
     this.#seats.set(started.session, undefined);
     try {
       const session = new Session(started);
+      this.#story.began(session, started);
       this.#seats.set(started.session, { session, strategy: this.#bot(session) });
     } catch (error) {
       this.#log(`the bot failed at the start of session ${started.sessionId}: ${text(error)}`);
       this.#fail?.(error);
     }
+  }
+
+  #end(ended: SessionEnded): void {
+    const seat = this.#seats.get(ended.session);
+    if (seat !== undefined) this.#story.ended(seat.session, ended);
+    this.#seats.delete(ended.session);
   }
 
   #answer(turn: Turn): void {
