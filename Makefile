@@ -8,6 +8,8 @@ QUICK := tests/golden \
 	$(addprefix tests/arena/test_,$(addsuffix .py,advance matches pairing_* ratings standings seating metrics)) \
 	-k "not random_field and not part_by_part"
 
+unexport PYTHONDONTWRITEBYTECODE # without bytecode each process compiles everything anew
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quick check format proto release-proto schemas golden sweep bench clean
 

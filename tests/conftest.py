@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
@@ -48,6 +49,10 @@ LONGEST = (
 
 They come first, so that no process is left with one of them while the others have nothing to do.
 """
+
+# Where the shell forbids bytecode to be kept, each of the many processes would compile everything anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Where the tests run in the background, Ctrl-C may be ignored, which processes that they start would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
