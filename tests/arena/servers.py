@@ -5,7 +5,6 @@ Each is a child of the test's process and is stopped at the end of its block.
 
 import os
 import pwd
-import shutil
 import signal
 import socket
 import struct
@@ -19,12 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-import pytest
-
 from arena.processes import Supervisor
 from tests.arena.ports import LOOPBACK as LOOPBACK  # also for benchmarks
 from tests.arena.ports import free_port
 from tests.arena.waiting import DEADLINE, wait_for
+from tests.needed import require
 
 PLACES = (
     "/usr/lib/rabbitmq/bin",  # before /usr/sbin, where a script of the same name changes users
@@ -37,13 +35,7 @@ PLACES = (
 
 def program(name: str) -> str:
     """Return the path of a server's program; skip the test if it is missing, and fail in CI."""
-    found = shutil.which(name, path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
-    if found is None:
-        reason = f"left out: {name} is not installed (.ci/servers installs it)"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
+    return require(name, os.pathsep.join([*PLACES, os.environ.get("PATH", "")]), " (.ci/servers installs it)")
 
 
 class Server:

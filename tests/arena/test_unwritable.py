@@ -20,7 +20,7 @@ from arena.settings import Settings, load_settings
 from arena.storage import Storage, open_storage
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.everywhere import CALLS, call
-from tests.arena.unwritable import can_mount, first_line_on_full_disk, run_on_full_disk, run_powerless
+from tests.arena.unwritable import first_line_on_full_disk, run_on_full_disk, run_powerless
 from tests.arena.world import World
 
 ALONE = {
@@ -150,7 +150,6 @@ def test_write_when_the_disk_is_full_then_one_line_calls_it_so(migrated: Setting
         event.remove(Engine, "connect", fill)
 
 
-@pytest.mark.skipif(not can_mount(), reason="no disk can be mounted here")
 @pytest.mark.parametrize(
     "command",
     [
@@ -174,7 +173,6 @@ def test_command_on_a_full_disk_calls_it_so_in_one_line(everything: Path, comman
     assert "no space left on" in refused.err.lower()
 
 
-@pytest.mark.skipif(not can_mount(), reason="no disk can be mounted here")
 def test_beat_on_a_full_disk_calls_it_so_and_goes_on_trying(everything: Path) -> None:
     line = first_line_on_full_disk(everything / "data", "beat")
     assert "the beat finds no broker now" in line

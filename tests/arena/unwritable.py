@@ -9,6 +9,7 @@ from pathlib import Path
 
 from arena.cli.local import arena_command
 from tests.arena.cli import Result
+from tests.needed import leave_out
 from tests.tied import tied
 
 POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
@@ -22,13 +23,18 @@ def run_powerless(*arguments: object) -> Result:
     return Result(done.returncode, done.stdout, done.stderr)
 
 
+MOUNTERS = (("unshare", "--mount"), ("unshare", "--map-root-user", "--mount"))
+"""Start a process that may mount file systems for itself alone, as root and as any other user."""
+
+
 @cache
-def can_mount() -> bool:
-    """Return whether a process may mount a file system of its own here."""
+def mounter() -> Sequence[str] | None:
+    """Return what starts a process that may mount a file system of its own here, if anything does."""
     if shutil.which("unshare") is None:
-        return False
-    mounted = ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt"]
-    return subprocess.run(mounted, capture_output=True, check=False).returncode == 0
+        return None
+    mount = ("sh", "-c", "mount -t tmpfs -o size=64k tmpfs /mnt")
+    trials = ((one, subprocess.run([*one, *mount], capture_output=True, check=False)) for one in MOUNTERS)
+    return next((one for one, done in trials if done.returncode == 0), None)
 
 
 def run_on_full_disk(data: Path, *arguments: str) -> Result:
@@ -55,5 +61,6 @@ def _on_full_disk(data: Path, *arguments: str) -> list[str]:
         'disk=$(mktemp -d) && mount -t tmpfs -o size=4m tmpfs "$disk" && cp -r "$1" "$disk/data" && shift && '
         '{ dd if=/dev/zero of="$disk/fill" bs=1k 2>/dev/null; cd "$disk" && exec "$@"; }'
     )
-    command: Sequence[str] = arena_command("--data", "data", *arguments)
-    return ["unshare", "-m", "sh", "-c", script, "sh", str(data), *command]
+    command = arena_command("--data", "data", *arguments)
+    start = mounter() or leave_out("no file system can be mounted here")
+    return [*start, "sh", "-c", script, "sh", str(data), *command]

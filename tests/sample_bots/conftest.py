@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sample_bots.toolchain import SAMPLES, require, run_in
+from tests.needed import require
+from tests.sample_bots.toolchain import SAMPLES, run_in
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,10 @@ from referee.ruleset import load_ruleset
 from referee.service.reception import ANOTHER_ATTEMPT
 from referee.service.serving import ServerOptions
 from referee.tls import ClientTls, ServerTls
+from tests.needed import require
 from tests.referee.several import arena_of, local, play, until
 from tests.referee.support import DEADLINE, match_spec, play_match, referee, sdk_bots
-from tests.sample_bots.toolchain import SAMPLES, require, run_in
+from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
 
 FOLDER = SAMPLES / "typescript"

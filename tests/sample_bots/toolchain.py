@@ -1,23 +1,10 @@
 """The tools that the sample bots of other languages are built with."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 SAMPLES = Path(__file__).parents[2] / "sample_bots"
-
-
-def require(tool: str) -> str:
-    """Return the path of a program; skip the test if it is missing, and fail in CI (``CI=true``)."""
-    path = shutil.which(tool)
-    if path is not None:
-        return path
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{tool} is not installed, and CI needs it", pytrace=False)
-    pytest.skip(f"left out: {tool} is not installed")
 
 
 def run_in(folder: Path, *command: str, **environment: str) -> str:
