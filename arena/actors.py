@@ -7,31 +7,46 @@ from arena.errors import NotAllowed
 
 
 class Role(StrEnum):
-    """What somebody is to the arena; each may do what those before it may."""
+    """What somebody is to the arena; each may do what those before it may, with what is theirs."""
 
     ANONYMOUS = "anonymous"
     """Anybody: reads what is public."""
     AUTHOR = "author"
     """Owns bots: registers, enters and withdraws its own."""
     ORGANISER = "organiser"
-    """Runs tournaments and leagues."""
+    """Runs tournaments and leagues: its own."""
     OPERATOR = "operator"
-    """Runs the arena itself."""
+    """Runs the arena itself, and may do everything."""
 
 
 RANKS = tuple(Role)
 
 
 @dataclass(frozen=True, slots=True)
-class Actor:
-    """Who asks."""
+class Who:
+    """Somebody as the audit names him."""
 
     role: Role
     account: str = ""
-    """Name of the account, an author's being that of its bots' owner; empty for anybody."""
+    """Name of the account; empty for anybody."""
 
     def __str__(self) -> str:
         return f"{self.role} {self.account}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Actor(Who):
+    """Who asks."""
+
+    owners: frozenset[str] = frozenset()
+    """The owners whose bots are its own."""
+    account_id: int | None = None
+    """Row of the account; None for anybody, and for whoever sits at the arena's own terminal."""
+
+    @property
+    def who(self) -> Who:
+        """Return who it is, without what is its own."""
+        return Who(self.role, self.account)
 
     def require(self, least: Role, what: str) -> None:
         """Raise NotAllowed if the actor is less than ``least``; ``what`` is what it asked for."""
@@ -39,10 +54,21 @@ class Actor:
             raise NotAllowed(f"{self} may not {what}; it takes an {least}")
 
     def require_owner(self, owner: str, what: str) -> None:
-        """Raise NotAllowed if the actor is neither the author ``owner`` nor an organiser."""
-        if self.role is Role.AUTHOR and self.account != owner:
-            raise NotAllowed(f"{self} may not {what}; it takes {owner} or an {Role.ORGANISER}")
-        self.require(Role.AUTHOR, what)
+        """Raise NotAllowed if the bots of ``owner`` are not the actor's, and it is no operator."""
+        if self.role is not Role.OPERATOR and (self.role is Role.ANONYMOUS or owner not in self.owners):
+            raise NotAllowed(f"{self} may not {what}; it takes {owner} or an {Role.OPERATOR}")
+
+    def organises(self, organiser_id: int | None) -> bool:
+        """Return whether what is this organiser's account's is the actor's; None: it is no account's."""
+        if self.role is Role.OPERATOR:
+            return True
+        return self.role is Role.ORGANISER and organiser_id is not None and organiser_id == self.account_id
+
+    def require_organiser(self, organiser_id: int | None, what: str) -> None:
+        """Raise NotAllowed if a tournament or league of this organiser's account is not the actor's."""
+        self.require(Role.ORGANISER, what)
+        if not self.organises(organiser_id):
+            raise NotAllowed(f"{self} may not {what}; it takes its organiser or an {Role.OPERATOR}")
 
 
 ANONYMOUS = Actor(Role.ANONYMOUS)

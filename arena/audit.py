@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import col, select
 
-from arena.actors import Actor, Role
+from arena.actors import Actor, Role, Who
 from arena.models import AuditEntry
 from arena.storage import Storage, Transaction
 
@@ -16,7 +16,7 @@ class Change:
     """A change as it is shown."""
 
     at: datetime
-    actor: Actor
+    actor: Who
     action: str
     """As ``tournament.cancel``."""
     subject: str
@@ -38,12 +38,12 @@ def list_changes(
     storage: Storage, actor: Actor, *, subject: str | None = None, limit: int = 100
 ) -> Sequence[Change]:
     """Return the latest changes, newest first: all, or those of one subject. Raise NotAllowed."""
-    actor.require(Role.ORGANISER, "see who changed what")
+    actor.require(Role.OPERATOR, "see who changed what")
     latest = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit)
     if subject is not None:
         latest = latest.where(AuditEntry.subject == subject)
     with storage.read() as tx:
         return [
-            Change(row.at, Actor(row.role, row.account), row.action, row.subject, row.details)
+            Change(row.at, Who(row.role, row.account), row.action, row.subject, row.details)
             for row in tx.exec(latest)
         ]

@@ -63,6 +63,8 @@ TLS_FILES = (
     "tls_ca",
     "tls_client_certificate",
     "tls_client_key",
+    "web_certificate",
+    "web_key",
 )
 
 TLS_NEEDS = {
@@ -71,6 +73,8 @@ TLS_NEEDS = {
     "tls_client_ca": "tls_certificate",
     "tls_client_certificate": "tls_client_key",
     "tls_client_key": "tls_client_certificate",
+    "web_certificate": "web_key",
+    "web_key": "web_certificate",
 }
 """Settings that need another setting."""
 
@@ -115,6 +119,18 @@ class Settings(BaseSettings):
     """PEM file with the workers' certificate; None: they show none."""
     tls_client_key: Path | None = None
     """PEM file with the key of ``tls_client_certificate``."""
+    web_listen: str = "127.0.0.1:8780"
+    """``host:port`` that the API and the pages listen on."""
+    web_url: str = ""
+    """Address by which people reach them, as ``https://arena.example``; by default that of ``web_listen``."""
+    web_certificate: Path | None = None
+    """PEM file with the certificate of ``web_listen`` and the chain above it; None: no HTTPS."""
+    web_key: Path | None = None
+    """PEM file with the key of ``web_certificate``."""
+    web_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+    """Addresses of the proxies whose ``X-Forwarded-For`` and ``-Proto`` are believed, separated by commas."""
+    sign_up: Literal["invitation", "open"] = "invitation"
+    """Who may make an account: whoever has an invitation, or everybody."""
     lease_seconds: float = Field(default=30, gt=0)
     """How long a match stays with a silent worker, and a message for it is thought to be on its way."""
     worker_threads: int = Field(default=8, ge=1)
@@ -151,7 +167,7 @@ class Settings(BaseSettings):
     def _absolute_file(cls, file: Path | str | None, info: ValidationInfo) -> Path | str | None:
         return _absolute(str(info.field_name), file) if isinstance(file, Path) else file
 
-    @field_validator("referees", "referee_ids", mode="before")
+    @field_validator("referees", "referee_ids", "web_proxies", mode="before")
     @classmethod
     def _split(cls, texts: object) -> object:
         if isinstance(texts, str):
@@ -171,7 +187,7 @@ class Settings(BaseSettings):
                 raise ValueError(f"{name} is listed twice")
         return ids
 
-    @field_validator("listen")
+    @field_validator("listen", "web_listen")
     @classmethod
     def _is_address(cls, address: str) -> str:
         host, _, port = address.rpartition(":")
@@ -237,6 +253,9 @@ class Settings(BaseSettings):
         sqlite = URL.create("sqlite", database=f"{data}/arena.db").render_as_string()
         values["database_url"] = values.get("database_url") or sqlite
         values["broker_url"] = values.get("broker_url") or f"filesystem://{quote(str(data))}/broker"
+        web = str(values.get("web_listen") or cls.model_fields["web_listen"].default)
+        scheme = "https" if values.get("web_certificate") else "http"
+        values["web_url"] = str(values.get("web_url") or f"{scheme}://{web}").rstrip("/")
         values["referees"] = values.get("referees") or _default_referees(
             str(values.get("listen") or cls.model_fields["listen"].default), values.get("local_referees") or 1
         )
@@ -372,6 +391,7 @@ class Settings(BaseSettings):
         return {name: "" if value is None else str(value) for name, value in values.items()} | {
             "referees": ",".join(self.referees),
             "referee_ids": ",".join(self.referee_ids),
+            "web_proxies": ",".join(self.web_proxies),
             "worker_token": token,
         }
 

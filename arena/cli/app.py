@@ -39,6 +39,7 @@ COMMANDS = (
         "arena.cli.worker:worker",
         "Run a worker: it has referees play matches, and stores the results.",
     ),
+    Later("web", "arena.cli.web:web", "Serve the API of this arena over HTTP."),
     Later(
         "beat",
         "arena.cli.beat:beat",

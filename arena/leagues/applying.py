@@ -33,8 +33,12 @@ def apply(storage: Storage, actor: Actor, spec: LeagueSpec, now: datetime) -> li
             # Locked, so that no season starts between what is read here and what is written.
             found = tx.exec(select(League).where(League.name == spec.name).with_for_update()).first()
             if found is None:
-                found = League(name=spec.name, spec={}, created_at=now, applied_at=now)
+                found = League(
+                    name=spec.name, spec={}, organiser_id=actor.account_id, created_at=now, applied_at=now
+                )
                 tx.add(found)
+            else:
+                actor.require_organiser(found.organiser_id, f"change league {spec.name}")
             made = changes(found.spec, spec.to_object())
             if made:
                 found.spec, found.applied_at = spec.to_object(), now

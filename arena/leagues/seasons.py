@@ -146,7 +146,9 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
     came_from = {member: at for at, group in enumerate(drawn.groups) for member in group}
     for at, members in enumerate(drawn.levels):
         division = SeasonDivision(season_id=season.id, level=at, name=spec.levels[at].name)
-        division.tournament_id = _tournament(tx, spec, season, at, [versions[one] for one in members], draw)
+        division.tournament_id = _tournament(
+            tx, spec, season, at, [versions[one] for one in members], draw, league.organiser_id
+        )
         tx.add(division)
         tx.flush()
         tx.add_all(
@@ -163,7 +165,13 @@ def _start(tx: Transaction, league: League, spec: LeagueSpec, now: datetime, dra
 
 
 def _tournament(
-    tx: Transaction, spec: LeagueSpec, season: Season, at: int, versions: Sequence[BotVersion], draw: Draw
+    tx: Transaction,
+    spec: LeagueSpec,
+    season: Season,
+    at: int,
+    versions: Sequence[BotVersion],
+    draw: Draw,
+    organiser_id: int | None,
 ) -> int | None:
     """Return the tournament of a division, running; None where there are not enough for a table."""
     level = spec.levels[at]
@@ -179,7 +187,7 @@ def _tournament(
                 f"season {season.number}: {players} {needed} are needed at a table, and there are {enough}"
             )
         return None
-    tournament = create_in(tx, asked, season.started_at, draw())
+    tournament = create_in(tx, asked, season.started_at, draw(), organiser_id)
     start_in(tx, tournament, season.started_at)
     return tournament.id
 

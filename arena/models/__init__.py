@@ -3,6 +3,7 @@
 Public names are unique and never change, so they are stored with the row they name. All times are UTC.
 """
 
+from arena.models.accounts import Account, ApiKey, BrowserSession, Invitation, KeptAnswer, Membership
 from arena.models.audit import AuditEntry
 from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
@@ -33,12 +34,15 @@ from arena.models.tournaments import (
 )
 
 __all__ = [
+    "Account",
+    "ApiKey",
     "Arrival",
     "AuditEntry",
     "Baseline",
     "Bot",
     "BotLogEntry",
     "BotVersion",
+    "BrowserSession",
     "Encounter",
     "Entrant",
     "EntrantState",
@@ -46,11 +50,14 @@ __all__ = [
     "FaultTally",
     "Highlight",
     "HighlightKind",
+    "Invitation",
+    "KeptAnswer",
     "League",
     "LeagueMember",
     "Match",
     "MatchState",
     "Meeting",
+    "Membership",
     "OpenDeal",
     "Owner",
     "Rating",

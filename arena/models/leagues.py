@@ -30,6 +30,8 @@ class League(SQLModel, table=True):
     """Unique, never reused; the names of its tournaments begin with it."""
     spec: dict[str, object] = Field(sa_type=JSON)
     """What the organiser asked for last (``arena.leagues.spec.LeagueSpec``)."""
+    organiser_id: int | None = Field(default=None, foreign_key="accounts.id")
+    """Account of the organiser; NULL: it was created at the arena's own terminal."""
     created_at: datetime
     """When it was first applied."""
     applied_at: datetime

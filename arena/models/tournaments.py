@@ -113,6 +113,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """Digest of the head; pairings are drawn from it. NULL: it is not locked yet."""
     beacon_value: str | None = None
     """What the beacon said; NULL: there is none, or the tournament has not been started."""
+    organiser_id: int | None = Field(default=None, foreign_key="accounts.id")
+    """Account of the organiser; NULL: it was created at the arena's own terminal."""
     created_at: datetime
     """When it was created."""
     started_at: datetime | None = None

@@ -26,7 +26,7 @@ def add_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: dat
     The next fit of a pool hangs its scale on those that play in it. Raise NotAllowed, SpecError,
     UnknownError, and StateError for one that is a baseline already.
     """
-    actor.require(Role.ORGANISER, "say which bots are baselines")
+    actor.require(Role.OPERATOR, "say which bots are baselines")
     with storage.write() as tx:
         for version in find_versions(tx, names, None):
             if tx.get(Baseline, version.id) is not None:
@@ -40,7 +40,7 @@ def remove_baselines(storage: Storage, actor: Actor, names: Sequence[str], now: 
 
     Raise NotAllowed, SpecError, UnknownError, and StateError for one that is no baseline.
     """
-    actor.require(Role.ORGANISER, "say which bots are baselines")
+    actor.require(Role.OPERATOR, "say which bots are baselines")
     with storage.write() as tx:
         for version in find_versions(tx, names, None):
             baseline = tx.get(Baseline, version.id)

@@ -76,7 +76,7 @@ def create(
     actor.require(Role.ORGANISER, "create tournaments")
     try:
         with storage.write() as tx:
-            tournament = create_in(tx, spec, now, seed)
+            tournament = create_in(tx, spec, now, seed, actor.account_id)
             record(tx, actor, "tournament.create", spec.name, now, format=spec.format)
             return status_of(tx, tournament)
     except IntegrityError:
@@ -85,8 +85,17 @@ def create(
         ) from None
 
 
-def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes | None = None) -> Tournament:
-    """Create a tournament as part of a transaction; the same errors, and IntegrityError for a taken name."""
+def create_in(
+    tx: Transaction,
+    spec: TournamentSpec,
+    now: datetime,
+    seed: bytes | None = None,
+    organiser_id: int | None = None,
+) -> Tournament:
+    """Create a tournament of an organiser as part of a transaction.
+
+    The same errors, and IntegrityError for a taken name.
+    """
     ruleset = load_ruleset(spec.ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
@@ -109,7 +118,7 @@ def create_in(tx: Transaction, spec: TournamentSpec, now: datetime, seed: bytes 
         if spec.require_check:
             require_checks(versions)
     wrong.raise_all()
-    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32))
+    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32), organiser_id)
     tx.add_all(
         Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
         for number, version in enumerate(versions, start=1)
@@ -165,7 +174,12 @@ def _check_count(spec: TournamentSpec, ruleset: Ruleset) -> None:
 
 
 def _add_tournament(
-    tx: Transaction, spec: TournamentSpec, ruleset: Ruleset, now: datetime, seed: bytes
+    tx: Transaction,
+    spec: TournamentSpec,
+    ruleset: Ruleset,
+    now: datetime,
+    seed: bytes,
+    organiser_id: int | None,
 ) -> Tournament:
     tournament = Tournament(
         name=spec.name,
@@ -177,6 +191,7 @@ def _add_tournament(
         **{name: getattr(spec, name) for name in Terms.model_fields},
         seed=seed.hex(),
         seed_hash=seed_hash(seed),
+        organiser_id=organiser_id,
         created_at=now,
     )
     tx.add(tournament)

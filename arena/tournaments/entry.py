@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlmodel import col, func, select
 
-from arena.actors import Actor
+from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions, token_problem
@@ -28,10 +28,11 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
     it withdrew stays. ``ask`` asks the referees whether it can play. Raise UnknownError, SpecError for a bot
     that cannot play, TakenError if it is in the tournament, StateError.
     """
-    actor.require_owner(owner_of(bot), f"enter {bot}")
+    _require_maybe_theirs(actor, bot, "enter")
     require_able(storage, name, now, ask, bot)
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
+        _require_theirs(actor, tournament, bot, "enter")
         [version] = find_versions(tx, [bot], now)
         mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
         entrant = tx.exec(select(Entrant).where(*mine)).first()
@@ -45,6 +46,18 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
         note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
         record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
         return first
+
+
+def _require_maybe_theirs(actor: Actor, bot: str, what: str) -> None:
+    """Raise NotAllowed if it is plain, before anything is looked up, that neither can be the actor's."""
+    if actor.role is not Role.ORGANISER:
+        actor.require_owner(owner_of(bot), f"{what} {bot}")
+
+
+def _require_theirs(actor: Actor, tournament: Tournament, bot: str, what: str) -> None:
+    """Raise NotAllowed unless the tournament or the bot is the actor's."""
+    if not actor.organises(tournament.organiser_id):
+        actor.require_owner(owner_of(bot), f"{what} {bot}")
 
 
 def _check_entry(tx: Transaction, tournament: Tournament, version: BotVersion, now: datetime) -> None:
@@ -99,9 +112,10 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
     paired it still has to play, and it stays in the standings. Raise SpecError, UnknownError, StateError.
     """
-    actor.require_owner(owner_of(bot), f"withdraw {bot}")
+    _require_maybe_theirs(actor, bot, "withdraw")
     with storage.write() as tx:
         tournament = _lock_format(tx, name, now, lambda format: format.withdrawal, "left")
+        _require_theirs(actor, tournament, bot, "withdraw")
         versions = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
         names = {version.id: version.name for version in versions}
         mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))

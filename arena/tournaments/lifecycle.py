@@ -42,9 +42,10 @@ def lock(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournament
 
     Its commitment is known from then on, and whoever noted it can tell whether anything was changed after.
     """
-    actor.require(Role.ORGANISER, "lock tournaments")
+    actor.require(Role.ORGANISER, f"lock {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"lock {name}")
         lock_open(tx, tournament, now)
         if tournament.head is not None:
             raise StateError(f"tournament {name} is locked already")
@@ -62,10 +63,11 @@ def start(
     tournament was created with, after it was locked. Raise UnknownError, StateError, and SpecError for an
     entrant that cannot play, or that lost the check which is required.
     """
-    actor.require(Role.ORGANISER, "start tournaments")
+    actor.require(Role.ORGANISER, f"start {name}")
     require_able(storage, name, now, ask)
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"start {name}")
         start_in(tx, tournament, now, beacon_value)
         record(tx, actor, "tournament.start", name, now)
         return status_of(tx, tournament)
@@ -115,9 +117,10 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
 
     Raise UnknownError, StateError.
     """
-    actor.require(Role.ORGANISER, "pause tournaments")
+    actor.require(Role.ORGANISER, f"pause {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"pause {name}")
         running = (col(Tournament.id) == tournament.id, col(Tournament.state) == TournamentState.RUNNING)
         values = {"state": TournamentState.PAUSED, "advanced_at": now}
         # Workers see it at the next sign of life: see arena.matches.playing.
@@ -133,9 +136,10 @@ def pause(storage: Storage, actor: Actor, name: str, now: datetime) -> Tournamen
 
 def resume(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Continue a paused tournament. Raise UnknownError, StateError."""
-    actor.require(Role.ORGANISER, "resume tournaments")
+    actor.require(Role.ORGANISER, f"resume {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"resume {name}")
         if not _run(tx, tournament, (TournamentState.PAUSED,), now):
             raise StateError(
                 f"tournament {name} is {tournament.state.value}; only a paused one can be resumed"
@@ -166,9 +170,10 @@ def _versions(tx: Transaction, tournament: Tournament) -> Sequence[BotVersion]:
 
 def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """End a tournament early: what is stored stays, the seed is revealed. Raise UnknownError, StateError."""
-    actor.require(Role.ORGANISER, "cancel tournaments")
+    actor.require(Role.ORGANISER, f"cancel {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"cancel {name}")
         open_ = (col(Tournament.id) == tournament.id, col(Tournament.state).not_in(ENDED))
         values = {"state": TournamentState.CANCELLED, "finished_at": now}
         if not changed(tx, update(Tournament).where(*open_).values(values)):
@@ -190,9 +195,10 @@ def cancel(storage: Storage, actor: Actor, name: str, now: datetime) -> Tourname
 
 def stop(storage: Storage, actor: Actor, name: str, now: datetime) -> TournamentStatus:
     """Let a tournament end with the rounds that are paired. Raise UnknownError, StateError."""
-    actor.require(Role.ORGANISER, "stop tournaments")
+    actor.require(Role.ORGANISER, f"stop {name}")
     with storage.write() as tx:
         tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"stop {name}")
         lock_open(tx, tournament, now)
         if tournament.state == TournamentState.CREATED:
             raise StateError(f"tournament {name} is not started; it can only be cancelled")

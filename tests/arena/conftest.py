@@ -59,6 +59,12 @@ def storage(migrated: Settings) -> Iterator[Storage]:
 
 
 @pytest.fixture
+def clock() -> Clock:
+    """Return a clock that stands still until the test moves it."""
+    return Clock()
+
+
+@pytest.fixture
 def world(storage: Storage) -> World:
     """Make an arena whose messages, clock and referee are controlled by the test."""
     return World(storage, Clock())

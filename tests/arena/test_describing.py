@@ -52,11 +52,11 @@ def test_bot_when_another_version_is_registered_without_a_word_then_the_bot_keep
 def test_description_when_it_is_changed_then_the_rest_stays_and_the_audit_has_it(
     storage: Storage, bot: str, language: str | None, link: str | None, after: tuple[str | None, str | None]
 ) -> None:
-    ann = Actor(Role.AUTHOR, "ann")
+    ann = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
     assert describe(storage, ann, bot, NOW, language, link) == Description(bot, *after)
     assert told(storage) == [after]
     change = list_changes(storage, ROOT)[0]
-    assert (change.actor, change.action, change.subject) == (ann, "bot.describe", bot)
+    assert (change.actor, change.action, change.subject) == (ann.who, "bot.describe", bot)
     given = {"language": language, "link": link}
     assert change.details == {name: value or None for name, value in given.items() if value is not None}
     assert [version.language for version in list_versions(storage)] == ["go"]
@@ -112,4 +112,4 @@ def test_description_when_nothing_is_told_or_the_bot_is_unknown_or_anothers_then
     with pytest.raises(UnknownError, match="did you mean 'ann/a'"):
         describe(storage, ROOT, "ann/aa", NOW, "go")
     with pytest.raises(NotAllowed):
-        describe(storage, Actor(Role.AUTHOR, "bob"), bot, NOW, "go")
+        describe(storage, Actor(Role.AUTHOR, "bob", frozenset({"bob"})), bot, NOW, "go")

@@ -1,0 +1,1 @@
+"""Accounts of people: signing up and in, keys for programs, owners with several members, invitations."""

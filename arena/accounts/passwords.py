@@ -1,0 +1,36 @@
+"""Passwords: Argon2id by argon2-cffi, with the costs of RFC 9106's second recommended option."""
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from arena.errors import SpecError
+
+SHORTEST, LONGEST = 10, 200
+"""Characters of a password."""
+
+_hasher = PasswordHasher()
+
+
+def hash_password(password: str) -> str:
+    """Return what is stored of a password. Raise SpecError for one that is too short or too long."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise SpecError("password", f"must have {SHORTEST} to {LONGEST} characters, not {len(password)}")
+    return _hasher.hash(password)
+
+
+NOBODYS = hash_password("the password of no account at all")
+"""What a password is compared with where there is no account, so that time does not tell that."""
+
+
+def is_password(stored: str | None, password: str) -> bool:
+    """Return whether ``password`` is the one that is stored; it takes as long if none is."""
+    try:
+        _hasher.verify(stored or NOBODYS, password[: LONGEST + 1])
+    except (VerificationError, InvalidHashError):
+        return False
+    return stored is not None
+
+
+def is_outdated(stored: str) -> bool:
+    """Return whether a password was hashed with other costs than new ones are."""
+    return _hasher.check_needs_rehash(stored)

@@ -1,0 +1,1 @@
+"""The arena over HTTP: an API over the use cases."""

@@ -1,0 +1,48 @@
+"""The application: middleware, routes and errors put together."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+
+from arena.matches.referees import asker
+from arena.messages import wake
+from arena.models import utc_now
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.web.context import Web
+from arena.web.headers import AlwaysHeaders, Unchanged
+from arena.web.limits import Limits
+from arena.web.problems import RESPONSES, add_handlers
+from arena.web.routes import accounts, leaderboards
+
+PREFIX = "/api/v1"
+
+ROUTERS: tuple[APIRouter, ...] = (leaderboards.router, accounts.router)
+
+
+def _name_of(route: APIRoute) -> str:
+    """Return what a client calls a route: the name of its handler."""
+    return route.name
+
+
+def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
+    """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
+    app = FastAPI(
+        title="Big Two Arena",
+        version="1",
+        description="What people and scripts do with an arena. Bots connect to its referees with gRPC.",
+        generate_unique_id_function=_name_of,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.web = Web(settings, storage, clock, asker(settings), partial(wake, settings))
+    add_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX, responses=RESPONSES)
+    for middleware in (Unchanged, Limits, AlwaysHeaders):  # the last one is the outermost
+        app.add_middleware(middleware)
+    return app

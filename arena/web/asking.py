@@ -1,0 +1,89 @@
+"""Who asks: by a key, by a browser's cookie, or nobody in particular."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi.security.http import HTTPAuthorizationCredentials
+
+from arena.accounts.apikeys import ALL_SCOPES, KeyHolder, KeyScope, holder_of
+from arena.accounts.browsers import actor_in_browser
+from arena.actors import ANONYMOUS, Actor, Role
+from arena.errors import NotAllowed
+from arena.web.context import Shared
+from arena.web.problems import NotSignedIn
+
+COOKIE = "arena_session"
+"""Name of the cookie that holds a browser session's id."""
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+"""Methods that change nothing."""
+
+_bearer = HTTPBearer(auto_error=False, description="An API key: `Authorization: Bearer bt_key_…`")
+_cookie = APIKeyCookie(name=COOKIE, auto_error=False, description="A browser that has signed in")
+
+
+def holder(
+    request: Request,
+    web: Shared,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+    session: Annotated[str | None, Security(_cookie)],
+) -> KeyHolder:
+    """Return who asks, and what for. Raise NotSignedIn for a key that is good no longer."""
+    if bearer is not None:
+        found = holder_of(web.storage, bearer.credentials, web.clock())
+        if found is None:
+            raise NotSignedIn("the key is unknown, revoked or expired")
+        return found
+    actor = session and actor_in_browser(web.storage, session, web.clock())
+    if not actor:
+        return KeyHolder(ANONYMOUS, ALL_SCOPES)
+    if request.method not in SAFE:
+        require_own_page(request)
+    return KeyHolder(actor, ALL_SCOPES)
+
+
+def require_own_page(request: Request) -> None:
+    """Raise NotAllowed for a browser's request that comes from a page of another site.
+
+    A browser says so in ``Sec-Fetch-Site``, an old one in ``Origin``; a program sends neither.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    own = origin is not None and urlsplit(origin)[:2] == (request.url.scheme, request.url.netloc)
+    if site not in (None, "same-origin", "none") or (site is None and origin is not None and not own):
+        raise NotAllowed("a page of another site may not do that here")
+
+
+Holder = Annotated[KeyHolder, Depends(holder)]
+
+
+class Asks:
+    """A dependency that returns who asks for something that is not for everybody.
+
+    Raise NotSignedIn for nobody in particular, and NotAllowed for a key without the scope.
+    """
+
+    def __init__(self, scope: KeyScope) -> None:
+        self.scope = scope
+
+    def __call__(self, holder: Holder) -> Actor:
+        """Return the actor."""
+        if holder.actor.role is Role.ANONYMOUS:
+            raise NotSignedIn("sign in, or send a key: Authorization: Bearer …")
+        if self.scope not in holder.scopes:
+            raise NotAllowed(f"the key is not good for that; it takes one with the scope {self.scope}")
+        return holder.actor
+
+
+def anybody(holder: Holder) -> Actor:
+    """Return who asks for something that everybody may read."""
+    return holder.actor
+
+
+Anybody = Annotated[Actor, Depends(anybody)]
+Reader = Annotated[Actor, Depends(Asks(KeyScope.READ))]
+Author = Annotated[Actor, Depends(Asks(KeyScope.BOTS))]
+Organiser = Annotated[Actor, Depends(Asks(KeyScope.TOURNAMENTS))]
+Self = Annotated[Actor, Depends(Asks(KeyScope.ACCOUNT))]
+Operator = Annotated[Actor, Depends(Asks(KeyScope.OPERATE))]

@@ -1,0 +1,34 @@
+"""What a handler works with: the settings, the storage, the clock, and who asks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from arena.matches.referees import Ask
+from arena.settings import Settings
+from arena.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """What all handlers share."""
+
+    settings: Settings
+    storage: Storage
+    clock: Callable[[], datetime]
+    ask: Ask
+    """Asks the referees who is connected."""
+    wake: Callable[[int], None]
+    """Asks a worker to advance a tournament at once. Raise BrokerError."""
+
+
+def web_of(request: Request) -> Web:
+    """Return what the application was made with."""
+    web: Web = request.app.state.web
+    return web
+
+
+Shared = Annotated[Web, Depends(web_of)]

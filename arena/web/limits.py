@@ -1,0 +1,88 @@
+"""How much of the arena one caller may take: bytes of a body, requests a minute, sign-ins."""
+
+import hashlib
+from math import ceil
+from time import time
+
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.web.problems import too_large, too_many
+
+LARGEST_BODY = 1 << 20
+"""Bytes of a request's body: a tournament of ten thousand entrants takes half of that."""
+
+READS = RateLimitItemPerMinute(1200, namespace="reads")
+CHANGES = RateLimitItemPerMinute(120, namespace="changes")
+SIGN_INS = RateLimitItemPerMinute(10, namespace="sign-ins")
+"""Of a caller: of whoever has the same key or cookie, else of a network address."""
+
+SIGNING_IN = ("/api/v1/session", "/api/v1/accounts")
+
+
+class Limits:
+    """Middleware that refuses callers who ask too often or send too much, and tells others what is left."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._storage = MemoryStorage()
+        self._limiter = MovingWindowRateLimiter(self._storage)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, unless there were too many."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        item, caller = _item(scope), _caller(scope, headers)
+        if not self._limiter.hit(item, caller):
+            reset, _ = self._limiter.get_window_stats(item, caller)
+            await too_many(max(1, ceil(reset - time())))(scope, receive, send)
+            return
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST_BODY:
+            await too_large(LARGEST_BODY)(scope, receive, send)
+            return
+        left = self._limiter.get_window_stats(item, caller)
+
+        async def tell(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told = MutableHeaders(scope=message)
+                told["RateLimit-Limit"] = str(item.amount)
+                told["RateLimit-Remaining"] = str(left.remaining)
+                told["RateLimit-Reset"] = str(max(0, ceil(left.reset_time - time())))
+            await send(message)
+
+        await self._app(scope, _bounded(receive), tell)
+
+
+def _item(scope: Scope) -> RateLimitItem:
+    if scope["method"] in ("GET", "HEAD", "OPTIONS"):
+        return READS
+    return SIGN_INS if scope["path"] in SIGNING_IN and scope["method"] == "POST" else CHANGES
+
+
+def _caller(scope: Scope, headers: Headers) -> str:
+    """Return who asks: by a hash of what it shows, else by its network address."""
+    host = (scope.get("client") or ("", 0))[0]
+    shown = headers.get("authorization") if _item(scope) is not SIGN_INS else None
+    return hashlib.sha256(shown.encode()).hexdigest() if shown else host
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return a ``receive`` that ends a body that is longer than it said, or did not say."""
+    read = 0
+
+    async def bounded() -> Message:
+        nonlocal read
+        message = await receive()
+        if message["type"] == "http.request":
+            read += len(message.get("body", b""))
+            if read > LARGEST_BODY:
+                return {"type": "http.disconnect"}
+        return message
+
+    return bounded

@@ -1,0 +1,156 @@
+"""Errors as programs read them: problem details (RFC 9457), from one table of exceptions."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from arena.errors import (
+    ArenaError,
+    BrokerError,
+    NotAllowed,
+    StateError,
+    StorageError,
+    TakenError,
+    UnknownError,
+)
+from referee.errors import FieldsWrong, Problem, RefereeError
+from referee.plain import plain
+
+log = logging.getLogger(__name__)
+
+PROBLEM = "application/problem+json"
+
+
+class NotSignedIn(ArenaError):
+    """What was asked for takes a sign-in, or a good key."""
+
+
+STATUSES: tuple[tuple[type[Exception], HTTPStatus, str], ...] = (
+    (NotSignedIn, HTTPStatus.UNAUTHORIZED, "not-signed-in"),
+    (NotAllowed, HTTPStatus.FORBIDDEN, "not-allowed"),
+    (UnknownError, HTTPStatus.NOT_FOUND, "unknown"),
+    (TakenError, HTTPStatus.CONFLICT, "taken"),
+    (StateError, HTTPStatus.CONFLICT, "not-now"),
+    (FieldsWrong, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields"),
+    (StorageError, HTTPStatus.SERVICE_UNAVAILABLE, "storage"),
+    (BrokerError, HTTPStatus.SERVICE_UNAVAILABLE, "broker"),
+    (RefereeError, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields"),
+)
+"""Of each exception its status and its type; the first line that fits is taken."""
+
+
+class FieldProblem(BaseModel):
+    """One thing that is wrong in what was sent."""
+
+    field: str
+    """Where, as a dotted path."""
+    reason: str
+    """What was wrong."""
+
+
+class ProblemDetails(BaseModel):
+    """Why a request was not done (RFC 9457)."""
+
+    type: str
+    """What went wrong, for programs: `/problems/` and a word that does not change."""
+    title: str
+    """The status in words."""
+    status: int
+    """The HTTP status."""
+    detail: str
+    """What went wrong, for people."""
+    problems: list[FieldProblem] = []
+    """Everything that is wrong in what was sent, where that is the trouble."""
+
+
+def problem(
+    status: HTTPStatus,
+    kind: str,
+    detail: str,
+    problems: Sequence[Problem] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Return the answer to a request that was not done."""
+    found = [FieldProblem(field=plain(one.field), reason=plain(one.reason)) for one in problems]
+    body = ProblemDetails(
+        type=f"/problems/{kind}", title=status.phrase, status=status, detail=plain(detail), problems=found
+    )
+    return JSONResponse(body.model_dump(), status, dict(headers or {}), PROBLEM)
+
+
+def too_many(seconds: int) -> JSONResponse:
+    """Return the answer to a caller that asks too often; it may ask again in so many seconds."""
+    detail = f"too many requests; try again in {seconds} s"
+    return problem(
+        HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", detail, headers={"Retry-After": str(seconds)}
+    )
+
+
+def too_large(most: int) -> JSONResponse:
+    """Return the answer to a request whose body is larger than ``most`` bytes."""
+    return problem(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"the body has more than {most} bytes", ()
+    )
+
+
+def answer_error(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request that raised an error of ours."""
+    for kind, status, name in STATUSES:
+        if isinstance(error, kind):
+            problems = error.problems if isinstance(error, FieldsWrong) else ()
+            headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+            if status == HTTPStatus.SERVICE_UNAVAILABLE:
+                log.warning("%s %s: %s", request.method, request.url.path, error)
+                headers["Retry-After"] = "5"
+            return problem(status, name, str(error), problems, headers)
+    log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "something went wrong here; it is logged")
+
+
+def answer_validation(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request whose parameters or body are not what they have to be."""
+    assert isinstance(error, RequestValidationError)
+    found = [
+        Problem(
+            ".".join(map(str, one["loc"][1:])) or str(one["loc"][0]),
+            str(one["msg"]).removeprefix("Value error, "),
+        )
+        for one in error.errors()
+    ]
+    detail = "; ".join(map(str, found))
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, found)
+
+
+def answer_http(request: Request, error: Exception) -> JSONResponse:
+    """Return the answer to a request for which there is no route, or that the framework refused."""
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    kind = {HTTPStatus.NOT_FOUND: "unknown"}.get(status, status.phrase.lower().replace(" ", "-"))
+    detail = (
+        f"there is nothing at {request.url.path}" if status == HTTPStatus.NOT_FOUND else str(error.detail)
+    )
+    return problem(status, kind, detail, headers=error.headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Answer all errors of this application with problem details."""
+    app.add_exception_handler(RequestValidationError, answer_validation)
+    app.add_exception_handler(HTTPException, answer_http)
+    for kind in (ArenaError, RefereeError, Exception):
+        app.add_exception_handler(kind, answer_error)
+
+
+RESPONSES: dict[int | str, dict[str, object]] = {
+    "4XX": {
+        "model": ProblemDetails,
+        "description": "It was not done; `problems` has what is wrong in the request.",
+    },
+    "5XX": {"model": ProblemDetails, "description": "It could not be done now."},
+}
+"""What each route may answer besides what it is for."""

@@ -1,0 +1,53 @@
+"""Leaderboards."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from arena.queries import leaderboards as queries
+from arena.web.context import Shared
+from arena.web.paging import Cursor, Limit
+from arena.web.shapes import shape
+
+router = APIRouter(tags=["results"])
+
+shape(queries.LeaderboardLine, name="bot", last_played="last_played_at")
+Page = shape(queries.Leaderboard, lines="leaderboard")
+
+
+@router.get("/leaderboard", response_model=Page)
+def leaderboard(
+    web: Shared,
+    ruleset: Annotated[
+        str | None, Query(description="Name, `name@version`, or the beginning of its hash.")
+    ] = None,
+    table_size: Annotated[int | None, Query(ge=2, le=8)] = None,
+    league: Annotated[str | None, Query(description="Only bots with a place in a season of it.")] = None,
+    season: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+    division: str | None = None,
+    owner: str | None = None,
+    language: str | None = None,
+    active_since: datetime | None = None,
+    min_matches: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
+    provisional: bool | None = None,
+    around: Annotated[str | None, Query(description="The lines around this bot.")] = None,
+    since: Annotated[datetime | None, Query(description="Tell how they stood then.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> queries.Leaderboard:
+    """Return the ratings: a leaderboard for each ruleset and table size, the best first."""
+    asked = queries.Asked(
+        ruleset=ruleset,
+        table_size=table_size,
+        league=league,
+        season=season,
+        division=division,
+        owner=owner,
+        language=language,
+        active_since=active_since,
+        matches=min_matches,
+        provisional=provisional,
+        since=since,
+    )
+    return queries.leaderboard(web.storage, asked, limit, cursor, around)

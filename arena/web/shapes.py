@@ -1,0 +1,71 @@
+"""The JSON objects of the API, made from what the use cases return; a key is called the same everywhere.
+
+docs/json.md has them, as the command line prints the same ones.
+"""
+
+import ast
+import inspect
+import textwrap
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+RENAMED: dict[type, dict[str, str]] = {}
+"""By dataclass, what its fields are called in JSON where that is not their own name."""
+
+
+def shape(kind: type, **renamed: str) -> type[BaseModel]:
+    """Return the model of the JSON object of a dataclass, and of all those within it.
+
+    ``renamed`` has, by field, what it is called; the fields' docstrings become descriptions.
+    """
+    if renamed:
+        RENAMED[kind] = renamed
+    return _shape(kind)
+
+
+@cache
+def _shape(kind: type) -> type[BaseModel]:
+    if not is_dataclass(kind):
+        raise TypeError(f"{kind.__name__} is no dataclass")
+    hints, told, names = get_type_hints(kind), _docstrings(kind), RENAMED.get(kind, {})
+    made: dict[str, Any] = {}
+    for field in fields(kind):
+        default = ... if field.default is MISSING else field.default
+        info = Field(default, description=told.get(field.name), validation_alias=field.name)
+        made[names.get(field.name, field.name)] = (_inner(hints[field.name]), info)
+    config = ConfigDict(from_attributes=True)
+    return create_model(kind.__name__, __config__=config, __doc__=inspect.getdoc(kind), **made)
+
+
+def _inner(hint: Any) -> Any:
+    """Return a type with the dataclasses in it replaced by their models."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _shape(hint)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is None or not inner:
+        return hint
+    replaced = tuple(one if one is ... else _inner(one) for one in inner)
+    return Union[replaced] if origin in (Union, UnionType) else origin[replaced]  # noqa: UP007
+
+
+def _docstrings(kind: type) -> dict[str, str]:
+    """Return the lines under the fields of a class, by field."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        if not is_dataclass(base):
+            continue
+        [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(tree, ast.ClassDef)
+        for field, text in zip(tree.body, tree.body[1:], strict=False):
+            told = isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant) and text.value.value
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(told, str)
+            ):
+                found[field.target.id] = inspect.cleandoc(told)
+    return found

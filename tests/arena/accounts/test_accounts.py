@@ -1,0 +1,269 @@
+"""Accounts, keys, browsers, owners and invitations."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from arena.accounts import accounts, apikeys, browsers, invitations, owners
+from arena.accounts.apikeys import KeyScope
+from arena.actors import ANONYMOUS, Actor, Role
+from arena.audit import list_changes
+from arena.bots.versions import register_version
+from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
+from arena.storage import Storage
+from tests.arena.fakes import ROOT, Clock
+
+PASSWORD = "correct horse battery"
+
+
+def sign_up(storage: Storage, clock: Clock, name: str) -> Actor:
+    """Return the actor of a new account."""
+    accounts.sign_up(storage, name, PASSWORD, clock(), None, open_to_all=True)
+    return browsers.sign_in(storage, name, PASSWORD, clock())[1]
+
+
+def test_account_when_signed_up_then_its_bots_are_its_own_and_no_others(
+    storage: Storage, clock: Clock
+) -> None:
+    ann = sign_up(storage, clock, "ann")
+    assert ann == Actor(Role.AUTHOR, "ann", frozenset({"ann"}), ann.account_id)
+    assert register_version(storage, ann, "ann/bot", clock()).name == "ann/bot@1"
+    sign_up(storage, clock, "bob")
+    for other in ("bob/bot", "nobody/bot"):
+        with pytest.raises(NotAllowed):
+            register_version(storage, ann, other, clock())
+
+
+@pytest.mark.parametrize("name", ["ann", "taken"])
+def test_sign_up_when_the_name_is_an_accounts_or_an_owners_then_nothing_is_made(
+    storage: Storage, clock: Clock, name: str
+) -> None:
+    sign_up(storage, clock, "ann")
+    register_version(storage, ROOT, "taken/bot", clock())
+    with pytest.raises(TakenError):
+        accounts.sign_up(storage, name, PASSWORD, clock(), None, open_to_all=True)
+    assert [one.account for one in accounts.list_accounts(storage, ROOT)] == ["ann"]
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "field"),
+    [
+        ("Ann", PASSWORD, "account"),
+        ("-a", PASSWORD, "account"),
+        ("ann", "short", "password"),
+        ("ann", "x" * 201, "password"),
+    ],
+)
+def test_sign_up_when_something_is_wrong_then_the_field_is_named(
+    storage: Storage, clock: Clock, name: str, password: str, field: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        accounts.sign_up(storage, name, password, clock(), None, open_to_all=True)
+    assert refused.value.field == field
+
+
+def test_sign_up_when_it_takes_an_invitation_then_a_code_is_good_once_and_for_a_week(
+    storage: Storage, clock: Clock
+) -> None:
+    def sign_up_with(name: str, code: str | None) -> accounts.AccountInfo:
+        return accounts.sign_up(storage, name, PASSWORD, clock(), code, open_to_all=False)
+
+    for code in (None, "bt_invitation_guessed"):
+        with pytest.raises(SpecError, match=r"^invitation: "):
+            sign_up_with("ann", code)
+    code = invitations.invite(storage, ROOT, Role.ORGANISER, clock()).code
+    assert sign_up_with("ann", code).role is Role.ORGANISER
+    with pytest.raises(SpecError, match="unknown, used or expired"):
+        sign_up_with("bob", code)
+    late = invitations.invite(storage, ROOT, Role.AUTHOR, clock()).code
+    clock.move(timedelta(days=7).total_seconds())
+    with pytest.raises(SpecError, match="unknown, used or expired"):
+        sign_up_with("bob", late)
+
+
+def test_sign_up_when_it_is_refused_then_the_invitation_is_not_used_up(
+    storage: Storage, clock: Clock
+) -> None:
+    code = invitations.invite(storage, ROOT, Role.AUTHOR, clock()).code
+    register_version(storage, ROOT, "taken/bot", clock())
+    with pytest.raises(TakenError):
+        accounts.sign_up(storage, "taken", PASSWORD, clock(), code, open_to_all=False)
+    assert accounts.sign_up(storage, "ann", PASSWORD, clock(), code, open_to_all=False).account == "ann"
+
+
+def test_first_invitation_when_there_is_an_account_then_there_is_none(storage: Storage, clock: Clock) -> None:
+    first = invitations.invite_first(storage, clock())
+    assert first is not None
+    made = accounts.sign_up(storage, "root", PASSWORD, clock(), first.code, open_to_all=False)
+    assert made.role is Role.OPERATOR
+    assert invitations.invite_first(storage, clock()) is None
+
+
+def test_browser_when_it_signs_out_or_is_not_used_then_it_is_nobody(storage: Storage, clock: Clock) -> None:
+    ann = sign_up(storage, clock, "ann")
+    session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    other, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    clock.move(timedelta(days=13).total_seconds())
+    assert browsers.actor_in_browser(storage, session, clock()) == ann
+    clock.move(timedelta(days=13).total_seconds())
+    assert browsers.actor_in_browser(storage, session, clock()) == ann
+    assert browsers.actor_in_browser(storage, other, clock()) is None
+    browsers.sign_out(storage, session)
+    assert browsers.actor_in_browser(storage, session, clock()) is None
+
+
+def test_sign_in_when_name_or_password_is_wrong_then_both_are_told_the_same(
+    storage: Storage, clock: Clock
+) -> None:
+    sign_up(storage, clock, "ann")
+    told = set()
+    for name, password in (("ann", "not this one"), ("nobody", PASSWORD), ("ann", "x" * 100_000)):
+        with pytest.raises(NotAllowed) as refused:
+            browsers.sign_in(storage, name, password, clock())
+        told.add(str(refused.value))
+    assert len(told) == 1
+
+
+def test_account_when_it_is_disabled_then_browsers_and_keys_are_refused_until_it_is_enabled(
+    storage: Storage, clock: Clock
+) -> None:
+    ann = sign_up(storage, clock, "ann")
+    key = apikeys.create_key(storage, ann, "ci", ["read"], clock()).key
+    session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    accounts.disable_account(storage, ROOT, "ann", clock())
+    assert browsers.actor_in_browser(storage, session, clock()) is None
+    assert apikeys.holder_of(storage, key, clock()) is None
+    with pytest.raises(NotAllowed, match="disabled"):
+        browsers.sign_in(storage, "ann", PASSWORD, clock())
+    with pytest.raises(StateError):
+        accounts.disable_account(storage, ROOT, "ann", clock())
+    accounts.enable_account(storage, ROOT, "ann", clock())
+    assert apikeys.holder_of(storage, key, clock()) is not None
+
+
+def test_password_when_changed_then_all_browsers_are_signed_out(storage: Storage, clock: Clock) -> None:
+    ann = sign_up(storage, clock, "ann")
+    session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    with pytest.raises(SpecError, match="old_password"):
+        accounts.change_password(storage, ann, "wrong password", "another password", clock())
+    assert browsers.actor_in_browser(storage, session, clock()) == ann
+    accounts.change_password(storage, ann, PASSWORD, "another password", clock())
+    assert browsers.actor_in_browser(storage, session, clock()) is None
+    with pytest.raises(NotAllowed):
+        browsers.sign_in(storage, "ann", PASSWORD, clock())
+    assert browsers.sign_in(storage, "ann", "another password", clock())[1] == ann
+
+
+def test_key_when_made_then_it_has_its_scopes_until_it_expires_or_is_revoked(
+    storage: Storage, clock: Clock
+) -> None:
+    ann = sign_up(storage, clock, "ann")
+    made = apikeys.create_key(storage, ann, "ci", ["bots", "read"], clock(), 30)
+    assert made.scopes == (KeyScope.READ, KeyScope.BOTS)
+    assert apikeys.holder_of(storage, made.key, clock()) == apikeys.KeyHolder(ann, frozenset(made.scopes))
+    assert apikeys.holder_of(storage, made.key + "x", clock()) is None
+    [listed] = apikeys.list_keys(storage, ann)
+    assert (listed.name, listed.last_used_on) == ("ci", clock().date())
+    clock.move(timedelta(days=30).total_seconds())
+    assert apikeys.holder_of(storage, made.key, clock()) is None
+    second = apikeys.create_key(storage, ann, "second", ["read"], clock())
+    apikeys.revoke_key(storage, ann, "second", clock())
+    assert apikeys.holder_of(storage, second.key, clock()) is None
+
+
+def test_key_when_it_makes_a_key_then_that_one_is_good_for_no_more(storage: Storage, clock: Clock) -> None:
+    ann = sign_up(storage, clock, "ann")
+    least = frozenset({KeyScope.ACCOUNT, KeyScope.READ})
+    with pytest.raises(NotAllowed, match="bots"):
+        apikeys.create_key(storage, ann, "more", ["bots"], clock(), at_most=least)
+    assert apikeys.create_key(storage, ann, "same", ["read"], clock(), at_most=least).scopes == (
+        KeyScope.READ,
+    )
+
+
+def test_keys_when_they_are_anothers_then_they_are_unknown(storage: Storage, clock: Clock) -> None:
+    ann, bob = sign_up(storage, clock, "ann"), sign_up(storage, clock, "bob")
+    apikeys.create_key(storage, ann, "secret-plan", ["read"], clock())
+    with pytest.raises(UnknownError) as refused:
+        apikeys.revoke_key(storage, bob, "secret-plam", clock())
+    assert "secret-plan" not in str(refused.value)
+    assert apikeys.list_keys(storage, bob) == []
+
+
+def test_owner_when_somebody_is_invited_then_its_bots_are_both_their_own_until_one_leaves(
+    storage: Storage, clock: Clock
+) -> None:
+    ann, bob = sign_up(storage, clock, "ann"), sign_up(storage, clock, "bob")
+    owners.create_owner(storage, ann, "team", clock())
+    ann = browsers.sign_in(storage, "ann", PASSWORD, clock())[1]
+    with pytest.raises(NotAllowed):
+        invitations.invite(storage, bob, Role.AUTHOR, clock(), "team")
+    code = invitations.invite(storage, ann, Role.AUTHOR, clock(), "team").code
+    assert invitations.join_owner(storage, bob, code, clock()) == "team"
+    bob = browsers.sign_in(storage, "bob", PASSWORD, clock())[1]
+    assert bob.owners == {"bob", "team"}
+    assert register_version(storage, bob, "team/bot", clock()).name == "team/bot@1"
+    assert owners.show_owner(storage, bob, "team").members == ("ann", "bob")
+    owners.leave_owner(storage, ann, "team", "bob", clock())
+    assert browsers.sign_in(storage, "bob", PASSWORD, clock())[1].owners == {"bob"}
+    with pytest.raises(StateError, match="last member"):
+        owners.leave_owner(storage, ann, "team", "ann", clock())
+
+
+Use = Callable[[Storage, Actor, Clock], object]
+
+OPERATORS: dict[str, Use] = {
+    "create": lambda storage, actor, clock: accounts.create_account(
+        storage, actor, "x", Role.AUTHOR, clock()
+    ),
+    "list": lambda storage, actor, clock: accounts.list_accounts(storage, actor),
+    "show": lambda storage, actor, clock: accounts.show_account(storage, actor, "bob"),
+    "role": lambda storage, actor, clock: accounts.change_role(storage, actor, "bob", Role.OPERATOR, clock()),
+    "disable": lambda storage, actor, clock: accounts.disable_account(storage, actor, "bob", clock()),
+    "enable": lambda storage, actor, clock: accounts.enable_account(storage, actor, "bob", clock()),
+    "reset": lambda storage, actor, clock: accounts.reset_password(storage, actor, "bob", PASSWORD, clock()),
+    "invite": lambda storage, actor, clock: invitations.invite(storage, actor, Role.AUTHOR, clock()),
+    "promote": lambda storage, actor, clock: invitations.invite(
+        storage, actor, Role.ORGANISER, clock(), "ann"
+    ),
+    "members": lambda storage, actor, clock: owners.show_owner(storage, actor, "bob"),
+    "leave": lambda storage, actor, clock: owners.leave_owner(storage, actor, "bob", "bob", clock()),
+}
+
+
+@pytest.mark.parametrize("use", OPERATORS)
+def test_operators_matter_when_somebody_else_asks_then_it_is_refused_and_nothing_is_noted(
+    storage: Storage, clock: Clock, use: str
+) -> None:
+    ann = sign_up(storage, clock, "ann")
+    sign_up(storage, clock, "bob")
+    organiser = Actor(Role.ORGANISER, "ann", ann.owners, ann.account_id)
+    before = list_changes(storage, ROOT)
+    for actor in (ANONYMOUS, ann, organiser):
+        with pytest.raises(NotAllowed):
+            OPERATORS[use](storage, actor, clock)
+    assert list_changes(storage, ROOT) == before
+
+
+def test_roles_when_they_change_then_the_next_request_has_them(storage: Storage, clock: Clock) -> None:
+    ann = sign_up(storage, clock, "ann")
+    key = apikeys.create_key(storage, ann, "ci", ["read"], clock()).key
+    accounts.change_role(storage, ROOT, "ann", Role.ORGANISER, clock())
+    holder = apikeys.holder_of(storage, key, clock())
+    assert holder is not None
+    assert holder.actor.role is Role.ORGANISER
+    with pytest.raises(ArenaError):
+        accounts.change_role(storage, ROOT, "ann", Role.ANONYMOUS, clock())
+
+
+def test_secrets_when_stored_then_only_hashes_are(storage: Storage, clock: Clock) -> None:
+    ann = sign_up(storage, clock, "ann")
+    key = apikeys.create_key(storage, ann, "ci", ["read"], clock()).key
+    session, _ = browsers.sign_in(storage, "ann", PASSWORD, clock())
+    code = invitations.invite(storage, ROOT, Role.AUTHOR, clock()).code
+    with storage.connect() as connection:
+        tables = ("accounts", "api_keys", "browser_sessions", "invitations", "audit")
+        stored = str([connection.exec_driver_sql(f"SELECT * FROM {table}").all() for table in tables])
+    assert "ann" in stored
+    assert not [secret for secret in (PASSWORD, key, session, code) if secret in stored]

@@ -1,0 +1,48 @@
+"""An arena's application, asked without a socket; who asks, and how."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from arena.accounts import accounts, apikeys, browsers
+from arena.actors import Role
+from arena.settings import Settings
+from arena.storage import Storage
+from arena.web.app import PREFIX, make_app
+from tests.arena.fakes import ROOT, Clock
+
+PASSWORD = "correct horse battery"
+
+Ask = Callable[..., TestClient]
+
+
+@pytest.fixture
+def app(migrated: Settings, storage: Storage, clock: Clock) -> FastAPI:
+    """Return the application of an empty arena where everybody may sign up."""
+    return make_app(migrated.model_copy(update={"sign_up": "open"}), storage, clock=clock)
+
+
+@pytest.fixture
+def anybody(app: FastAPI) -> Iterator[TestClient]:
+    """Return a client of nobody in particular; paths begin after ``/api/v1``."""
+    with TestClient(app, base_url=f"https://arena.test{PREFIX}", raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client_of(app: FastAPI, storage: Storage, clock: Clock) -> Ask:
+    """Return what makes a client of an account, by name and role, with a key of all or of some scopes."""
+
+    def make(
+        name: str, role: Role = Role.AUTHOR, scopes: tuple[str, ...] = tuple(apikeys.KeyScope)
+    ) -> TestClient:
+        accounts.create_account(storage, ROOT, name, role, clock(), PASSWORD)
+        _, actor = browsers.sign_in(storage, name, PASSWORD, clock())
+        key = apikeys.create_key(storage, actor, "test", scopes, clock()).key
+        headers = {"Authorization": f"Bearer {key}"}
+        url = f"https://arena.test{PREFIX}"
+        return TestClient(app, base_url=url, headers=headers, raise_server_exceptions=False)
+
+    return make

@@ -1,0 +1,139 @@
+"""What holds for every route: errors, who asks, pages of other sites, limits, ETags, headers."""
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from arena.accounts.apikeys import KeyScope
+from arena.actors import Role
+from arena.web import limits
+from arena.web.asking import COOKIE
+from tests.arena.web.conftest import PASSWORD, Ask
+
+ANN = {"account": "ann", "password": PASSWORD}
+
+
+def test_browser_when_it_signs_up_in_and_out_then_the_cookie_says_who_it_is(anybody: TestClient) -> None:
+    made = anybody.post("/accounts", json=ANN)
+    assert (made.status_code, made.json()["owners"]) == (201, ["ann"])
+    signed_in = anybody.post("/session", json=ANN)
+    cookie = signed_in.headers["set-cookie"]
+    assert all(part in cookie for part in (COOKIE, "HttpOnly", "SameSite=lax", "Secure"))
+    assert anybody.get("/me").json() == {"account": "ann", "role": "author", "owners": ["ann"]}
+    assert anybody.delete("/session").status_code == 204
+    assert anybody.get("/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 201),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "https://arena.test"}, 201),
+        ({"Origin": "https://arena.test"}, 201),
+        ({"Sec-Fetch-Site": "none"}, 201),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Origin": "https://other.arena.test"}, 403),
+        ({"Origin": "https://evil.test"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://arena.test"}, 403),
+    ],
+)
+def test_change_by_cookie_when_a_page_of_another_site_asks_then_it_is_refused(
+    anybody: TestClient, headers: dict[str, str], status: int
+) -> None:
+    anybody.post("/accounts", json=ANN)
+    anybody.post("/session", json=ANN)
+    assert anybody.post("/owners", json={"owner": "team"}, headers=headers).status_code == status
+
+
+def test_key_when_it_has_not_the_scope_then_it_is_told_which_it_takes(client_of: Ask) -> None:
+    client = client_of("ann", Role.OPERATOR, (KeyScope.READ,))
+    assert client.get("/me").status_code == 200
+    refused = client.get("/operator/accounts")
+    assert refused.status_code == 403
+    assert refused.json()["detail"] == "the key is not good for that; it takes one with the scope operate"
+
+
+def test_key_when_it_is_wrong_then_even_what_is_public_is_not_answered(anybody: TestClient) -> None:
+    refused = anybody.get("/me", headers={"Authorization": "Bearer bt_key_wrong"})
+    assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+    assert refused.json()["detail"] == "the key is unknown, revoked or expired"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "field"),
+    [
+        ("/nowhere", 404, "unknown", None),
+        ("/leaderboard?table_size=9", 422, "wrong-fields", "table_size"),
+        ("/leaderboard?cursor=x", 422, "wrong-fields", "cursor"),
+        ("/leaderboard?owner=nobody", 404, "unknown", None),
+        ("/me", 401, "not-signed-in", None),
+    ],
+)
+def test_error_when_something_is_wrong_then_it_is_problem_details(
+    anybody: TestClient, path: str, status: int, kind: str, field: str | None
+) -> None:
+    answer = anybody.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+    body = answer.json()
+    assert (body["type"], body["status"]) == (f"/problems/{kind}", status)
+    assert [one["field"] for one in body["problems"]] == ([] if field is None else [field])
+
+
+def test_error_when_nobody_thought_of_it_then_it_is_logged_and_not_told(
+    app: FastAPI, anybody: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("secret detail")
+
+    app.add_api_route("/api/v1/fail", fail)
+    answer = anybody.get("/fail")
+    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal")
+    assert "secret" not in answer.text
+    assert "secret detail" in caplog.text
+
+
+def test_answer_when_the_asker_has_it_already_then_it_is_not_sent_again(anybody: TestClient) -> None:
+    first = anybody.get("/leaderboard")
+    tag = first.headers["etag"]
+    for known in (tag, f'W/{tag}, "other"', "*"):
+        again = anybody.get("/leaderboard", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    assert anybody.get("/leaderboard", headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_answers_when_they_are_of_any_kind_then_browsers_are_told_to_trust_nothing_else(
+    anybody: TestClient,
+) -> None:
+    for path in ("/leaderboard", "/nowhere"):
+        headers = anybody.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_body_when_it_is_too_large_then_it_is_not_read(anybody: TestClient) -> None:
+    answer = anybody.post("/accounts", content=b"x" * (limits.LARGEST_BODY + 1))
+    assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")
+
+
+def test_caller_when_it_signs_in_too_often_then_it_has_to_wait_and_others_have_not(
+    anybody: TestClient, client_of: Ask
+) -> None:
+    wrong = {"account": "ann", "password": "not the password"}
+    answers = [anybody.post("/session", json=wrong) for _ in range(limits.SIGN_INS.amount + 1)]
+    assert [one.status_code for one in answers] == [403] * limits.SIGN_INS.amount + [429]
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 60
+    assert answers[0].headers["ratelimit-remaining"] == str(limits.SIGN_INS.amount - 1)
+    assert anybody.get("/leaderboard").status_code == 200
+    assert client_of("bob").get("/me").status_code == 200
+
+
+def test_openapi_when_it_is_read_then_every_route_tells_what_it_does_and_how_it_fails(
+    anybody: TestClient,
+) -> None:
+    paths = anybody.get("/openapi.json").json()["paths"]
+    routes = [(path, method, one) for path, methods in paths.items() for method, one in methods.items()]
+    assert ("/api/v1/leaderboard", "get") in [(path, method) for path, method, _ in routes]
+    for path, method, route in routes:
+        assert route.get("description"), (path, method)
+        assert {"4XX", "5XX"} <= route["responses"].keys(), (path, method)
