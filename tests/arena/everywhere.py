@@ -31,6 +31,7 @@ ENDLESS = {
     "demo": "shows a whole arena to people, for a minute",
     "referee": "runs until it is stopped",
     "up": "runs until it is stopped",
+    "web": "runs until it is stopped",
     "worker": "runs until it is stopped",
 }
 """Commands that the tests of all others leave out, and why."""
