@@ -7,7 +7,7 @@ import typer
 
 from arena.cli.context import storage_of
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
-from arena.cli.output import AsJson, moment, show
+from arena.cli.output import MOST, AsJson, moment, show
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
 
 MATCH_KEYS = {"names": "bots"}
@@ -26,6 +26,9 @@ def list_(
         str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
     ] = None,
     tournament: Annotated[str | None, typer.Option(help="Only matches of this tournament.")] = None,
+    round: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Only matches of this round of the tournament.")
+    ] = None,
     since: Annotated[
         str | None, typer.Option("--from", metavar="DATE", help="Only matches that finished then or later.")
     ] = None,
@@ -50,6 +53,7 @@ def list_(
         opponent=opponent,
         ruleset=ruleset,
         tournament=tournament,
+        round=round,
         since=moment_of(since, "--from") if since else None,
         until=moment_of(until, "--to") if until else None,
         faults=faults,
@@ -66,13 +70,23 @@ def list_(
 
 def show_matches(lines: Sequence[MatchLine]) -> None:
     """Print matches, and how a deal of them is shown."""
-    rows = [(moment(one.finished_at), *_where(one), _points(one), sum(one.faults) or "") for one in lines]
+    forfeited = any(sum(one.forfeits) for one in lines)
+    rows = [
+        (moment(one.finished_at), *_where(one), _points(one), *_trouble(one)[: 2 if forfeited else 1])
+        for one in lines
+    ]
     columns = ["finished", "tournament", ">round", ">table", "ruleset", "points (change of Elo)", ">faults"]
+    columns += [">forfeits"] if forfeited else []
     show(columns, rows, "no such matches")
 
 
 def _where(line: MatchLine) -> tuple[object, ...]:
     return line.tournament, line.round, line.table, line.ruleset
+
+
+def _trouble(line: MatchLine) -> tuple[object, ...]:
+    """Return how many faults and forfeits there were, where there were any."""
+    return sum(line.faults) or "", sum(line.forfeits) or ""
 
 
 def _points(line: MatchLine) -> str:

@@ -1,5 +1,6 @@
 """Matches that are done, newest first."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,12 +9,12 @@ from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, exists, literal_column, tuple_
+from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, literal_column, tuple_
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
-from sqlmodel import col
+from sqlmodel import col, select
 
-from arena.errors import SpecError
+from arena.errors import SpecError, UnknownError
 from arena.models import (
     BotVersion,
     Match,
@@ -21,6 +22,7 @@ from arena.models import (
     RatingChange,
     Round,
     Seat,
+    Session,
     StoredRuleset,
     Tournament,
 )
@@ -52,6 +54,8 @@ class Asked:
     ruleset: str | None = None
     """Name, ``name@version``, or the beginning of its hash."""
     tournament: str | None = None
+    round: int | None = None
+    """Of the tournament."""
     since: datetime | None = None
     """Finished then or later."""
     until: datetime | None = None
@@ -78,6 +82,8 @@ class MatchLine:
     points: tuple[int, ...]
     """As they were played."""
     faults: tuple[int, ...]
+    forfeits: tuple[int, ...]
+    """Sessions that each of them forfeited."""
     changes: tuple[float, ...] | None
     """Changes of Elo; None: the match is not rated, or its round not closed yet."""
 
@@ -119,6 +125,8 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
     """
     if asked.bot is None and (asked.opponent is not None or asked.result is not None):
         raise SpecError("bot", "missing; opponent and result need it")
+    if asked.tournament is None and asked.round is not None:
+        raise SpecError("tournament", "missing; round needs it")
     with storage.read() as tx:
         way, wanted = _found(tx, asked)
         after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)
@@ -159,7 +167,10 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
     if asked.until is not None:
         yield col(Match.finished_at) < asked.until
     if asked.tournament is not None:
-        yield col(Match.tournament_id) == find_tournament(tx, asked.tournament)
+        tournament_id = find_tournament(tx, asked.tournament)
+        yield col(Match.tournament_id) == tournament_id
+        if asked.round is not None:
+            yield col(Match.round_id) == _find_round(tx, tournament_id, asked)
     if asked.ruleset is not None:
         under = col(Tournament.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
         yield exists(col(Tournament.id)).where(col(Tournament.id) == Match.tournament_id, under)
@@ -174,6 +185,15 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
         other = aliased(Seat)
         better = exists(other.id).where(other.match_id == own.match_id, other.points > own.points)  # type: ignore[arg-type]
         yield better if asked.result is Result.LOST else ~better
+
+
+def _find_round(tx: Transaction, tournament_id: int, asked: Asked) -> int:
+    """Return the id of the round that is asked for; raise UnknownError."""
+    this = select(Round.id).where(Round.tournament_id == tournament_id, Round.number == asked.round)
+    found = tx.exec(this).first()
+    if found is None:
+        raise UnknownError(f"{asked.tournament} has no round {asked.round} yet")
+    return found
 
 
 def _keys(
@@ -199,7 +219,7 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
         .join(StoredRuleset, col(StoredRuleset.id) == Tournament.ruleset_id)
         .where(col(Match.id).in_(match_ids))
     )
-    seats = _seats(tx, match_ids)
+    seats, forfeits = _seats(tx, match_ids), _forfeits(tx, match_ids)
     found = {match.id: (match, *rest) for match, *rest in tx.execute(rows)}
     for match_id in match_ids:
         match, tournament, round, ruleset, version = found[match_id]
@@ -214,6 +234,7 @@ def match_lines(tx: Transaction, match_ids: Sequence[int]) -> Iterator[MatchLine
             names=names,
             points=points,
             faults=faults,
+            forfeits=tuple(forfeits[match_id, position] for position in range(len(names))),
             changes=None if None in changes else changes,
         )
 
@@ -240,3 +261,13 @@ def _seats(tx: Transaction, match_ids: Sequence[int]) -> dict[int, list[tuple[st
     for match_id, *seat in tx.execute(rows):
         found.setdefault(match_id, []).append(tuple(seat))
     return found
+
+
+def _forfeits(tx: Transaction, match_ids: Sequence[int]) -> Counter[tuple[int, int]]:
+    """Return by match and position how many sessions were forfeited."""
+    rows = select_columns(Session.match_id, Session.seating, Session.forfeits).where(  # type: ignore[call-overload]
+        col(Session.match_id).in_(match_ids), cast(col(Session.forfeits), String) != "[]"
+    )
+    return Counter(
+        (match_id, seating[seat]) for match_id, seating, seats in tx.execute(rows) for seat in seats
+    )

@@ -7,10 +7,10 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.models import Match, Seat
+from arena.models import Match, Seat, Session
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -71,6 +71,11 @@ def test_matches_when_all_are_listed_then_they_are_those_that_are_done_newest_fi
         (Asked(bot=BOT, opponent=OTHER), lambda line: {BOT, OTHER} <= {*line.names}),
         (Asked(bot=BOT, opponent="owner-0/bot-0"), lambda line: {BOT, "owner-0/bot-0@2"} <= {*line.names}),
         (Asked(tournament="cup"), lambda line: line.tournament == "cup"),
+        (Asked(tournament="cup", round=2), lambda line: (line.tournament, line.round) == ("cup", 2)),
+        (
+            Asked(bot=BOT, tournament="cup", round=2),
+            lambda line: (line.tournament, line.round) == ("cup", 2) and BOT in line.names,
+        ),
         (Asked(bot=BOT, tournament="cup"), lambda line: BOT in line.names and line.tournament == "cup"),
         (Asked(ruleset="chinese@1"), lambda line: True),
         (
@@ -126,6 +131,23 @@ def test_matches_when_bots_made_faults_then_they_are_found_by_bot_and_without(po
     assert lines[1] in find_matches(pool.storage, Asked(bot=bot, faults=True)).lines
 
 
+def test_matches_when_bots_forfeited_sessions_then_these_are_counted_by_position(
+    arena: Arena, pool: World
+) -> None:
+    with pool.storage.write() as tx:
+        sessions = tx.exec(select(Session).where(Session.match_id == 1).order_by(col(Session.number))).all()
+        for session in sessions[:2]:
+            session.forfeits = [session.seating.index(3)]
+        sessions[2].forfeits = [sessions[2].seating.index(1), sessions[2].seating.index(3)]
+    found = {place(line): line.forfeits for line in every(pool)}
+    assert found.pop(("cup", 1, 1)) == (0, 1, 0, 3)
+    assert set(found.values()) == {(0, 0, 0, 0)}
+    shown = arena("match", "list", "--tournament", "cup", "--round", 1).out.splitlines()
+    assert shown[0].endswith(" forfeits")
+    assert shown[-1].endswith(" 4")
+    assert "forfeits" not in arena("match", "list", "--tournament", "cup", "--round", 2).out
+
+
 def test_matches_when_none_is_done_then_there_are_none(world: World) -> None:
     world.advance(world.tournament(4).id)
     assert find_matches(world.storage, Asked()).lines == ()
@@ -170,6 +192,9 @@ def test_match_list_shows_points_and_changes_and_the_next_page(arena: Arena, poo
         (["--from", "x"], 2, "'x' is no date"),
         (["--limit", 0], 2, "--limit"),
         (["--cursor", "abc"], 1, "cursor: "),
+        (["--round", 1], 1, "tournament: missing; round needs it"),
+        (["--round", 9, "--tournament", "cup"], 1, "cup has no round 9 yet"),
+        (["--round", 0, "--tournament", "cup"], 2, "--round"),
     ],
 )
 def test_match_list_when_an_option_is_wrong_then_one_line_says_so(
