@@ -55,7 +55,8 @@ class Plan(BaseModel):
     deals: int | None = Field(default=None, ge=1, le=MAX_DEALS)
     """Deals in a session; by default as many as the ruleset says."""
     duplicate: bool = False
-    """Whether all tables of a round play the same deals."""
+    """Whether all tables of a round play the same deals. Unless the dealer rotates and no cards are
+    exchanged, a session is then one deal: leave ``deals`` out, and set ``sessions``."""
     rated: bool = True
     """Whether it changes ratings."""
     allow_same_owner: bool = False

@@ -86,7 +86,7 @@ COMMANDS = (
     Later(
         "crosstable",
         "arena.cli.botresults:crosstable_",
-        "Show how often each of some bots finished before each other one, in each pool in which they met.",
+        "Show how often these bots finished ahead of each other, in each pool in which they met.",
     ),
     Later(
         "export",
@@ -100,7 +100,7 @@ COMMANDS = (
         "Replace the database with a backup; its contents are lost. Stop everything first.",
     ),
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
-    Later("deal", "arena.cli.finds:deal", "Find deals worth seeing."),
+    Later("deal", "arena.cli.finds:deal", "Find remarkable deals."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),

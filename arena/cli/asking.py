@@ -7,7 +7,7 @@ import typer
 
 from arena.errors import StateError
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether this is meant.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def confirm(what: str, yes: bool) -> None:
@@ -18,7 +18,7 @@ def confirm(what: str, yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise StateError(f"{what}: say so with --yes, as nobody can be asked here")
+        raise StateError(f"{what}: not confirmed; add --yes where nobody can be asked")
     print(f"{what}? [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     if not answer:

@@ -35,7 +35,7 @@ def show_(
     ctx: typer.Context,
     name: BotName,
     limit: Annotated[
-        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches and opponents.")
+        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches and opponents.")
     ] = 10,
     as_json: AsJson = False,
 ) -> None:
@@ -113,7 +113,7 @@ def history_(
     ruleset: Ruleset = None,
     size: Size = None,
     kind: Annotated[HistoryKind | None, typer.Option(help="Only changes of Elo, or of the strength.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many changes.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many changes.")] = 50,
     cursor: Cursor = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -144,7 +144,7 @@ def versus_(
     ctx: typer.Context,
     bot: BotName,
     opponent: BotName,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches.")] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches."""
@@ -188,7 +188,7 @@ def crosstable_(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show how often each of some bots finished before each other one, in each pool in which they met."""
+    """Show how often these bots finished ahead of each other, in each pool in which they met."""
     if len(bots) > MOST_BOTS:
         raise typer.BadParameter(f"{MOST_BOTS} bots at most, not {len(bots)}", param_hint="'BOT'")
     with storage_of(ctx) as storage:

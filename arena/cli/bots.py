@@ -132,7 +132,7 @@ def revoke(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Revoke the token of a bot version, for good; a bot connected with it is disconnected."""
+    """Revoke the token of a bot version for good; a bot connected with it is disconnected."""
     with storage_of(ctx) as storage:
         version = versions.version_to_revoke(storage, name, utc_now())
         confirm(f"Revoke the token of {version} for good", yes)
@@ -228,7 +228,9 @@ def games(
         str | None,
         typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_DEALS, help="Show so many of the newest deals.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=MOST_DEALS, help="Show at most this many deals, the newest.")
+    ] = 20,
     whole: Annotated[bool, typer.Option("--whole", help="Show hands and tricks of each deal.")] = False,
     referee: Annotated[
         str | None,

@@ -42,18 +42,18 @@ def compare(
     ruleset: Rules = "chinese",
     against: Against = None,
     alpha: Annotated[
-        float, typer.Option(min=0.0001, max=0.4999, help="How often B may wrongly be found better.")
+        float, typer.Option(min=0.0001, max=0.4999, help="Chance of finding B better when it is not.")
     ] = 0.05,
     beta: Annotated[
-        float, typer.Option(min=0.0001, max=0.4999, help="How often a B better by t1 may be missed.")
+        float, typer.Option(min=0.0001, max=0.4999, help="Chance of missing a B that is better by t1.")
     ] = 0.05,
     t0: Annotated[
-        float, typer.Option(help="No better: B leads by so many deviations of a block, or less.")
+        float, typer.Option(help="Not better: B leads by at most this many deviations of a block.")
     ] = 0.0,
-    t1: Annotated[float, typer.Option(help="Better: B leads by so many deviations, or more.")] = 0.1,
+    t1: Annotated[float, typer.Option(help="Better: B leads by at least this many deviations.")] = 0.1,
     blocks: Annotated[
         int | None,
-        typer.Option(min=1, max=MOST, help="End after so many blocks, even if nothing is known yet."),
+        typer.Option(min=1, max=MOST, help="End after this many blocks, even if nothing is known yet."),
     ] = None,
     seed: Seed = None,
     decision_ms: DecisionMs = 1000,

@@ -13,7 +13,7 @@ from arena.queries.faults import KINDS, FaultsLine
 from arena.queries.highlights import DealLine
 from referee.matches.kinds import FaultKind
 
-deal = typer.Typer(no_args_is_help=True, help="Find deals worth seeing.")
+deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")
 
 Ruleset = Annotated[
     str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
@@ -23,7 +23,7 @@ Size = Annotated[int | None, typer.Option(min=2, max=8, help="Only tables of thi
 
 @deal.callback()
 def group() -> None:
-    """Find deals worth seeing."""
+    """Find remarkable deals."""
 
 
 @deal.command()
@@ -42,12 +42,12 @@ def find(
         str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Only deals that this bot played.")
     ] = None,
     tournament: Annotated[str | None, typer.Option(help="Only deals of this tournament.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many deals.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many deals.")] = 20,
     cursor: Cursor = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Find deals worth seeing, and how to show them: of each session the one that stands out most.
+    """Find remarkable deals, at most one of each session, and the commands that show them.
 
     Deals that other tables of a duplicate tournament are still to play are left out.
     """
@@ -79,12 +79,14 @@ def faults_(
     ruleset: Ruleset = None,
     size: Size = None,
     kind: Annotated[FaultKind | None, typer.Option(help="Only faults of this kind.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many bot versions.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many bot versions.")
+    ] = 50,
     cursor: Cursor = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List bot versions with faults, those with most first, in rated matches and others."""
+    """List bot versions with faults, the most first, in rated and unrated matches."""
     asked = faults.Asked(owner, ruleset, size, kind)
     with storage_of(ctx) as storage:
         page = faults.faults_by_bot(storage, asked, limit, cursor)

@@ -15,7 +15,9 @@ from arena.strength.scale import ENOUGH
 if TYPE_CHECKING:
     from arena.queries.leaderboards import LeaderboardLine
 
-Bot = Annotated[str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around it.")]
+Bot = Annotated[
+    str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around this bot.")
+]
 
 
 NOBODY = "no ratings yet: they come when the first round of a tournament closes"
@@ -38,13 +40,13 @@ def leaderboard(
         str | None, typer.Option(metavar="DATE", help="Only bots that have played since then.")
     ] = None,
     min_matches: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Only bots with so many rated matches at least.")
+        int, typer.Option(min=1, max=MOST, help="Only bots with at least this many rated matches.")
     ] = 1,
     provisional: Annotated[
         bool | None,
         typer.Option(
             "--provisional/--settled",
-            help=f"Only bots with strengths from fewer than {ENOUGH} deals; or only others.",
+            help=f"Only bots whose strength comes from fewer than {ENOUGH} deals, or only the others.",
         ),
     ] = None,
     around: Bot = None,
@@ -128,8 +130,8 @@ def show_leaderboards(
     anchors = {line.strength.anchor for line in lines if line.strength is not None}
     if anchors:
         say(
-            f"strength: from points a deal, {_anchor(anchors)} has 1500, 95 %: its interval; "
-            "ahead: how often, of another bot, after a deal; Elo: the running number"
+            f"strength: estimated from points a deal ({_anchor(anchors)} is 1500); 95 %: its interval; "
+            "ahead: share of deals in which it finishes ahead of another bot; Elo: updated match by match"
         )
     if any(line.strength and line.strength.group > 1 for line in lines):
         say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")

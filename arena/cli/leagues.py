@@ -32,7 +32,7 @@ def apply(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make a league what a file says, from its next season on. Without --yes, only show the changes."""
+    """Create or change a league as a file says, from its next season on; without --yes, show the changes."""
     spec = load_league(file)
     with storage_of(ctx) as storage:
         made = (
@@ -83,7 +83,7 @@ NO_MORE = "no other season is planned"
 
 @app.command()
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot play no more from the next season on; it plays a running season to the end."""
+    """Take a bot out of a league from the next season on; it finishes a running one."""
     with storage_of(ctx) as storage:
         membership.leave(storage, actor_at_terminal(), name, bot, utc_now())
     if as_json:

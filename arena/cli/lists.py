@@ -20,7 +20,7 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values
 
 Cursor = Annotated[
     str | None,
-    typer.Option(help="Show what follows a page, which ended with this cursor; the other options stay."),
+    typer.Option(help="Continue after the page that ended with this cursor; repeat the other options."),
 ]
 
 LARGEST_PAGE = 10_000

@@ -36,18 +36,18 @@ def list_(
         str | None, typer.Option("--to", metavar="DATE", help="Only matches that finished before.")
     ] = None,
     faults: Annotated[
-        bool, typer.Option("--faults", help="Only matches with faults, of the bot if one is named.")
+        bool, typer.Option("--faults", help="Only matches with faults; with --bot, with faults of that bot.")
     ] = False,
     result: Annotated[
         Result | None,
-        typer.Option(help="Only matches in which nobody (won), or somebody, had more points than the bot."),
+        typer.Option(help="Only matches that the bot won (nobody had more points), or lost."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many matches.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many matches.")] = 50,
     cursor: Cursor = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List matches that are done, the newest first, with points and changes of Elo."""
+    """List finished matches, newest first, with points and changes of Elo."""
     asked = Asked(
         bot=bot,
         opponent=opponent,

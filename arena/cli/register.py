@@ -12,9 +12,7 @@ from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
-Link = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where there is more about it: http:// or https://.")
-]
+Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about it: http:// or https://.")]
 
 
 def register(
@@ -28,12 +26,12 @@ def register(
     file: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.toml", help="Register all bots of this file instead, or none of them; see --tokens."
+            metavar="FILE.toml", help="Register the bots in this file instead, all or none; see --tokens."
         ),
     ] = None,
     tokens: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Where a file for each bot of --file gets its token."),
+        typer.Option(metavar="FOLDER", help="Folder for the tokens of --file, a file for each bot."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -81,9 +79,9 @@ def describe(
     link: Link = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change what is told of a bot: its language and a link. An empty text, as in --link "", removes it.
+    """Change a bot's description: its language and a link. An empty text, as in --link "", removes it.
 
-    What was said of a version when it was registered stays with that version.
+    A version keeps the description that it was registered with.
     """
     with storage_of(ctx) as storage:
         told = describing.describe(storage, actor_at_terminal(), bot, utc_now(), language, link)

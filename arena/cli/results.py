@@ -208,14 +208,14 @@ def seating(
 @rating.command()
 def rebuild(
     ctx: typer.Context,
-    mend: Annotated[bool, typer.Option("--mend", help="Correct what is wrong.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Correct what differs.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute all ratings, sums and tallies from the deals, and say whether they are right.
+    """Recompute all ratings, sums and tallies from the deals, and compare them with those stored.
 
-    Exits with status 1 if something is wrong. With --mend, ratings that differ from the sum of their changes
+    Exits with status 1 if anything differs. With --mend, ratings that differ from the sum of their changes
     are corrected, and so are sums and tallies. The changes themselves are never altered; those that are wrong
-    are named. Tournaments may be running, and nobody has to wait.
+    are named. Tournaments may be running; nothing has to wait for this.
     """
     with storage_of(ctx) as storage:
         found = mend_ratings(storage, actor_at_terminal(), utc_now()) if mend else check_ratings(storage)
@@ -224,9 +224,9 @@ def rebuild(
     else:
         mended = f"; {found.mended} were wrong and have been corrected" if found.mended else ""
         say(
-            f"wrong: {found.problem}"
+            f"failed: {found.problem}"
             if found.problem is not None
-            else f"right: {found.ratings} ratings in {found.pools} pools follow from {found.matches} "
+            else f"ok: {found.ratings} ratings in {found.pools} pools follow from {found.matches} "
             f"matches{mended}"
         )
     if found.problem is not None:
@@ -240,12 +240,12 @@ def baseline(
         list[str] | None,
         typer.Argument(metavar="[OWNER/BOT[@VERSION]]...", help="Bots, or versions of them."),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="They are baselines no more.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Make them baselines no longer.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make bot versions baselines, and show which are: their mean strength is 1500 in each pool.
+    """Make bot versions baselines, whose mean strength is 1500 in each pool; list the baselines.
 
-    In a pool without baselines, the mean of all its bots is.
+    In a pool without baselines, the mean strength of all its bots is 1500.
     """
     if remove and not bots:
         raise typer.BadParameter("say which bots", param_hint="'--remove'")

@@ -69,7 +69,7 @@ def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json
 
 @app.command()
 def revoke(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Revoke a token, for good."""
+    """Revoke a token for good."""
     with storage_of(ctx) as storage:
         token = tokens.token_to_revoke(storage, name)
         confirm(f"Revoke the token {token.name} of scope {token.scope} for good", yes)

@@ -53,8 +53,8 @@ def create(
 ) -> None:
     """Create a tournament from a file, from options, or from both: options override the file's fields.
 
-    With a file, an option takes the place of the whole field of that name; `--entrant` and `--option`, all of
-    them together, that of the file's `entrants` and `options`.
+    With a file, an option replaces the whole field of that name: all `--entrant` together replace the file's
+    `entrants`, and all `--option` its `options`.
     """
     given = given_fields(fields)
     spec = _asked(ctx, file, given)
@@ -208,7 +208,9 @@ def watch(
 @app.command("list")
 def list_(
     ctx: typer.Context,
-    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show so many tournaments.")] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many tournaments.")
+    ] = 100,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
@@ -255,7 +257,7 @@ def standings(
     ctx: typer.Context,
     name: Name,
     crosstable: Annotated[
-        bool, typer.Option("--crosstable", help="Show how often each bot finished before each other one.")
+        bool, typer.Option("--crosstable", help="Show how often each bot finished ahead of each other.")
     ] = False,
     limit: Annotated[
         int, typer.Option(min=1, max=500, help="Show this many places in the crosstable.")
@@ -266,7 +268,7 @@ def standings(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show a tournament's standings. CSV is without a crosstable; `arena crosstable` has one of any bots."""
+    """Show a tournament's standings. CSV has no crosstable; `arena crosstable` makes one of any bots."""
     check_form(as_json, as_csv)
     with storage_of(ctx) as storage:
         lines = scoreboard.standings(storage, name)

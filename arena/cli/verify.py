@@ -96,9 +96,9 @@ def _lines(found: Comparison) -> Iterator[str]:
     """Yield what came of holding the exports to a bot's log, in lines."""
     whose = ", ".join(found.bots) or "no bot"
     if found.problems:
-        yield f"{found.log}: wrong: the exports are not as {whose} saw it:"
+        yield f"{found.log}: failed: the exports are not as {whose} saw it:"
     else:
-        yield f"{found.log}: right: {found.same} sessions are in the exports as {whose} saw them"
+        yield f"{found.log}: ok: {found.same} sessions are in the exports as {whose} saw them"
     for what in (found.problems, [f"note: {remark}" for remark in found.remarks]):
         yield from (f"  {line}" for line in what[:MOST_TOLD])
         if len(what) > MOST_TOLD:
@@ -115,11 +115,11 @@ def _check(file: Path, wanted: frozenset[str]) -> Report:
 
 def _sentence(report: Report) -> str:
     if report.problem is not None:
-        return f"wrong: {report.problem}"
+        return f"failed: {report.problem}"
     others = {link.where[0] for link in report.links}
     taken = f"; some ratings come from {', '.join(sorted(others))}" if others else ""
     return (
-        f"right: {report.tournament}, {report.state}: {report.rounds} rounds, {report.matches} matches and "
+        f"ok: {report.tournament}, {report.state}: {report.rounds} rounds, {report.matches} matches and "
         f"{report.deals} deals of {report.entrants} bots follow from the seed{taken}"
     )
 

@@ -115,6 +115,6 @@ def session_deals(ruleset: Ruleset, deals: int | None) -> int | None:
     else:
         return deals
     if deals not in (None, 1):
-        text = f"duplicate under {ruleset.label} needs sessions of 1 deal, as {reason}: hands would differ"
-        raise SpecError("deals", text)
+        needed = f"duplicate under {ruleset.label} needs sessions of 1 deal, as {reason}"
+        raise SpecError("deals", f"{needed}: leave deals out, and set sessions")
     return 1

@@ -79,7 +79,22 @@ class Notes(NoJournal):
         elif entry.kind is EntryKind.FAULT:
             reasons = self.faults.setdefault(entry.version_id, [])
             if len(reasons) < MOST_REASONS:
-                reasons.append(f"{entry.session_id}: {entry.code}: {entry.text}")
+                reasons.append(_reason(entry))
+
+
+def _reason(entry: Entry) -> str:
+    """Return a fault in words, with the position."""
+    told = (("holding", "hand"), ("to beat", "to_beat"), ("answered", "answered"), ("played", "default"))
+    cards = {"": "nothing", "-": "a pass"}
+    position = (
+        f"{what} {cards.get(text, text)}" for what, name in told if (text := _text(entry, name)) is not None
+    )
+    return f"{entry.session_id}: {entry.code}: {entry.text}; {', '.join(position)}".removesuffix("; ")
+
+
+def _text(entry: Entry, name: str) -> str | None:
+    found = entry.details.get(name)
+    return None if found is None else str(found)
 
 
 @dataclass(frozen=True)

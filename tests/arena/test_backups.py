@@ -132,7 +132,7 @@ def test_restore_when_there_is_a_database_then_it_is_asked_for(
     database = migrated.data / "arena.db"
     asked = f"Replace {database} with {copy}, and lose what it holds"
     refused = arena("restore", str(copy))
-    assert_one_line(refused, 1, f"{asked}: say so with --yes, as nobody can be asked here")
+    assert_one_line(refused, 1, f"{asked}: not confirmed; add --yes where nobody can be asked")
     assert sessions(migrated) == 42
     assert arena("restore", str(copy), "--yes").status == 0
     assert sessions(migrated) == 0

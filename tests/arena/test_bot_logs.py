@@ -259,7 +259,7 @@ def test_verify_with_logs_when_all_is_right_then_each_is_said_to_be(
     found = arena("verify", export, "--with", logs[0], "--with", logs[1])
     assert found.status == 0
     for log, bot in zip(logs, BOTS, strict=False):
-        assert f"{log}: right: 2 sessions are in the exports as {bot} saw them\n" in found.out
+        assert f"{log}: ok: 2 sessions are in the exports as {bot} saw them\n" in found.out
     [first, second] = arena("verify", export, "--with", logs[0], "--with", logs[1], "--json").json["logs"]
     assert (first["bots"], first["same"], first["problems"]) == ([BOTS[0]], 2, [])
     assert second["log"] == str(logs[1])
@@ -279,7 +279,7 @@ def test_verify_with_logs_when_one_differs_then_it_is_named_and_the_status_is_1(
     assert arena("verify", export).status == 0
     found = arena("verify", export, "--with", log)
     assert found.status == 1
-    assert f"{log}: wrong: the exports are not as {bot} saw it:\n" in found.out
+    assert f"{log}: failed: the exports are not as {bot} saw it:\n" in found.out
     assert f"session {ALTERED}/1: faults: the bot was told [0, 0, 0, 0], the export has " in found.out
 
 

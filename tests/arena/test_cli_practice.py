@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,7 +78,8 @@ def test_practice_when_the_bot_makes_faults_then_their_reasons_are_shown(
     shown = arena("bot", "practice", "--deals", 1, *program(tmp_path, "'3D 4D'"))
     assert shown.status == 0
     assert "(illegal " in shown.out
-    assert "  practice/1/1/1: illegal: " in shown.out
+    [first] = [line for line in shown.out.splitlines() if line.startswith("  practice/1/1/1: illegal: ")][:1]
+    assert re.search(r"; holding (\w\w ){12}\w\w, to beat .*, answered 3D 4D, played ", first)
 
 
 def test_practice_when_the_bots_own_code_fails_then_it_says_so_with_the_last_lines(

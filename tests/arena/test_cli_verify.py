@@ -38,8 +38,8 @@ def test_verify_of_what_export_wrote_is_right(arena: Arena, world: World, export
     assert "that the organiser did not draw several seeds" in closing
     told = text.splitlines()
     assert [line for line in told if not line.startswith("  ")] == [
-        f"{exported[0]}: right: one, {right}",
-        f"{exported[1]}: right: two, {right}; some ratings come from one",
+        f"{exported[0]}: ok: one, {right}",
+        f"{exported[1]}: ok: two, {right}; some ratings come from one",
     ]
     with world.storage.read() as tx:
         commitments = [f"  commitment: {one.commitment}" for one in tx.exec(select(Tournament))]
@@ -62,9 +62,9 @@ def test_verify_of_a_changed_file_names_the_line_and_exits_1(arena: Arena, expor
     assert found.status == 1
     verdicts = found.out.partition("\nan export")[0].splitlines()
     first, second = (line for line in verdicts if not line.startswith("  "))
-    assert ": right: one" in first
+    assert ": ok: one" in first
     where = "line 7: round 1, table 1, session 1, deal 1"
-    assert second == f"{exported[1]}: wrong: {where}: end: is 'dragon', should be 'out'"
+    assert second == f"{exported[1]}: failed: {where}: end: is 'dragon', should be 'out'"
 
 
 def test_verify_as_json_is_for_scripts(arena: Arena, exported: list[Path]) -> None:
@@ -86,7 +86,7 @@ def test_verify_of_bytes_that_are_no_text_is_one_line(arena: Arena, tmp_path: Pa
     file.write_bytes(bytes(range(256)))
     found = arena("verify", file)
     assert found.status == 1
-    assert "wrong: line 1: is not JSON" in found.out
+    assert "failed: line 1: is not JSON" in found.out
 
 
 def test_export_of_deals_only_holds_deal_records_only(arena: Arena, exported: list[Path]) -> None:

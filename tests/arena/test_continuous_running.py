@@ -179,4 +179,4 @@ def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_expo
 
     export = tmp_path / "queue.jsonl"
     queue.command("export", "queue", "--output", str(export))
-    assert f"{export}: right: queue, finished: {status.round} rounds" in queue.command("verify", str(export))
+    assert f"{export}: ok: queue, finished: {status.round} rounds" in queue.command("verify", str(export))

@@ -104,7 +104,7 @@ def test_rebuild_names_the_deal_whose_points_were_changed(rated: World) -> None:
 
 
 def test_rating_rebuild_tells_what_is_right_and_exits_1_for_what_is_wrong(arena: Arena, rated: World) -> None:
-    assert arena("rating", "rebuild").out == ("right: 17 ratings in 2 pools follow from 12 matches\n")
+    assert arena("rating", "rebuild").out == ("ok: 17 ratings in 2 pools follow from 12 matches\n")
     with rated.storage.write() as tx:
         rating = tx.get_one(Rating, 1)
         rating.value += 1

@@ -126,7 +126,7 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
     assert replayed.stderr == ""
     answers = [json.loads(line) for line in replayed.stdout.splitlines()]
     assert answers == [{"ok": True}] * ROUNDS * SESSIONS * DEALS
-    assert "right: languages, finished: " in arena("verify", whole)
+    assert "ok: languages, finished: " in arena("verify", whole)
     parts = [json.loads(line) for line in whole.read_text().splitlines()]
     matches = [part for part in parts if part.get("part") == "match"]
     assert [match["faults"] for match in matches] == [[0] * len(commands)] * ROUNDS
