@@ -9,10 +9,13 @@ import pytest
 
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
+from tests.arena.compiling import compile_once
 from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
 from tests.arena.pool import open_pool, play_pool
 from tests.arena.world import World
+
+compile_once()
 
 
 @pytest.fixture
