@@ -54,20 +54,20 @@ CUP = {
     "format": "swiss",
     "rounds": 5,
     "ruleset": "chinese",
-    "sessions": 12,
+    "sessions": 8,
     "deals": 2,
     "decision_ms": 120_000,  # a bot that was killed is back in time
     "join_seconds": 300,
     "entrants": list(BOTS),
 }
-SESSIONS = 120
-ROUND = 24
+SESSIONS = 80
+ROUND = 16
 """Sessions in a round."""
 BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
 ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
 KILLS = 24
 """Processes that are killed in a storm."""
-DOUBLED_SECONDS = 0.3
+DOUBLED_SECONDS = 0.6
 """Time between messages that nobody needs: each costs a worker as much as one that is needed."""
 SHOWN = 12
 """Differences that a failed test shows."""

@@ -15,9 +15,9 @@ from arena.cli.local import arena_command
 from arena.cli.samples import sample_bots
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
+from tests.arena.waiting import DEADLINE, wait_for_line
 from tests.tied import tied
 
-DEADLINE = 120.0
 GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
 
 
@@ -150,8 +150,7 @@ def test_practice_when_it_is_interrupted_then_it_tells_what_was_played_and_leave
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        while not any("session practice/1/1/1 " in log.read_text() for log in folder.glob("*/my-bot.log")):
-            assert process.poll() is None
+        wait_for_line(process, folder, "*/my-bot.log", "session practice/1/1/1 ")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, err) == (130, "")

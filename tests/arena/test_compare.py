@@ -16,9 +16,9 @@ from referee.matches.match import SessionResult, check_match
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
+from tests.arena.waiting import DEADLINE, wait_for_line
 from tests.tied import tied
 
-DEADLINE = 120.0
 SLOW = "__import__('time').sleep(0.02) or (turn.legal[0] if turn.legal else None)"
 
 
@@ -199,8 +199,7 @@ def test_rooms_when_a_signal_ends_them_then_nothing_is_left(
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        while not any("/1 " in log.read_text() for log in folder.glob(f"*/{name}.log")):
-            assert process.poll() is None
+        wait_for_line(process, folder, f"*/{name}.log", "/1 ")
         process.send_signal(number)
         out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, err) == (128 + number, "")

@@ -1,7 +1,9 @@
 """Waiting for what other threads and processes bring about."""
 
+import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 DEADLINE = 120.0
 """Seconds after which a test gives up."""
@@ -23,4 +25,13 @@ def wait_for(
         waited = time.monotonic() - began
         assert waited < seconds, f"gave up waiting: {told()}"
         meanwhile()
-        time.sleep(min(0.02 + waited / 50, 0.1))  # looking costs what those waited for could use
+        time.sleep(min(0.02 + waited / 50, 0.25))  # looking costs what those waited for could use
+
+
+def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words: str) -> None:
+    """Wait until these words stand in one of the logs (a pattern) that a process keeps in a folder."""
+
+    def running() -> None:
+        assert process.poll() is None, process.communicate()
+
+    wait_for(lambda: any(words in log.read_text() for log in folder.glob(logs)), meanwhile=running)
