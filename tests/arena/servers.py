@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from arena.processes import Supervisor
+from arena.storage import Storage, migrate
 from tests.arena.ports import LOOPBACK as LOOPBACK  # also for benchmarks
 from tests.arena.ports import free_port
 from tests.arena.waiting import DEADLINE, wait_for
@@ -31,6 +32,9 @@ PLACES = (
     "/usr/local/sbin",
 )
 """Where Debian keeps servers, beside the PATH."""
+
+MIGRATED = "migrated"
+"""A database on a server of which others are copies."""
 
 
 def program(name: str) -> str:
@@ -115,6 +119,14 @@ class Postgres:
     def create(self, database: str) -> str:
         """Create an empty database and return its URL."""
         self.run("createdb", database)
+        return self.url(database)
+
+    def create_migrated(self, database: str) -> str:
+        """Create an arena's empty database, a copy of one that is made the first time; return its URL."""
+        if not self.sql(f"SELECT 1 FROM pg_database WHERE datname = '{MIGRATED}'").strip():
+            with Storage(self.create(MIGRATED)) as storage:
+                migrate(storage)
+        self.run("createdb", "--template", MIGRATED, database)
         return self.url(database)
 
 

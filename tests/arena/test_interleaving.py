@@ -15,7 +15,7 @@ from arena.matches.leases import claim, hand_back
 from arena.matches.referees import nobody_asked
 from arena.models import Entrant, League, Match, MatchState, Rating, Season, TournamentEvent
 from arena.ratings.rebuild import mend, rebuild
-from arena.storage import Storage, migrate
+from arena.storage import Storage
 from arena.tournaments import entry, lifecycle
 from tests.arena import servers
 from tests.arena.fakes import ROOT, Clock
@@ -35,8 +35,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture
 def world(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[World]:
     """Make an arena in a database of its own on the server."""
-    with Storage(postgres.create(request.node.name[5:50])) as storage:
-        migrate(storage)
+    with Storage(postgres.create_migrated(request.node.name[5:50])) as storage:
         yield World(storage, Clock())
 
 

@@ -62,12 +62,20 @@ def new(folder: Path, name: str) -> Storage:
     return open_new(load_settings({"data": folder, "database_url": f"sqlite:///{folder}/{name}.db"}))
 
 
-@pytest.fixture
-def season(work: Work, tmp_path: Path) -> Iterator[Asker]:
-    """Make a short season, whose statements are counted."""
-    with new(tmp_path, "season") as storage:
+@pytest.fixture(scope="module")
+def season_once(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("season")
+    with new(folder, "season") as storage:
         seasons.make_season(storage, BOTS, 12, NOW)
         fit_due(storage, NOW)
+    return (folder / "season.db").read_bytes()
+
+
+@pytest.fixture
+def season(season_once: bytes, work: Work, tmp_path: Path) -> Iterator[Asker]:
+    """Copy a short season, whose statements are counted."""
+    (tmp_path / "season.db").write_bytes(season_once)
+    with new(tmp_path, "season") as storage:
         work.statements.clear()
         yield Asker(storage, Random(1), BOTS)
 

@@ -21,7 +21,7 @@ from arena.models import (
 )
 from arena.ratings.rebuild import mend, rebuild
 from arena.settings import Settings, load_settings
-from arena.storage import Storage, Transaction, migrate, open_storage
+from arena.storage import Storage, Transaction, open_storage
 from arena.strength.fitting import fit_due
 from referee.matches.kinds import FaultKind
 from referee.matches.match import MatchSpec, SessionResult
@@ -212,8 +212,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture
 def on_postgres(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[World]:
     """Make an arena in a database of its own on the server."""
-    with Storage(postgres.create(request.node.name[-50:-1].replace(".", "_"))) as storage:
-        migrate(storage)
+    with Storage(postgres.create_migrated(request.node.name[-50:-1].replace(".", "_"))) as storage:
         yield World(storage, Clock())
 
 

@@ -199,7 +199,7 @@ def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other
 ) -> None:
     with servers.postgres() as postgres:
         for statement in (1, 2, 3, 4):
-            settings = settings_of(tmp_path, database_url=postgres.create(f"arena{statement}"))
+            settings = settings_of(tmp_path, database_url=postgres.create_migrated(f"arena{statement}"))
             with open_new(settings) as storage:
                 world = World(storage, Clock())
                 cup = world.tournament(8, format="swiss", rounds=3).id
