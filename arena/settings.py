@@ -120,7 +120,7 @@ class Settings(BaseSettings):
     tls_client_key: Path | None = None
     """PEM file with the key of ``tls_client_certificate``."""
     web_listen: str = "127.0.0.1:8780"
-    """``host:port`` that the API and the pages listen on."""
+    """``host:port`` that the API is served on; empty: ``arena up`` does not serve it."""
     web_url: str = ""
     """Address by which people reach them, as ``https://arena.example``; by default that of ``web_listen``."""
     web_certificate: Path | None = None
@@ -187,7 +187,12 @@ class Settings(BaseSettings):
                 raise ValueError(f"{name} is listed twice")
         return ids
 
-    @field_validator("listen", "web_listen")
+    @field_validator("web_listen")
+    @classmethod
+    def _is_web_address(cls, address: str) -> str:
+        return cls._is_address(address) if address else address
+
+    @field_validator("listen")
     @classmethod
     def _is_address(cls, address: str) -> str:
         host, _, port = address.rpartition(":")
@@ -253,9 +258,9 @@ class Settings(BaseSettings):
         sqlite = URL.create("sqlite", database=f"{data}/arena.db").render_as_string()
         values["database_url"] = values.get("database_url") or sqlite
         values["broker_url"] = values.get("broker_url") or f"filesystem://{quote(str(data))}/broker"
-        web = str(values.get("web_listen") or cls.model_fields["web_listen"].default)
+        web = str(values.get("web_listen", cls.model_fields["web_listen"].default))
         scheme = "https" if values.get("web_certificate") else "http"
-        values["web_url"] = str(values.get("web_url") or f"{scheme}://{web}").rstrip("/")
+        values["web_url"] = str(values.get("web_url") or (web and f"{scheme}://{web}")).rstrip("/")
         values["referees"] = values.get("referees") or _default_referees(
             str(values.get("listen") or cls.model_fields["listen"].default), values.get("local_referees") or 1
         )

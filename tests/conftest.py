@@ -14,6 +14,8 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.logs import OURS
 
+os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the usual port
+
 SHARING = {
     "test_doctor_servers",
     "test_fuzz_stream",

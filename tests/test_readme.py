@@ -78,6 +78,7 @@ class User:
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "ARENA_LISTEN": address,
             "ARENA_REFEREE": address,
+            "ARENA_WEB_LISTEN": free_address(),
             "ARENA_BOT_LOG": "off",
         }
         self.token = ""

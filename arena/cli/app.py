@@ -26,7 +26,7 @@ COMMANDS = (
     Later(
         "up",
         "arena.cli.up:up",
-        "Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it.",
+        "Run a whole arena in this terminal: referees, a worker, the beat and the API. Ctrl-C stops it.",
     ),
     Later(
         "migrate",
@@ -60,6 +60,11 @@ COMMANDS = (
         "compare",
         "arena.cli.compare:compare",
         "Find out whether bot B is better than bot A; play until that is known, and no longer.",
+    ),
+    Later(
+        "account",
+        "arena.cli.accounts:app",
+        "Make and change accounts of people, who use the arena over the network.",
     ),
     Later(
         "token",

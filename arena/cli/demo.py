@@ -28,7 +28,7 @@ from arena.messages import wake
 from arena.models import utc_now
 from arena.processes import Supervisor
 from arena.queries import leaderboards
-from arena.settings import Settings, load_settings
+from arena.settings import TLS_FILES, Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard
 from arena.storage import Storage, migrate_storage, open_storage
@@ -156,8 +156,10 @@ def demo_settings(folder: Path) -> Settings:
             "listen": listen,
             "referees": listen,
             "local_referees": 1,
+            "web_listen": "",
+            "web_url": "",
             "beat_seconds": 1,
-            **{name: None for name in Settings.model_fields if name.startswith("tls_")},
+            **dict.fromkeys(TLS_FILES),
         }
     )
 

@@ -61,13 +61,16 @@ def _known_as(settings: Settings, listen: str, place: int) -> str:
 
 
 def start_arena(supervisor: Supervisor, settings: Settings) -> None:
-    """Start referees, worker and beat, and wait until the referees listen.
+    """Start referees, worker, beat and the API, and wait until the referees and the API listen.
 
     Raise SettingsError, ListenError, ProcessFailed.
     """
     referees = local_referees(settings)
     for referee in referees:
-        _check_free(_address(referee.listen))
+        _check_free(_address(referee.listen), "ARENA_LISTEN")
+    web = [_address(settings.web_listen, "web_listen")] if settings.web_listen else []
+    for place in web:
+        _check_free(place, "ARENA_WEB_LISTEN")
     metrics = metrics_addresses(settings)
     for name, listen, address in referees:
         command = arena_command("referee", "--listen", listen, "--address", address)
@@ -75,7 +78,10 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
         supervisor.start(name, command, _metrics_of(name, metrics), stop_with=signal.SIGINT)
     for name in ("worker", "beat"):
         supervisor.start(name, arena_command(name), _metrics_of(name, metrics))
-    while not all(_listens(_address(referee.listen)) for referee in referees):
+    if web:
+        supervisor.start("web", arena_command("web"))
+    listening = [*(_address(referee.listen) for referee in referees), *web]
+    while not all(map(_listens, listening)):
         supervisor.check()
         time.sleep(POLL_SECONDS)
 
@@ -135,20 +141,20 @@ def watch_over(supervisor: Supervisor, stopped: Callable[[], bool]) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _address(text: str) -> tuple[str, int]:
+def _address(text: str, setting: str = "listen") -> tuple[str, int]:
     host, port = split_address(text)
     if port == 0:
-        raise SettingsError("listen", f"{text}: port 0 means any port, and bots have to know which")
+        raise SettingsError(setting, f"{text}: port 0 means any port, and others have to know which")
     return host, port
 
 
-def _check_free(address: tuple[str, int]) -> None:
+def _check_free(address: tuple[str, int], variable: str) -> None:
     family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
     try:
         socket.create_server(address, family=family).close()
     except OSError as error:
         where, reason = f"{address[0]}:{address[1]}", str(error.strerror).partition(" (")[0]
-        raise ListenError(f"cannot listen on {where}: {reason}; set ARENA_LISTEN to another port") from None
+        raise ListenError(f"cannot listen on {where}: {reason}; set {variable} to another port") from None
 
 
 def _listens(address: tuple[str, int]) -> bool:

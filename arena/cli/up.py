@@ -5,21 +5,25 @@ import threading
 
 import typer
 
+from arena.accounts.accounts import has_accounts
 from arena.cli.context import settings_of
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import say
 from arena.processes import Supervisor
 from arena.storage import migrate_storage, open_storage
 
+FIRST = "accounts  none yet; make your own with `arena account create NAME --role operator`"
+
 
 def up(ctx: typer.Context) -> None:
-    """Run a whole arena in this terminal: referees, a worker and the beat. Ctrl-C stops it."""
+    """Run a whole arena in this terminal: referees, a worker, the beat and the API. Ctrl-C stops it."""
     settings = settings_of(ctx)
     for read in (settings.server_tls, settings.client_tls):
         read()  # a wrong file is reported here, not in a child's log
     if settings.embedded_database:  # one on a server belongs to other hosts, too
         migrate_storage(settings)
-    open_storage(settings).close()  # what is wrong with it is said here, not in a child's log
+    with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log
+        nobody = not has_accounts(storage)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -39,6 +43,12 @@ def up(ctx: typer.Context) -> None:
             ),
             f"worker    {settings.worker_threads} matches at once  (process {supervisor.pid('worker')})",
             f"beat      every {settings.beat_seconds:g} s  (process {supervisor.pid('beat')})",
+            *(
+                [f"web       {settings.web_url}/api/v1  (process {supervisor.pid('web')})"]
+                if settings.web_listen
+                else []
+            ),
+            *([FIRST] if nobody and settings.web_listen else []),
             f"database  {shown['database_url']}",
             f"broker    {shown['broker_url']}",
             f"logs      {settings.logs}",

@@ -5,6 +5,7 @@ import typer
 from arena import logs
 from arena.cli.context import settings_of, storage_of
 from arena.cli.output import say
+from arena.errors import SettingsError
 
 
 def web(ctx: typer.Context) -> None:
@@ -13,8 +14,8 @@ def web(ctx: typer.Context) -> None:
     from arena.web.serving import serve
 
     settings = settings_of(ctx)
+    if not settings.web_listen:
+        raise SettingsError("web_listen", "it is empty; set it to the host:port to serve the API on")
     logs.set_up(settings, "web")
     with storage_of(ctx) as storage:
-        app = make_app(settings, storage)
-        say(f"listening on {settings.web_listen}: {settings.web_url}")
-        serve(app, settings)
+        serve(make_app(settings, storage), settings, lambda: say(f"listening on {settings.web_listen}"))

@@ -1,12 +1,15 @@
 """The process that serves the application."""
 
+import socket
 import ssl
+from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 
 from arena.certificates import read_pair
 from arena.settings import Settings, split_address
+from referee.errors import ListenError
 
 IDLE_SECONDS = 30
 """How long a connection may stay open between two requests."""
@@ -14,22 +17,26 @@ IDLE_SECONDS = 30
 MOST_OPEN = 2_000
 """Connections and requests at once; more are answered 503."""
 
+BACKLOG = 1_024
+"""Connections that wait to be accepted."""
+
 GRACE_SECONDS = 5
 """How long requests may go on once the process was told to stop."""
 
 
-def serve(app: FastAPI, settings: Settings) -> None:
-    """Serve until the process is told to stop. Raise SettingsError for a wrong certificate."""
+def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
+    """Serve until the process is told to stop; call ``ready`` once connections are taken.
+
+    Raise ListenError, and SettingsError for a wrong certificate.
+    """
     if settings.web_certificate and settings.web_key:
         read_pair(
             *("web_certificate", settings.web_certificate, "web_key", settings.web_key),
             ssl.PROTOCOL_TLS_SERVER,
         )
-    host, port = split_address(settings.web_listen)
+    listening = _listen(settings.web_listen)
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -42,4 +49,18 @@ def serve(app: FastAPI, settings: Settings) -> None:
         limit_concurrency=MOST_OPEN,
         lifespan="off",
     )
-    uvicorn.Server(config).run()
+    ready()
+    uvicorn.Server(config).run([listening])
+
+
+def _listen(address: str) -> socket.socket:
+    """Return a socket that listens on ``host:port``. Raise ListenError."""
+    host, port = split_address(address)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        raise ListenError(
+            f"cannot listen on {address}: {reason}; set ARENA_WEB_LISTEN to another port"
+        ) from None

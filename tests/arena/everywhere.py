@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from arena.accounts import accounts
+from arena.actors import Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.cli.app import arena_group
@@ -37,6 +39,13 @@ ENDLESS = {
 """Commands that the tests of all others leave out, and why."""
 
 CALLS = {
+    "account create": "ann --password-stdin",
+    "account disable": "zoe --yes",
+    "account enable": "yan",
+    "account invite": "",
+    "account list": "",
+    "account password": "zoe --password-stdin",
+    "account role": "zoe organiser",
     "audit": "",
     "backup": "FOLDER/again.db",
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
@@ -157,6 +166,9 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         _make_league(world)
         fit_due(storage, world.clock())
         _make_tournaments(world, names[:5])
+        for name in ("yan", "zoe"):
+            accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
+        accounts.disable_account(storage, ROOT, "yan", utc_now())
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
         with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
             journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))

@@ -1,7 +1,9 @@
 """What commands print with ``--json`` is what docs/json.md says."""
 
+import io
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
@@ -11,7 +13,7 @@ import pytest
 
 from arena.cli.app import run
 from arena.cli.output import OUTPUT
-from tests.arena.everywhere import CALLS, ENDLESS, call, commands
+from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands
 from tests.arena.json_keys import keys_of, read_page
 
 SECTIONS = list(read_page())
@@ -27,6 +29,12 @@ ALWAYS = {
     "rules replay": "it answers in JSON anyway",
 }
 """Commands without ``--json`` that end by themselves, and why they need none."""
+
+
+@pytest.fixture(autouse=True)
+def given_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answer what commands ask for on standard input."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(10 * INPUT.encode())))
 
 
 def printed(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

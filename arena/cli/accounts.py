@@ -1,0 +1,156 @@
+"""``arena account …``: accounts of people, who use the arena over the network."""
+
+import getpass
+import sys
+from typing import Annotated
+
+import typer
+
+from arena.accounts import accounts, invitations
+from arena.accounts.accounts import AccountInfo
+from arena.actors import RANKS, Role
+from arena.cli.asking import Yes, confirm
+from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.lists import LARGEST_PAGE
+from arena.cli.output import AsJson, moment, print_json, renamed, say, show
+from arena.errors import SpecError
+from arena.models import utc_now
+from arena.specs import LONGEST_NAME
+
+app = typer.Typer(
+    no_args_is_help=True, help="Make and change accounts of people, who use the arena over the network."
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
+
+ROLES = ", ".join(RANKS[1:])
+
+AnyRole = Annotated[
+    Role,
+    typer.Option(metavar="ROLE", help=f"What it may do: {ROLES}. Each may do what those before it may."),
+]
+
+FromInput = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from a line of standard input.")
+]
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help=f"Its name: 1 to {LONGEST_NAME} of a-z, 0-9 and -.")
+    ],
+    role: AnyRole = Role.AUTHOR,
+    password_stdin: FromInput = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make an account, and an owner of its name. The password is asked for on the terminal."""
+    password = _password(password_stdin)
+    with storage_of(ctx) as storage:
+        made = accounts.create_account(storage, actor_at_terminal(), name, role, utc_now(), password)
+    _tell(made, as_json, f"{made.account} is an {made.role}")
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many.")] = 100,
+    after: Annotated[str, typer.Option(metavar="NAME", help="Show those that follow this name.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List accounts by name."""
+    with storage_of(ctx) as storage:
+        found = accounts.list_accounts(storage, actor_at_terminal(), limit, after)
+    if as_json:
+        print_json({"accounts": found})
+    else:
+        rows = [(one.account, one.role, " ".join(one.owners), _state(one)) for one in found]
+        empty = "no accounts yet: arena account create NAME --role …"
+        show(["account", "role", "owners", "state"], rows, empty)
+
+
+@app.command()
+def role(
+    ctx: typer.Context,
+    name: Name,
+    new: Annotated[Role, typer.Argument(metavar="ROLE", help=f"One of {ROLES}.")],
+    as_json: AsJson = False,
+) -> None:
+    """Change what an account may do."""
+    with storage_of(ctx) as storage:
+        changed = accounts.change_role(storage, actor_at_terminal(), name, new, utc_now())
+    _tell(changed, as_json, f"{name} is an {new} now")
+
+
+@app.command()
+def password(
+    ctx: typer.Context, name: Name, password_stdin: FromInput = False, as_json: AsJson = False
+) -> None:
+    """Give an account a new password, and sign it out everywhere."""
+    new = _password(password_stdin)
+    with storage_of(ctx) as storage:
+        actor = actor_at_terminal()
+        accounts.reset_password(storage, actor, name, new, utc_now())
+        changed = accounts.show_account(storage, actor, name)
+    _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
+
+
+@app.command()
+def disable(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Refuse an account and its keys from now on. Its bots go on playing."""
+    confirm(f"Disable the account {name}", yes)
+    with storage_of(ctx) as storage:
+        changed = accounts.disable_account(storage, actor_at_terminal(), name, utc_now())
+    _tell(changed, as_json, f"{name} is disabled")
+
+
+@app.command()
+def enable(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Let a disabled account be used again."""
+    with storage_of(ctx) as storage:
+        changed = accounts.enable_account(storage, actor_at_terminal(), name, utc_now())
+    _tell(changed, as_json, f"{name} is enabled")
+
+
+@app.command()
+def invite(
+    ctx: typer.Context,
+    role: AnyRole = Role.AUTHOR,
+    owner: Annotated[
+        str | None, typer.Option(metavar="OWNER", help="Whoever uses it becomes a member of this owner.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make an invitation: a code with which somebody makes an account, once."""
+    with storage_of(ctx) as storage:
+        made = invitations.invite(storage, actor_at_terminal(), role, utc_now(), owner)
+    if as_json:
+        print_json(renamed(made))
+    else:
+        until = moment(made.expires_at)
+        say(f"an invitation for an {made.role}, until {until}. It cannot be shown again:", made.code)
+
+
+def _password(from_input: bool) -> str:
+    """Return a password that was typed twice, or a line of standard input. Raise SpecError."""
+    if from_input:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise SpecError("password", "nobody can be asked for it here; give it with --password-stdin")
+    first = getpass.getpass("password: ")
+    if getpass.getpass("again: ") != first:
+        raise SpecError("password", "what was typed is not the same twice")
+    return first
+
+
+def _tell(account: AccountInfo, as_json: bool, line: str) -> None:
+    if as_json:
+        print_json(renamed(account))
+    else:
+        say(line)
+
+
+def _state(account: AccountInfo) -> str:
+    disabled = account.disabled_at and f", disabled {moment(account.disabled_at)}"
+    return f"since {moment(account.created_at)}{disabled or ''}"

@@ -1,0 +1,55 @@
+"""``arena up`` and ``arena web`` as processes, asked over real sockets."""
+
+import socket
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from arena.accounts.accounts import create_account
+from arena.actors import Role
+from arena.cli.local import free_address
+from arena.models import utc_now
+from arena.settings import Settings
+from tests.arena.cli import assert_one_line, make_arena
+from tests.arena.fakes import ROOT
+from tests.arena.running import running_arena
+from tests.arena.web.conftest import PASSWORD
+
+
+def test_arena_when_it_is_up_then_its_api_answers_and_signs_in(tmp_path: Path) -> None:
+    address = free_address()
+    with running_arena(tmp_path / "arena", {}, web_listen=address) as arena:
+        create_account(arena.storage, ROOT, "ann", Role.AUTHOR, utc_now(), PASSWORD)
+        with httpx2.Client(base_url=f"http://{address}/api/v1") as client:
+            assert client.get("/leaderboard").json() == {"leaderboard": [], "next": None}
+            assert client.post("/session", json={"account": "ann", "password": PASSWORD}).status_code == 200
+            assert client.get("/me").json()["account"] == "ann"
+
+
+@pytest.mark.parametrize(
+    ("listen", "text"),
+    [("", "setting web_listen: it is empty"), ("nowhere", "setting web_listen: 'nowhere' is not host:port")],
+)
+def test_web_when_it_has_nowhere_to_listen_then_a_line_says_so(
+    migrated: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    listen: str,
+    text: str,
+) -> None:
+    monkeypatch.setenv("ARENA_WEB_LISTEN", listen)
+    assert_one_line(make_arena(migrated.data, capsys)("web"), 1, text)
+
+
+def test_web_when_the_port_is_taken_then_a_line_says_so(
+    migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setenv("ARENA_WEB_LISTEN", address)
+        failed = make_arena(migrated.data, capsys)("web")
+    assert (failed.status, failed.out) == (1, "")
+    assert failed.err == (
+        f"error: cannot listen on {address}: Address already in use; set ARENA_WEB_LISTEN to another port\n"
+    )
