@@ -17,6 +17,7 @@ from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
 from tests.arena.cli import Arena, Result, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
+from tests.arena.waiting import DEADLINE
 from tests.tied import tied
 
 
@@ -153,7 +154,7 @@ def test_referee_on_a_port_that_is_taken_says_so(
     with taken_address() as address:
         # Not in this process, which it would make a referee's.
         command = arena_command("--data", str(migrated.data), "referee", "--listen", address)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
         assert_one_line(Result(done.returncode, done.stdout, done.stderr), 1, address)
         monkeypatch.setenv("ARENA_LISTEN", address)
         assert_one_line(arena("up"), 1, address)

@@ -11,6 +11,7 @@ import pytest
 from arena.logs import JsonFormatter, LoggingJournal, about, ids_of, in_one_line
 from referee.matches.journal import Entry, EntryKind
 from tests.arena.running import LATE_BOT, running_arena
+from tests.arena.waiting import DEADLINE
 from tests.referee.support import ListJournal
 
 
@@ -106,7 +107,7 @@ raise ValueError("the end")
 def crash(folder: Path, format: str) -> list[str]:
     command = [sys.executable, "-c", CRASHES, str(folder), format]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    done = subprocess.run(command, timeout=60, **pipes)  # type: ignore[call-overload]
+    done = subprocess.run(command, timeout=DEADLINE, **pipes)  # type: ignore[call-overload]
     assert done.returncode == 1
     lines: list[str] = done.stdout.splitlines()
     return lines

@@ -21,6 +21,7 @@ from tests.arena import servers
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
+from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
 
 Lines = Callable[[], list[tuple[str, str]]]
@@ -148,7 +149,7 @@ def test_processes_when_rabbitmq_refuses_them_then_they_end_with_one_line(tmp_pa
                 env=os.environ | settings.environment(),
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=DEADLINE,
             )
             [line] = ran.stderr.splitlines()
             assert (ran.returncode, ran.stdout) == (1, "")

@@ -20,6 +20,7 @@ from tests.arena.databases import open_new
 from tests.arena.exported import check, lines_of, play_by_table, problem, signed_again
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.tampering import drop_session, leaves, tampered_lines
+from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
 
 FOLLOWS = {
@@ -312,7 +313,7 @@ def test_verifying_loads_no_database_and_no_broker(cup: list[str], tmp_path: Pat
         "print(sorted({'sqlalchemy', 'sqlmodel', 'celery', 'grpc', 'arena.models'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=DEADLINE, check=True
     )
     assert done.stdout == "[]\n"
 

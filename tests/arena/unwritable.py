@@ -9,6 +9,7 @@ from pathlib import Path
 
 from arena.cli.local import arena_command
 from tests.arena.cli import Result
+from tests.arena.waiting import DEADLINE
 from tests.needed import leave_out
 from tests.tied import tied
 
@@ -40,7 +41,7 @@ def mounter() -> Sequence[str] | None:
 def run_on_full_disk(data: Path, *arguments: str) -> Result:
     """Run ``arena`` on a copy of a data folder on a disk of its own that is full."""
     done = subprocess.run(
-        _on_full_disk(data, *arguments), capture_output=True, text=True, check=False, timeout=60
+        _on_full_disk(data, *arguments), capture_output=True, text=True, check=False, timeout=DEADLINE
     )
     return Result(done.returncode, done.stdout, done.stderr)
 

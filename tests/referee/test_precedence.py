@@ -10,7 +10,7 @@ SHOW = "import os; from referee.service.server import take_precedence; print(tak
 
 
 def output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout.strip()
 
 
 def test_precedence_when_the_process_may_take_it_then_it_goes_before_others() -> None:
