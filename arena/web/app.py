@@ -15,6 +15,7 @@ from arena.storage import Storage
 from arena.web.context import Web
 from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
+from arena.web.once import DoneOnce
 from arena.web.problems import RESPONSES, add_handlers
 from arena.web.routes import accounts, leaderboards
 
@@ -43,6 +44,6 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX, responses=RESPONSES)
-    for middleware in (Unchanged, Limits, AlwaysHeaders):  # the last one is the outermost
+    for middleware in (DoneOnce, Unchanged, Limits, AlwaysHeaders):  # the last one is the outermost
         app.add_middleware(middleware)
     return app

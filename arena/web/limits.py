@@ -1,9 +1,12 @@
-"""How much of the arena one caller may take: bytes of a body, requests a minute, sign-ins."""
+"""How much of the arena one caller may take: bytes of a body and time for it, requests a minute, sign-ins."""
 
+import asyncio
 import hashlib
+from http import HTTPStatus
 from math import ceil
 from time import time
 
+from fastapi import HTTPException
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
@@ -14,6 +17,9 @@ from arena.web.problems import too_large, too_many
 
 LARGEST_BODY = 1 << 20
 """Bytes of a request's body: a tournament of ten thousand entrants takes half of that."""
+
+BODY_SECONDS = 20.0
+"""How long a body may take to arrive."""
 
 READS = RateLimitItemPerMinute(1200, namespace="reads")
 CHANGES = RateLimitItemPerMinute(120, namespace="changes")
@@ -72,17 +78,31 @@ def _caller(scope: Scope, headers: Headers) -> str:
     return hashlib.sha256(shown.encode()).hexdigest() if shown else host
 
 
+class RefusedBody(HTTPException):
+    """A body that is too long, or takes too long."""
+
+
 def _bounded(receive: Receive) -> Receive:
-    """Return a ``receive`` that ends a body that is longer than it said, or did not say."""
-    read = 0
+    """Return a ``receive`` that raises RefusedBody for a body that is too long or too slow."""
+    read, whole = 0, False
+    end = asyncio.get_running_loop().time() + BODY_SECONDS
 
     async def bounded() -> Message:
-        nonlocal read
-        message = await receive()
-        if message["type"] == "http.request":
-            read += len(message.get("body", b""))
-            if read > LARGEST_BODY:
-                return {"type": "http.disconnect"}
+        nonlocal read, whole
+        if whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            slow = f"the body took longer than {BODY_SECONDS:g} s"
+            raise RefusedBody(HTTPStatus.REQUEST_TIMEOUT, slow, {"Connection": "close"}) from None
+        whole = not message.get("more_body", False)
+        read += len(message.get("body", b""))
+        if read > LARGEST_BODY:
+            raise RefusedBody(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body has more than {LARGEST_BODY} bytes"
+            )
         return message
 
     return bounded

@@ -131,7 +131,9 @@ def answer_http(request: Request, error: Exception) -> JSONResponse:
     """Return the answer to a request for which there is no route, or that the framework refused."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
-    kind = {HTTPStatus.NOT_FOUND: "unknown"}.get(status, status.phrase.lower().replace(" ", "-"))
+    kind = {HTTPStatus.NOT_FOUND: "unknown", HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too-large"}.get(
+        status, status.phrase.lower().replace(" ", "-")
+    )
     detail = (
         f"there is nothing at {request.url.path}" if status == HTTPStatus.NOT_FOUND else str(error.detail)
     )

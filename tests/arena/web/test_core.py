@@ -137,3 +137,8 @@ def test_openapi_when_it_is_read_then_every_route_tells_what_it_does_and_how_it_
     for path, method, route in routes:
         assert route.get("description"), (path, method)
         assert {"4XX", "5XX"} <= route["responses"].keys(), (path, method)
+
+
+def test_body_when_it_does_not_say_how_long_it_is_then_it_ends_at_the_same_limit(anybody: TestClient) -> None:
+    answer = anybody.post("/accounts", content=(b"x" * 4096 for _ in range(limits.LARGEST_BODY // 4096 + 1)))
+    assert (answer.status_code, answer.json()["type"]) == (413, "/problems/too-large")

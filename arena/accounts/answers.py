@@ -1,0 +1,125 @@
+"""Answers that are kept for a day, so that a request that is sent again is done only once.
+
+An answer may hold a token. It is encrypted with a key that follows from what the asker shows, so that the
+database alone does not tell it.
+"""
+
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from os import urandom
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from sqlalchemy import delete, update
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
+
+from arena.errors import SpecError, StateError
+from arena.models import KeptAnswer
+from arena.storage import Storage, changed
+
+KEPT = timedelta(days=1)
+"""How long an answer is kept."""
+
+WORKED_ON = timedelta(minutes=2)
+"""No request takes longer; after that, the process that worked on it is gone."""
+
+NONCE = 12
+"""Bytes of AES-GCM's nonce."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a request was answered."""
+
+    status: int
+    """The HTTP status."""
+    kind: str
+    """The content type; empty: there is no body."""
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """A request that is to be done only once."""
+
+    secret: bytes
+    """The idempotency key, and the API key or cookie of whoever sent it."""
+    request: bytes
+    """Method, path, and body."""
+
+    @property
+    def name(self) -> str:
+        """Return what the request is stored under."""
+        return sha256(b"name " + self.secret).hexdigest()
+
+    @property
+    def cipher(self) -> AESGCM:
+        """Return what seals and opens its answer."""
+        return AESGCM(HKDF(SHA256(), 32, None, b"kept answer").derive(self.secret))
+
+
+def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
+    """Return None if this request is to be worked on now, else the answer that it had before.
+
+    Raise SpecError if the key was sent with another request, StateError if there is no answer yet.
+    """
+    row = _claim(storage, once, now)
+    if row is None:
+        return None
+    if row.request_hash != sha256(once.request).hexdigest():
+        raise SpecError("Idempotency-Key", "was sent with another request; take a new key for each")
+    if row.status is None or row.sealed is None:
+        if now - row.created_at < WORKED_ON:
+            raise StateError("a request with this Idempotency-Key is being worked on; try again")
+        raise StateError(
+            "the answer to the request with this Idempotency-Key is lost, as the arena stopped meanwhile; "
+            "see whether it was done, and take a new key if not"
+        )
+    return _open(once, row.status, row.sealed)
+
+
+def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
+    """Note that a request is worked on, and return None; or return the row that its key has already."""
+    claim = KeptAnswer(key_hash=once.name, request_hash=sha256(once.request).hexdigest(), created_at=now)
+    try:
+        with storage.write() as tx:
+            changed(tx, delete(KeptAnswer).where(col(KeptAnswer.created_at) <= now - KEPT))
+            found = tx.get(KeptAnswer, once.name)
+            if found is None:
+                tx.add(claim)
+            return found
+    except IntegrityError:  # another process was faster
+        with storage.read() as tx:
+            return tx.get(KeptAnswer, once.name)
+
+
+def keep(storage: Storage, once: Once, answer: Answer) -> None:
+    """Keep the answer to a request that was begun."""
+    nonce = urandom(NONCE)
+    plain = answer.kind.encode("latin-1") + b"\n" + answer.body
+    sealed = b64encode(nonce + once.cipher.encrypt(nonce, plain, None)).decode()
+    mine = col(KeptAnswer.key_hash) == once.name
+    with storage.write() as tx:
+        changed(tx, update(KeptAnswer).where(mine).values(status=answer.status, sealed=sealed))
+
+
+def forget(storage: Storage, once: Once) -> None:
+    """Let a request that was begun and not done be sent again."""
+    mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
+    with storage.write() as tx:
+        changed(tx, delete(KeptAnswer).where(*mine))
+
+
+def _open(once: Once, status: int, sealed: str) -> Answer:
+    raw = b64decode(sealed)
+    try:
+        plain = once.cipher.decrypt(raw[:NONCE], raw[NONCE:], None)
+    except InvalidTag:
+        raise StateError("the answer to this Idempotency-Key cannot be read; take a new key") from None
+    kind, _, body = plain.partition(b"\n")
+    return Answer(status, kind.decode("latin-1"), body)

@@ -1,0 +1,135 @@
+"""Requests that are done once, however often they are sent: those with an ``Idempotency-Key``."""
+
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from arena.accounts.answers import Answer, Once, begin, forget, keep
+from arena.accounts.apikeys import holder_of
+from arena.accounts.browsers import actor_in_browser
+from arena.errors import ArenaError, SpecError
+from arena.web.asking import COOKIE
+from arena.web.context import Web, web_of
+from arena.web.limits import RefusedBody
+from arena.web.problems import answer_error, answer_http
+
+HEADER = "Idempotency-Key"
+LONGEST = 200
+"""Characters of a key."""
+
+AGAIN = frozenset({401, 408, 413, 429, 503})
+"""Answers that are not kept: nothing was done, and the same request may well be done later."""
+
+
+class DoneOnce:
+    """Middleware that answers a POST that is sent again with its key as it did before."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, unless it was answered before."""
+        key = Headers(scope=scope).get(HEADER) if scope["type"] == "http" else None
+        if key is None or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            answer = await self._answer(request, key, send)
+        except RefusedBody as error:
+            answer = answer_http(request, error)
+        except ArenaError as error:
+            answer = answer_error(request, error)
+        if answer is not None:
+            await answer(scope, receive, send)
+
+    async def _answer(self, request: Request, key: str, send: Send) -> Response | None:
+        """Return the answer of before, or None after having the request done."""
+        _check(key)
+        web, shown = web_of(request), _shown(request.headers)
+        body = await request.body()
+        again = _again(body, request.receive)
+        if not await run_in_threadpool(_is_signed_in, web, *shown):
+            await self._app(request.scope, again, send)
+            return None
+        path = str(request.url.path).encode() + b"?" + request.scope["query_string"]
+        once = Once("\n".join([*shown, key]).encode(), b"\n".join([b"POST", path, body]))
+        before = await run_in_threadpool(begin, web.storage, once, web.clock())
+        if before is not None:
+            return _response(before)
+        collected = _Collected()
+        await self._app(request.scope, again, collected.add)
+        answer = collected.answer()
+        after = forget if answer.status in AGAIN else keep
+        await run_in_threadpool(after, web.storage, once, *(() if after is forget else (answer,)))
+        for message in collected.messages:
+            await send(message)
+        return None
+
+
+class _Collected:
+    """The messages of an answer, held back until it is kept."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    async def add(self, message: Message) -> None:
+        """Hold a message back."""
+        self.messages.append(message)
+
+    def answer(self) -> Answer:
+        """Return the whole answer."""
+        start, *rest = self.messages
+        kind = Headers(raw=start["headers"]).get("content-type", "")
+        return Answer(start["status"], kind, b"".join(one.get("body", b"") for one in rest))
+
+
+def _check(key: str) -> None:
+    """Raise SpecError for a header that is no key."""
+    if not 1 <= len(key) <= LONGEST or not key.isascii() or not key.isprintable():
+        raise SpecError(HEADER, f"must have 1 to {LONGEST} printable ASCII characters")
+
+
+def _shown(headers: Headers) -> tuple[str, str]:
+    """Return the API key and the cookie that a request shows; empty: none."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    cookies: SimpleCookie = SimpleCookie()
+    try:
+        cookies.load(headers.get("cookie", ""))
+    except CookieError:
+        return "", ""
+    session = cookies[COOKIE].value if COOKIE in cookies else ""
+    return (key, "") if scheme.lower() == "bearer" else ("", session)
+
+
+def _is_signed_in(web: Web, key: str, session: str) -> bool:
+    now = web.clock()
+    if key:
+        return holder_of(web.storage, key, now) is not None
+    return bool(session) and actor_in_browser(web.storage, session, now) is not None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a ``receive`` that first gives a body that was read already."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _response(answer: Answer) -> Response:
+    """Return an answer of before, which says that it is one."""
+    headers = {"Idempotency-Replayed": "true"}
+    if answer.kind:
+        headers["Content-Type"] = answer.kind
+    return Response(answer.body, answer.status, headers)
