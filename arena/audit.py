@@ -43,7 +43,9 @@ def list_changes(
     if subject is not None:
         latest = latest.where(AuditEntry.subject == subject)
     with storage.read() as tx:
-        return [
-            Change(row.at, Who(row.role, row.account), row.action, row.subject, row.details)
-            for row in tx.exec(latest)
-        ]
+        return [change_of(row) for row in tx.exec(latest)]
+
+
+def change_of(row: AuditEntry) -> Change:
+    """Return a change as it is shown."""
+    return Change(row.at, Who(row.role, row.account), row.action, row.subject, row.details)

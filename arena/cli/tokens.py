@@ -47,7 +47,7 @@ def create(
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all tokens, without their secret parts."""
     with storage_of(ctx) as storage:
-        found = tokens.list_tokens(storage)
+        found = tokens.list_tokens(storage, actor_at_terminal())
     if as_json:
         print_json({"tokens": found})
     else:

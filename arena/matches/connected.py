@@ -1,11 +1,13 @@
 """Which bots are connected, and to which referee."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlmodel import col, select
 
+from arena.actors import Actor, Role
 from arena.errors import StateError
-from arena.matches.referees import NO_REFEREE, Ask
+from arena.matches.referees import NO_REFEREE, Answer, Ask
 from arena.models import BotVersion
 from arena.pairing import owner_of
 from arena.storage import Storage
@@ -34,18 +36,69 @@ def connected_bots(
 
     And a line for each referee that does not say who is connected to it. Raise StateError if none does.
     """
-    with storage.read() as tx:
-        good = select(BotVersion.id, BotVersion.name).where(col(BotVersion.revoked_at).is_(None))
-        names = {version_id: name for version_id, name in tx.exec(good) if owner in (None, owner_of(name))}
+    names = _good_versions(storage, owner)
     answers = ask(list(names), None)
     silent = [f"referee {answer.address} {answer.trouble}" for answer in answers if answer.status is None]
     if len(silent) == len(answers):
         raise StateError(f"nobody says who is connected: {', '.join(silent) or NO_REFEREE}")
-    bots = [
+    bots = [bot for answer in answers for bot in _connected(names, answer)]
+    return sorted(bots, key=lambda one: (one.bot, one.referee)), silent
+
+
+def _good_versions(storage: Storage, owner: str | None = None) -> dict[int, str]:
+    """Return the names of the versions that are not revoked, of all owners or of one, by id."""
+    good = select(BotVersion.id, BotVersion.name).where(col(BotVersion.revoked_at).is_(None))
+    with storage.read() as tx:
+        return {version_id: name for version_id, name in tx.exec(good) if owner in (None, owner_of(name))}
+
+
+def _connected(names: Mapping[int, str], answer: Answer) -> list[ConnectedBot]:
+    """Return the bots that are connected to a referee, which was asked about these versions."""
+    if answer.status is None:
+        return []
+    return [
         ConnectedBot(name, answer.address, place.max_sessions, place.sessions, place.bounds)
-        for answer in answers
-        if answer.status is not None
         for name, place in zip(names.values(), answer.status.bots, strict=True)
         if place.connected
     ]
-    return sorted(bots, key=lambda one: (one.bot, one.referee)), silent
+
+
+@dataclass(frozen=True, slots=True)
+class RefereeLine:
+    """A referee, and who is connected to it."""
+
+    referee: str
+    """Its address."""
+    problem: str
+    """Why it takes no match; empty: it does."""
+    matches: int
+    sessions: int
+    spectators: int
+    bots: tuple[ConnectedBot, ...]
+    """The bot versions with a live stream there, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Referees:
+    """All referees that are configured."""
+
+    referees: tuple[RefereeLine, ...]
+    problem: str
+    """Why none can be asked; empty: they were."""
+
+
+def referees(storage: Storage, actor: Actor, ask: Ask) -> Referees:
+    """Return how busy each referee is, and who is connected to it. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "see the referees")
+    names = _good_versions(storage)
+    answers = ask(list(names), None)
+    return Referees(tuple(_line(names, one) for one in answers), "" if answers else NO_REFEREE)
+
+
+def _line(names: Mapping[int, str], answer: Answer) -> RefereeLine:
+    status = answer.status
+    if status is None:
+        return RefereeLine(answer.address, answer.trouble, 0, 0, 0, ())
+    bots = tuple(sorted(_connected(names, answer), key=lambda one: one.bot))
+    busy = (status.matches, status.sessions, status.spectators)
+    return RefereeLine(answer.address, answer.trouble, *busy, bots)

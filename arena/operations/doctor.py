@@ -24,6 +24,7 @@ from packaging.specifiers import SpecifierSet
 from sqlalchemy import make_url
 from sqlmodel import col, func, select
 
+from arena.actors import Actor, Role
 from arena.database import find_revision
 from arena.errors import ArenaError
 from arena.files import open_to_others
@@ -112,6 +113,16 @@ def examine(
     except ArenaError as error:
         wrong = fail("settings", str(error), "correct it; everything else depends on it")
         return [wrong, *_python(), *_packages()]
+    return _examine(settings, clock, seconds)
+
+
+def findings(settings: Settings, actor: Actor, clock: Callable[[], datetime]) -> list[Finding]:
+    """Return all findings of the arena with these settings. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "examine the arena")
+    return _examine(settings, clock, CHECK_SECONDS)
+
+
+def _examine(settings: Settings, clock: Callable[[], datetime], seconds: float) -> list[Finding]:
     checks: dict[str, Check] = {
         "settings": lambda: [ok("settings", f"data folder {settings.data}"), *_tls(settings)],
         "python": _python,

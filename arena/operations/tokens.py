@@ -73,8 +73,9 @@ def create_token(
     return MadeToken(name, Scope(scope), token)
 
 
-def list_tokens(storage: Storage) -> list[TokenInfo]:
-    """Return all tokens, by name."""
+def list_tokens(storage: Storage, actor: Actor) -> list[TokenInfo]:
+    """Return all tokens, by name. Raise NotAllowed."""
+    actor.require(Role.OPERATOR, "list tokens")
     with storage.read() as tx:
         return [_info(row) for row in tx.exec(select(Token).order_by(Token.name))]
 

@@ -17,11 +17,11 @@ from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.once import DoneOnce
 from arena.web.problems import RESPONSES, add_handlers
-from arena.web.routes import accounts, leaderboards
+from arena.web.routes import accounts, leaderboards, operator
 
 PREFIX = "/api/v1"
 
-ROUTERS: tuple[APIRouter, ...] = (leaderboards.router, accounts.router)
+ROUTERS: tuple[APIRouter, ...] = (leaderboards.router, accounts.router, operator.router)
 
 
 def _name_of(route: APIRoute) -> str:

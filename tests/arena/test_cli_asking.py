@@ -48,7 +48,7 @@ def arena(migrated: Settings, world: World, capsys: pytest.CaptureFixture[str]) 
 
 def untouched(world: World) -> bool:
     revoked = [one for one in versions.list_versions(world.storage) if one.revoked_at]
-    revoked_tokens = [one for one in tokens.list_tokens(world.storage) if one.revoked_at]
+    revoked_tokens = [one for one in tokens.list_tokens(world.storage, ROOT) if one.revoked_at]
     return (world.status().state, revoked, revoked_tokens) == ("running", [], [])
 
 

@@ -70,7 +70,7 @@ def test_token_when_it_is_asked_for_wrongly_then_the_field_is_named(
 ) -> None:
     with pytest.raises(SpecError, match=f"^{message}"):
         tokens.create_token(storage, ROOT, name, scope, NOW)
-    assert tokens.list_tokens(storage) == []
+    assert tokens.list_tokens(storage, ROOT) == []
 
 
 def test_token_when_its_name_is_taken_then_that_is_said(storage: Storage) -> None:
@@ -177,7 +177,7 @@ def test_token_when_used_then_the_day_is_written_once_a_day(storage: Storage) ->
     assert len(writes) == 2 * 2
     used = (NOW + timedelta(days=1)).date()
     assert [one.last_used_on for one in versions.list_versions(storage)] == [used]
-    assert [one.last_used_on for one in tokens.list_tokens(storage)] == [used]
+    assert [one.last_used_on for one in tokens.list_tokens(storage, ROOT)] == [used]
 
 
 def test_token_when_its_use_cannot_be_noted_then_it_is_good_all_the_same(storage: Storage) -> None:

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.actors import Actor, Role
 from arena.web.asking import COOKIE, Holder, Operator, Reader, Self, require_own_page
 from arena.web.context import Shared
 from arena.web.paging import LARGEST_PAGE
+from arena.web.sent import Sent
 from arena.web.shapes import shape
 
 router = APIRouter(tags=["accounts"])
@@ -37,12 +38,6 @@ AccountPage = shape(Accounts)
 KeyPage = shape(Keys)
 OwnerInfo = shape(owners.OwnerInfo)
 Invited = shape(invitations.Invited)
-
-
-class Sent(BaseModel):
-    """What is sent: no other keys than these."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
 class SignUp(Sent):

@@ -1,0 +1,50 @@
+"""The audit in pages: who changed what."""
+
+from dataclasses import dataclass
+
+from sqlmodel import col, select
+
+from arena.actors import Actor, Role
+from arena.audit import Change, change_of
+from arena.models import AuditEntry
+from arena.queries.cursors import make_cursor, read_cursor
+from arena.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which changes."""
+
+    subject: str | None = None
+    """Only those of the tournament, league, bot, account or token of this name."""
+    account: str | None = None
+    """Only those that this account made."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """Changes, the latest first."""
+
+    entries: tuple[Change, ...]
+    next: str | None
+    """Cursor of the page that follows; None: this is the last."""
+
+
+def changes(
+    storage: Storage, actor: Actor, asked: Asked, limit: int = 100, cursor: str | None = None
+) -> ChangePage:
+    """Return a page of changes. Raise NotAllowed, SpecError."""
+    actor.require(Role.OPERATOR, "see who changed what")
+    wanted = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit + 1)
+    if asked.subject is not None:
+        wanted = wanted.where(AuditEntry.subject == asked.subject)
+    if asked.account is not None:
+        wanted = wanted.where(AuditEntry.account == asked.account)
+    if cursor is not None:
+        [before] = read_cursor(asked, cursor, int)
+        wanted = wanted.where(col(AuditEntry.id) < before)
+    with storage.read() as tx:
+        rows = tx.exec(wanted).all()
+    page = rows[:limit]
+    following = make_cursor(asked, (page[-1].id,)) if len(rows) > limit else None
+    return ChangePage(tuple(map(change_of, page)), following)
