@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
+from operator import gt, lt, mul
+from typing import TypeVar
 
 from arena.matches.duplicate import PlayedSession, deal_scores, scores
 from arena.standings.ranking import Total, match_scores
 
 Played = Mapping[int, Sequence[PlayedSession]]
 """The sessions of a round's finished matches, by table."""
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(slots=True)
@@ -73,10 +77,8 @@ class Sums:
             there = list(seated[table])
             of_match = list(seated[table].values()) if counted is None else counted[place]
             self._add_match(number, dict(zip(there, of_match, strict=True)))
-            deals = [(one.seating, raw) for one in sessions for raw in one.points]
-            of_deals = [raw for _, raw in deals] if compared is None else compared[place]
-            for (seating, raw), scored in zip(deals, of_deals, strict=True):
-                self._add_deal([there[position] for position in seating], raw, scored)
+            raw = _columns(sessions, [raw for one in sessions for raw in one.points])
+            self._add_deals(there, raw, raw if compared is None else _columns(sessions, compared[place]))
 
     def _add_match(self, round: int, points: Mapping[int, float]) -> None:
         for entrant, scored in match_scores(points).items():
@@ -90,20 +92,22 @@ class Sums:
         for one, other in combinations(sorted(points), 2):
             self.pair(one, other).matches += 1
 
-    def _add_deal(self, entrants: Sequence[int], raw: Sequence[int], scored: Sequence[float]) -> None:
-        """Add a deal; all is by seat."""
+    def _add_deals(
+        self, entrants: Sequence[int], raw: Sequence[Sequence[int]], scored: Sequence[Sequence[float]]
+    ) -> None:
+        """Add the deals of a match; for each entrant what it made of each."""
         for entrant, points, score in zip(entrants, raw, scored, strict=True):
             own = self.of(entrant)
-            own.deals += 1
-            own.raw += points
-            own.total += score
-            own.squares += score * score
+            own.deals += len(points)
+            own.raw += sum(points)
+            own.total += sum(score)
+            own.squares += sum(map(mul, score, score))
         by_entrant = sorted(zip(entrants, raw, strict=True))
         for (one, mine), (other, theirs) in combinations(by_entrant, 2):
             pair = self.pair(one, other)
-            pair.deals += 1
-            pair.ahead += mine > theirs
-            pair.behind += mine < theirs
+            pair.deals += len(mine)
+            pair.ahead += sum(map(gt, mine, theirs))
+            pair.behind += sum(map(lt, mine, theirs))
 
     def totals(self) -> dict[int, Total]:
         """Return what standings are ranked by."""
@@ -115,3 +119,14 @@ class Sums:
             totals[one].met[other] += pair.matches
             totals[other].met[one] += pair.matches
         return totals
+
+
+def _columns(sessions: Sequence[PlayedSession], deals: Sequence[Sequence[Number]]) -> list[list[Number]]:
+    """Return for each position at a table what it made of each deal; ``deals`` are by seat, in order."""
+    columns: list[list[Number]] = [[] for _ in sessions[0].seating]
+    rest = iter(deals)
+    for one in sessions:
+        by_seat = zip(*islice(rest, len(one.points)), strict=True)
+        for position, column in zip(one.seating, by_seat, strict=False):  # there may be no deals
+            columns[position] += column
+    return columns
