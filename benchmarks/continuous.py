@@ -36,7 +36,20 @@ from arena.settings import load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, Transaction, changed, migrate_storage, open_storage
 from arena.tournaments import creation, lifecycle
-from benchmarks.history import DEALS, DONE, LEASE, OPERATOR, SEATS, Place, Season, postgres, put, sqlite, tidy
+from benchmarks.history import (
+    DEALS,
+    DONE,
+    LEASE,
+    OPERATOR,
+    SEATS,
+    Place,
+    Row,
+    Season,
+    postgres,
+    put,
+    sqlite,
+    tidy,
+)
 
 FIELDS = (100, 1_000, 10_000)
 """Entrants."""
@@ -121,8 +134,8 @@ def add_batches(
         for round in rounds
         for at in range(2)
     ]
-    leased = {"state": MatchState.RUNNING, "lease_owner": "another", "lease_until": now + LEASE}
-    put(tx, Match, matches, of_it | (DONE | {"finished_at": now} if done else leased))
+    leased: Row = {"state": MatchState.RUNNING, "lease_owner": "another", "lease_until": now + LEASE}
+    put(tx, Match, matches, of_it | {"ruleset_id": 1} | (DONE | {"finished_at": now} if done else leased))
     seats = [
         {
             "match_id": match["id"],

@@ -187,6 +187,7 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
     """Add closed rounds, counted from 0; rows are numbered as in a database that has no others."""
     now = utc_now()
     ended = {"tournament_id": tournament_id, "created_at": now, "started_at": now, "finished_at": now}
+    under = {"ruleset_id": 1}
     tables = [(n * TABLES + at, n, at) for n in rounds for at in range(TABLES)]
     seats = [
         {"id": 1 + match * SEATS + place, "match_id": 1 + match, "position": place}
@@ -197,7 +198,7 @@ def add_rounds(tx: Transaction, tournament_id: int, entrants: Sequence[int], rou
     rows = [{"id": 1 + n, "number": 1 + n, "tables_before": n * TABLES} for n in rounds]
     put(tx, Round, rows, ended | CLOSED)
     numbers = [{"id": 1 + match, "round_id": 1 + n, "table_number": 1 + at} for match, n, at in tables]
-    put(tx, Match, numbers, ended | DONE)
+    put(tx, Match, numbers, ended | under | DONE)
     put(tx, Seat, seats, {"points": 0, "faults": 0})
     sessions = [
         {"id": 1 + match * SESSIONS + n, "match_id": 1 + match, "number": 1 + n}

@@ -30,6 +30,7 @@ class Match(SQLModel, table=True):
         UniqueConstraint("round_id", "table_number"),
         Index(None, "round_id", "state"),
         Index(None, "finished_at"),
+        Index(None, "ruleset_id", "finished_at"),
         Index(None, "tournament_id", "state", "round_id", "table_number"),
         Index(None, "tournament_id", "handed_out_at"),
     )
@@ -37,6 +38,8 @@ class Match(SQLModel, table=True):
     id: int = Field(default=None, primary_key=True)
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The round's tournament."""
+    ruleset_id: int
+    """The tournament's ruleset, copied from its row so that an index leads to its matches in order."""
     round_id: int = Field(foreign_key="rounds.id")
     """The round."""
     table_number: int

@@ -3,7 +3,7 @@
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -31,7 +31,7 @@ def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datet
     """Return by bot version how those with these ratings in a pool stood at a time."""
     elo = _elo(tx, ratings, since)
     figures = _figures(tx, pool, ratings, since)
-    ranks = _ranks(tx, pool, since)
+    ranks = _ranks(tx, pool, {one.version_id for one in ratings}, since) if ratings else {}
     return {
         one.version_id: Before(elo.get(one.id), figures.get(one.version_id), ranks.get(one.version_id))
         for one in ratings
@@ -72,8 +72,8 @@ def _figures(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: date
     return {point.version_id: figure(point.value, point.deviation) for point in found}
 
 
-def _ranks(tx: Transaction, pool: Pool, since: datetime) -> dict[int, int]:
-    """Return by bot version its rank in the last fit until then that was kept."""
+def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) -> dict[int, int]:
+    """Return by bot version, of these, its rank in the last fit until then that was kept."""
     fits = select(StrengthFit.lines).where(
         StrengthFit.ruleset_id == pool.ruleset_id,
         StrengthFit.table_size == pool.table_size,
@@ -82,4 +82,8 @@ def _ranks(tx: Transaction, pool: Pool, since: datetime) -> dict[int, int]:
     lines = tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()
     strengths = [] if lines is None else json.loads(zlib.decompress(lines))
     falling = sorted(-strength for _, strength, *_ in strengths)
-    return {version_id: 1 + bisect_left(falling, -strength) for version_id, strength, *_ in strengths}
+    return {
+        version_id: 1 + bisect_left(falling, -strength)
+        for version_id, strength, *_ in strengths
+        if version_id in version_ids
+    }

@@ -1,19 +1,21 @@
 """Deals worth seeing: the one of each session that stands out most in some respect, of all sessions."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import Select, and_, exists, or_
 from sqlalchemy import select as select_columns
-from sqlmodel import col, select
+from sqlmodel import col, func, select
 
 from arena.matches.records import may_be_shown
 from arena.models import (
     BotVersion,
+    Entrant,
     Highlight,
     HighlightKind,
     Match,
@@ -27,6 +29,9 @@ from arena.queries.cursors import Key, make_cursor, read_cursor
 from arena.queries.names import find_tournament, rulesets_called, versions_called
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
+
+FEW = 1_000
+"""The deals of so many matches at least are looked up without an index of their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +77,8 @@ class DealPage:
     """Cursor of the next page; None: there is none."""
 
 
-class _Found(NamedTuple):
-    order: tuple[int, int]
-    """Lists of these rise."""
-    row: Any
-    """As ``_joined`` selects it."""
+Place: TypeAlias = tuple[int, int]
+"""What deals are ordered by, rising: the value, and the session the other way round."""
 
 
 def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | None = None) -> DealPage:
@@ -87,11 +89,11 @@ def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | No
     """
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(asked, cursor, int, int)
-        conditions = [*_wanted(tx, asked)]
-        pools = [_in_pool(asked.kind, pool) for pool in _pools(tx, asked)]
-        found = list(islice(_merged(tx, asked.kind, pools, conditions, after, limit + 1), limit + 1))
-        lines = tuple(_lines(tx, [one.row for one in found[:limit]]))
-        return DealPage(lines, make_cursor(asked, found[limit - 1].order) if len(found) > limit else None)
+        wanted = _wanted(tx, asked)
+        pools = _pools(tx, asked)
+        found = list(islice(_merged(tx, asked.kind, pools, wanted, after, limit + 1), limit + 1))
+        lines = tuple(_lines(tx, _rows(tx, asked.kind, [-session for _, session in found[:limit]])))
+        return DealPage(lines, make_cursor(asked, found[limit - 1]) if len(found) > limit else None)
 
 
 def _pools(tx: Transaction, asked: Asked) -> list[Pool]:
@@ -101,54 +103,118 @@ def _pools(tx: Transaction, asked: Asked) -> list[Pool]:
         rulesets = rulesets.where(col(StoredRuleset.id).in_(rulesets_called(tx, asked.ruleset)))
     if asked.table_size is not None:
         rulesets = rulesets.where(StoredRuleset.players == asked.table_size)
+    if asked.tournament is not None:
+        played = select(Tournament.ruleset_id).where(Tournament.name == asked.tournament)
+        rulesets = rulesets.where(col(StoredRuleset.id).in_(played))
     return [Pool(*row) for row in tx.exec(rulesets)]
 
 
-def _wanted(tx: Transaction, asked: Asked) -> Iterator[Any]:
-    yield may_be_shown()
-    if asked.tournament is not None:
-        yield col(Match.tournament_id) == find_tournament(tx, asked.tournament)
-    if asked.bot is not None:
-        versions = [version.id for version in versions_called(tx, asked.bot)]
-        there = (col(Seat.match_id) == Session.match_id, col(Seat.version_id).in_(versions))
-        yield exists(col(Seat.id)).where(*there)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which matches the deals are of."""
+
+    tournament_id: int | None
+    version_ids: Sequence[int] | None
+    """Bot versions of which one sat at the table."""
+
+    def conditions(self) -> Iterator[Any]:
+        """Yield the conditions on sessions and what is joined to them."""
+        yield may_be_shown()
+        if self.tournament_id is not None:
+            yield col(Match.tournament_id) == self.tournament_id
+        if self.version_ids is not None:
+            sat = (col(Seat.match_id) == Session.match_id, col(Seat.version_id).in_(self.version_ids))
+            yield exists(col(Seat.id)).where(*sat)
+
+    def matches(self, pool: Pool) -> Select[Any] | None:
+        """Select the ids of those in a pool, to which an index leads; None if they are all of the pool."""
+        if self.version_ids is None:
+            of_it = col(Match.tournament_id) == self.tournament_id
+            return None if self.tournament_id is None else select_columns(col(Match.id)).where(of_it)
+        entered = select_columns(col(Entrant.id)).join(
+            Tournament, col(Tournament.id) == Entrant.tournament_id
+        )
+        under = (col(Tournament.ruleset_id) == pool.ruleset_id, col(Entrant.version_id).in_(self.version_ids))
+        if self.tournament_id is not None:
+            entered = entered.where(col(Tournament.id) == self.tournament_id)
+        return select_columns(col(Seat.match_id)).where(col(Seat.entrant_id).in_(entered.where(*under)))
 
 
-def _in_pool(kind: HighlightKind, pool: Pool) -> tuple[Any, ...]:
-    return (
-        col(Highlight.ruleset_id) == pool.ruleset_id,
-        col(Highlight.table_size) == pool.table_size,
-        col(Highlight.kind) == kind,
-    )
+def _wanted(tx: Transaction, asked: Asked) -> _Wanted:
+    tournament = None if asked.tournament is None else find_tournament(tx, asked.tournament)
+    versions = None if asked.bot is None else [version.id for version in versions_called(tx, asked.bot)]
+    return _Wanted(tournament, versions)
+
+
+class _Way(NamedTuple):
+    """How the deals of a pool are found."""
+
+    conditions: tuple[Any, ...]
+    """On highlights."""
+    in_order: bool = True
+    """Whether an index has them in order."""
+
+
+def _of_pool(tx: Transaction, kind: HighlightKind, pool: Pool, wanted: _Wanted, limit: int) -> _Way:
+    """Return how the deals of a pool are found.
+
+    Where matches are few, their deals are looked up and put in order; where they are many, hardly more deals
+    than are shown are passed over in order. What is read is the less, and about the root of all at most.
+    """
+    ruleset = (col(Highlight.ruleset_id) == pool.ruleset_id, col(Highlight.kind) == kind)
+    in_pool = (*ruleset, col(Highlight.table_size) == pool.table_size)
+    matches = wanted.matches(pool)
+    if matches is None:
+        return _Way(in_pool)
+    played = tx.exec(select(StoredRuleset.rated_matches).where(StoredRuleset.id == pool.ruleset_id)).one()
+    few = max(FEW, math.isqrt(limit * played))
+    counted = select(func.count()).select_from(matches.limit(few + 1).subquery())
+    if tx.exec(counted).one() > few:
+        return _Way(in_pool)
+    sessions = select_columns(col(Session.id)).where(col(Session.match_id).in_(matches))
+    return _Way((*in_pool, col(Highlight.session_id).in_(sessions)), in_order=False)
 
 
 def _merged(
     tx: Transaction,
     kind: HighlightKind,
-    pools: list[tuple[Any, ...]],
-    conditions: list[Any],
+    pools: Sequence[Pool],
+    wanted: _Wanted,
     after: Key | None,
     limit: int,
-) -> Iterator[_Found]:
-    """Yield what is found in each of the pools, together in order."""
+) -> Iterator[Place]:
+    """Yield the places of what is found in each of the pools, together in order."""
+    yield from merge(
+        *(_places(tx, kind, _of_pool(tx, kind, pool, wanted, limit), wanted, after, limit) for pool in pools)
+    )
+
+
+def _places(
+    tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Wanted, after: Key | None, limit: int
+) -> list[Place]:
     sign = 1 if kind is HighlightKind.CLOSEST else -1
-    value, session_id = col(Highlight.value), col(Highlight.session_id)
-    order = (value if sign > 0 else value.desc(), session_id.desc())
-    beyond = []
+    session_id: Any = col(Highlight.session_id)
+    value: Any = col(Highlight.value) if way.in_order else col(Highlight.value) + 0  # keeps off the index
+    rows = (
+        select_columns(col(Highlight.value), session_id)
+        .join(Session, col(Session.id) == Highlight.session_id)
+        .join(Match, col(Match.id) == Session.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(*way.conditions, *wanted.conditions())
+    )
     if after is not None:
         reached, session = sign * after[0], -after[1]
         more = value > reached if sign > 0 else value < reached
-        beyond = [or_(more, and_(value == reached, session_id < session))]
-    pages = []
-    for pool in pools:
-        rows = _joined().where(*pool, *conditions, *beyond).order_by(*order).limit(limit)
-        pages.append([_Found((sign * row[0].value, -row[0].session_id), row) for row in tx.execute(rows)])
-    yield from merge(*pages, key=lambda one: one.order)
+        rows = rows.where(or_(more, and_(value == reached, session_id < session)))
+    rows = rows.order_by(value if sign > 0 else value.desc(), session_id.desc()).limit(limit)
+    return [(sign * found, -session) for found, session in tx.execute(rows)]
 
 
-def _joined() -> Select[Any]:
+def _rows(tx: Transaction, kind: HighlightKind, session_ids: Sequence[int]) -> list[Any]:
+    """Return what is shown of deals, in the order of their sessions here."""
     columns: tuple[Any, ...] = (Highlight, Session, Match, Round.number, Tournament.name, StoredRuleset)
-    return (
+    rows = (
         select_columns(*columns)
         .select_from(Highlight)
         .join(Session, col(Session.id) == Highlight.session_id)
@@ -156,7 +222,10 @@ def _joined() -> Select[Any]:
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(StoredRuleset, col(StoredRuleset.id) == Highlight.ruleset_id)
+        .where(col(Highlight.session_id).in_(session_ids), col(Highlight.kind) == kind)
     )
+    found = {row[0].session_id: row for row in tx.execute(rows)}
+    return [found[session_id] for session_id in session_ids]
 
 
 def _lines(tx: Transaction, rows: Sequence[Any]) -> Iterator[DealLine]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlmodel import col
+from sqlmodel import col, select
 
 from arena.errors import SpecError, UnknownError
-from arena.models import Bot, Rating, Strength
+from arena.models import Bot, BotVersion, Rating, Strength
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.queries.earlier import Before, earlier
 from arena.queries.names import find_owner, placed_in, versions_called
@@ -140,9 +140,8 @@ def leaderboard(
     another list.
     """
     with storage.read() as tx:
-        among, conditions = _wanted(tx, asked)
+        among, wanted = _wanted(tx, asked)
         pools = choose_pools(tx, asked.ruleset, asked.table_size, among)
-        wanted = Wanted(conditions, asked.provisional)
         if around is not None:
             return _around(tx, asked, pools, wanted, limit, around)
         key = None
@@ -184,24 +183,26 @@ def _around(
     return Leaderboard(tuple(lines), None)
 
 
-def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, list[Any]]:
-    """Return the pools that bots are wanted from, None for all, and the conditions on them."""
+def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
+    """Return the pools that bots are wanted from, None for all, and which bots."""
     conditions: list[Any] = []
+    versions: list[Any] = []
     among = None
     if asked.league is not None:
-        among, versions = placed_in(tx, asked.league, asked.season, asked.division)
-        conditions.append(col(Rating.version_id).in_(versions))
+        among, placed = placed_in(tx, asked.league, asked.season, asked.division)
+        versions.append(placed)
     elif asked.season is not None or asked.division is not None:
         raise SpecError("league", "a season or a division is one of a league: say which")
     if asked.owner is not None:
-        conditions.append(col(Bot.owner_id) == find_owner(tx, asked.owner))
+        own = select(BotVersion.id).join(Bot, col(Bot.id) == BotVersion.bot_id)
+        versions.append(own.where(Bot.owner_id == find_owner(tx, asked.owner)))
     if asked.language is not None:
         conditions.append(asked.language == LANGUAGE)
     if asked.active_since is not None:
         conditions.append(col(Rating.last_played) >= asked.active_since)
     if asked.matches > 1:
         conditions.append(col(Rating.matches) >= asked.matches)
-    return among, conditions
+    return among, Wanted(conditions, versions, asked.provisional)
 
 
 def shown(

@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, literal_column, tuple_
+from sqlalchemy import ColumnElement, Select, String, and_, cast, exists, false, literal_column, tuple_
 from sqlalchemy import select as select_columns
 from sqlalchemy.orm import aliased
 from sqlmodel import col, select
@@ -17,6 +17,7 @@ from sqlmodel import col, select
 from arena.errors import SpecError, UnknownError
 from arena.models import (
     BotVersion,
+    Entrant,
     Match,
     MatchState,
     RatingChange,
@@ -32,6 +33,9 @@ from arena.storage import Storage, Transaction
 
 NONE: Any = literal_column("0")
 """Written out, so that databases see that the index of seats with faults will do."""
+
+FEW = 20
+"""A bot's matches in so many tournaments at most are looked for in each of them."""
 
 
 class Result(StrEnum):
@@ -143,16 +147,46 @@ def _found(tx: Transaction, asked: Asked) -> tuple[_Way, list[Any]]:
 
 def _way(tx: Transaction, asked: Asked, own: Any) -> _Way:
     if asked.bot is not None:
-        versions = versions_called(tx, asked.bot)
-        selections = [_seated(own).where(own.version_id == version.id) for version in versions]
-        return _Way(selections, (own.match_id,), (int,))
+        seats = _entered(tx, asked, own) or [
+            own.version_id == version.id for version in versions_called(tx, asked.bot)
+        ]
+        return _Way([_seated(own).where(seat) for seat in seats], (own.match_id,), (int,))
     if asked.faults:
         return _Way([_seated(own).where(own.faults > NONE).distinct()], (own.match_id,), (int,))
     if asked.tournament is not None:
         order: tuple[Any, ...] = (col(Match.round_id), col(Match.table_number), col(Match.id))
         return _Way([select_columns(*order)], order, (int, int, int))
     order = (col(Match.finished_at), col(Match.id))
-    return _Way([select_columns(*order)], order, (datetime, int))
+    return _Way([*_under(tx, asked, select_columns(*order))], order, (datetime, int))
+
+
+def _entered(tx: Transaction, asked: Asked, own: Any) -> list[ColumnElement[bool]]:
+    """Return conditions on the bot's seats in the tournaments that are asked for, where these are few.
+
+    Where they are many, hardly any of the bot's matches are in others.
+    """
+    if asked.tournament is None and asked.ruleset is None:
+        return []
+    versions = [version.id for version in versions_called(tx, asked.bot or "")]
+    entered = select(Entrant.id).where(col(Entrant.version_id).in_(versions))
+    if asked.tournament is not None:
+        entered = entered.where(Entrant.tournament_id == find_tournament(tx, asked.tournament))
+    if asked.ruleset is not None:
+        entered = entered.join(Tournament, col(Tournament.id) == Entrant.tournament_id)
+        entered = entered.where(col(Tournament.ruleset_id).in_(rulesets_called(tx, asked.ruleset)))
+    found = tx.exec(entered.limit(FEW + 1)).all()
+    if not found:
+        return [false()]
+    return [own.entrant_id == entrant for entrant in found] if len(found) <= FEW else []
+
+
+def _under(tx: Transaction, asked: Asked, rows: Select[Any]) -> Iterator[Select[Any]]:
+    """Yield the matches under each ruleset that is asked for, or all."""
+    if asked.ruleset is None:
+        yield rows
+        return
+    for ruleset_id in rulesets_called(tx, asked.ruleset):
+        yield rows.where(col(Match.ruleset_id) == ruleset_id)
 
 
 def _seated(own: Any) -> Select[Any]:
@@ -172,8 +206,7 @@ def _wanted(tx: Transaction, asked: Asked, own: Any) -> Iterator[Any]:
         if asked.round is not None:
             yield col(Match.round_id) == _find_round(tx, tournament_id, asked)
     if asked.ruleset is not None:
-        under = col(Tournament.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
-        yield exists(col(Tournament.id)).where(col(Tournament.id) == Match.tournament_id, under)
+        yield col(Match.ruleset_id).in_(rulesets_called(tx, asked.ruleset))
     if asked.bot is not None and asked.faults:
         yield own.faults > NONE
     if asked.opponent is not None:

@@ -57,6 +57,8 @@ class Wanted:
 
     conditions: Sequence[ColumnElement[bool]] = ()
     """On Rating, BotVersion, Bot and Owner."""
+    among: Sequence[Any] = ()
+    """Selections of ids of bot versions: only those in all of these."""
     provisional: bool | None = None
     """Only those whose strength is, or is not, provisional; None: both."""
 
@@ -106,7 +108,7 @@ def lines_before(tx: Transaction, pool: Pool, wanted: Wanted, key: Key, limit: i
 
 def find_line(tx: Transaction, pool: Pool, version_id: int) -> Placed | None:
     """Return the line of a bot version; None if it is not rated in the pool."""
-    own = Wanted([col(Rating.version_id) == version_id])
+    own = Wanted(among=[[version_id]])
     return next(iter(lines_after(tx, pool, own, None, 1)), None)
 
 
@@ -116,6 +118,8 @@ def _lines(
     if limit < 1 or (part == UNFITTED and wanted.provisional is False):
         return []
     rows = (_fitted if part == FITTED else _unfitted)(pool, key, back)
+    table = Strength if part == FITTED else Rating  # where an index leads to these few
+    rows = rows.where(*(col(table.version_id).in_(versions) for versions in wanted.among))
     if part == FITTED and wanted.provisional is not None:
         rows = rows.where(settled() if not wanted.provisional else ~settled())
     named = (

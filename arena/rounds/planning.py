@@ -41,6 +41,7 @@ def plan_round(
     matches = [
         Match(
             tournament_id=tournament.id,
+            ruleset_id=tournament.ruleset_id,
             round_id=round.id,
             table_number=table,
             state=MatchState.WAITING,

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import select as select_columns
+from sqlalchemy.orm import defer
 from sqlmodel import col, func, select
 
 from arena.formats import FORMATS, Setup
@@ -29,6 +30,9 @@ PROBLEMS_SHOWN = 20
 
 
 ENDED = (TournamentState.FINISHED, TournamentState.CANCELLED)
+
+WITHOUT_HEAD = defer(Tournament.head)  # type: ignore[arg-type]
+"""Heads have all entrants; they are read where they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +107,15 @@ def terms(storage: Storage, name: str) -> Terms:
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
     """Return how the latest tournaments stand, newest first."""
-    latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit)
+    latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit).options(WITHOUT_HEAD)
     with storage.read() as tx:
         return statuses_of(tx, tx.exec(latest).all())
 
 
 def find_tournament(tx: Transaction, name: str) -> Tournament:
     """Return the tournament of this name, or UnknownError."""
-    found = tx.exec(select(Tournament).where(Tournament.name == name)).first()
+    named = select(Tournament).where(Tournament.name == name).options(WITHOUT_HEAD)
+    found = tx.exec(named).first()
     if found is None:
         raise unknown(tx, "tournament", name, col(Tournament.name))
     return found
