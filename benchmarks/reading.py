@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from statistics import quantiles
+from typing import TypeVar
 
 from arena.bots import versions
 from arena.leagues import overview as leagues
@@ -45,6 +46,11 @@ LIMITS = {"SQLite": 100, "PostgreSQL": 50}
 """Milliseconds within which a page should come, at the 99th percentile."""
 
 
+AskerT = TypeVar("AskerT", bound="Asker")
+Figures = Mapping[str, tuple[float, float]]
+"""By question the 50th and the 99th percentile of its milliseconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Asks questions of a season of so many bots."""
@@ -52,6 +58,8 @@ class Asker:
     storage: Storage
     rng: Random
     bots: int
+    now: datetime = NOW
+    """When the season ended."""
 
     def bot(self) -> str:
         """Return the name of some bot."""
@@ -88,8 +96,10 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
         one.storage, leaderboards.Asked(owner=one.bot().partition("/")[0])
     ),
     "leaderboard, language": lambda one: leaderboard(one.storage, leaderboards.Asked(language="go")),
-    "leaderboard, active": lambda one: leaderboard(one.storage, leaderboards.Asked(active_since=NOW - WEEK)),
-    "leaderboard, changes": lambda one: leaderboard(one.storage, leaderboards.Asked(since=NOW - WEEK)),
+    "leaderboard, active": lambda one: leaderboard(
+        one.storage, leaderboards.Asked(active_since=one.now - WEEK)
+    ),
+    "leaderboard, changes": lambda one: leaderboard(one.storage, leaderboards.Asked(since=one.now - WEEK)),
     "matches": lambda one: find_matches(one.storage, matches.Asked()),
     "matches of a bot": lambda one: find_matches(one.storage, matches.Asked(bot=one.bot())),
     "matches of a bot, next page": _later_matches,
@@ -98,7 +108,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     ),
     "matches of two": lambda one: find_matches(one.storage, matches.Asked(*one.two())),
     "matches of a week": lambda one: find_matches(
-        one.storage, matches.Asked(since=NOW - 9 * WEEK, until=NOW - 8 * WEEK)
+        one.storage, matches.Asked(since=one.now - 9 * WEEK, until=one.now - 8 * WEEK)
     ),
     "matches of a tournament": lambda one: find_matches(one.storage, matches.Asked(tournament="season")),
     "matches with faults": lambda one: find_matches(one.storage, matches.Asked(faults=True)),
@@ -127,10 +137,10 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
 """What is asked; there is one of each function of ``arena.queries`` at least."""
 
 
-def ask(asker: Asker, times: int) -> dict[str, tuple[float, float]]:
+def ask(asker: AskerT, times: int, questions: Mapping[str, Callable[[AskerT], object]]) -> Figures:
     """Return for each question the 50th and the 99th percentile of its milliseconds."""
     found = {}
-    for name, question in QUESTIONS.items():
+    for name, question in questions.items():
         question(asker)
         taken = []
         for _ in range(times):
@@ -142,9 +152,7 @@ def ask(asker: Asker, times: int) -> dict[str, tuple[float, float]]:
     return found
 
 
-def measure(
-    place: Place, bots: int, sizes: Sequence[int], times: int
-) -> list[dict[str, tuple[float, float]]]:
+def measure(place: Place, bots: int, sizes: Sequence[int], times: int) -> list[Figures]:
     """Return what questions take in seasons of so many matches."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -160,8 +168,17 @@ def measure(
                 fit_due(storage, NOW)
                 print(f"{size:,} matches made in {time.perf_counter() - began:.0f} s", flush=True)
                 tidy(url)
-                found.append(ask(Asker(storage, Random(size), bots), times))
+                found.append(ask(Asker(storage, Random(size), bots), times, QUESTIONS))
         return found
+
+
+def show(name: str, sizes: Sequence[int], found: Sequence[Figures], limit: int) -> None:
+    """Print a line for each question, with its figures at each size."""
+    heads = " ".join(f"{f'{size:,}':>19}" for size in sizes)
+    print(f"\n{f'{name}, ms at 50 % and 99 %':34} {heads}   limit {limit}")
+    for question, (_, worst) in found[-1].items():
+        cells = " ".join(f"{'{:.2f} {:.2f}'.format(*figures[question]):>19}" for figures in found)
+        print(f"{question:34} {cells}{'' if worst <= limit else '   too slow'}", flush=True)
 
 
 def main() -> None:
@@ -176,13 +193,7 @@ def main() -> None:
     places: dict[str, Place] = {"SQLite": sqlite} | ({} if options.no_servers else {"PostgreSQL": postgres})
     for name, place in places.items():
         tenth, whole = measure(place, options.bots, sizes, TIMES)
-        heads = " ".join(f"{f'{size:,}':>19}" for size in sizes)
-        print(f"\n{f'{name}, ms at 50 % and 99 %':32} {heads}   limit {LIMITS[name]}")
-        for question in QUESTIONS:
-            cells = " ".join(
-                f"{f'{mid:.2f} {high:.2f}':>19}" for mid, high in (tenth[question], whole[question])
-            )
-            print(f"{question:32} {cells}{'' if whole[question][1] <= LIMITS[name] else '   too slow'}")
+        show(name, sizes, (tenth, whole), LIMITS[name])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ ratings, sums, tallies and standings are its own.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,6 +23,7 @@ from arena.matches.referees import nobody_asked
 from arena.matches.seating import seatings
 from arena.models import (
     Entrant,
+    FaultTally,
     Highlight,
     Match,
     MatchState,
@@ -36,9 +38,10 @@ from arena.pairing import Pairing
 from arena.rounds.advance import close_round
 from arena.rounds.planning import Entered, plan_round
 from arena.specs import make_spec
-from arena.storage import Storage
+from arena.storage import Storage, add_to_rows
 from arena.tallies.sessions import Pool, highlight_rows, tallies_of
 from arena.tournaments import creation, lifecycle
+from referee.matches.kinds import FaultKind
 
 OPERATOR = Actor(Role.OPERATOR, "benchmark")
 SEATS, DEALS = 4, 2
@@ -46,6 +49,8 @@ SEATS, DEALS = 4, 2
 """For each seat of the only session the position at the table."""
 SPREAD = 4.0
 """Points a deal that bots differ by."""
+FAULTY = 0.002
+"""Share of the deals in which a bot makes a fault."""
 ACTIONS = ["1:3D", "2:4D", "3:5D", "0:6D", "1:7D", "2:-", "3:-", "0:-"] * 4
 
 
@@ -73,26 +78,44 @@ class Season:
 
 def begin(storage: Storage, bots: int, rounds: int, now: datetime, *, name: str = "season") -> Season:
     """Register bots, two of each owner, and start a Swiss of them."""
+    return start(storage, register(storage, bots, now), rounds, now, name=name)
+
+
+def register(storage: Storage, bots: int, now: datetime) -> list[str]:
+    """Register bots, two of each owner, and return their names."""
     names = [f"owner-{number // 2}/bot-{number}" for number in range(bots)]
     languages = ("python", "go", "rust")
     new = [NewBot(bot=bot, language=languages[at % 3]) for at, bot in enumerate(names)]
     register_all(storage, OPERATOR, new, now, lambda _: None)
-    fields = {"name": name, "format": "swiss", "ruleset": "chinese", "rounds": rounds, "sessions": 1}
-    spec = make_spec(fields | {"deals": DEALS, "entrants": names, "allow_same_owner": True})
+    return names
+
+
+def start(
+    storage: Storage,
+    names: Sequence[str],
+    rounds: int,
+    now: datetime,
+    *,
+    name: str = "season",
+    ruleset: str = "chinese",
+) -> Season:
+    """Start a Swiss of these bots."""
+    fields = {"name": name, "format": "swiss", "ruleset": ruleset, "rounds": rounds, "sessions": 1}
+    spec = make_spec(fields | {"deals": DEALS, "entrants": list(names), "allow_same_owner": True})
     tournament_id = creation.create(storage, OPERATOR, spec, now, bytes(32)).id
     lifecycle.start(storage, OPERATOR, name, now, nobody_asked)
     with storage.read() as tx:
         tournament = tx.get_one(Tournament, tournament_id)
         rows = tx.exec(select(Entrant).where(Entrant.tournament_id == tournament_id)).all()
-        ruleset = tx.get_one(StoredRuleset, tournament.ruleset_id).content
-    rng = Random(bots)
+        content = tx.get_one(StoredRuleset, tournament.ruleset_id).content
+    rng = Random(len(names))
     return Season(
         storage,
         tournament_id,
         {row.number: Entered(row.id, row.version_id) for row in rows},
         {row.version_id: rng.gauss(0, SPREAD) for row in rows},
         Pool(tournament.ruleset_id, tournament.table_size),
-        ruleset,
+        content,
     )
 
 
@@ -129,7 +152,10 @@ def _record(season: Season, rng: Random, number: int, bots: Sequence[int]) -> st
     left[min(range(len(bots)), key=left.__getitem__)] = 0
     actions = ACTIONS[: rng.randint(8, len(ACTIONS))]
     points = [-cards for cards in left]
-    return json.dumps({"deal": number, "actions": actions, "points": points, "end": "out"})
+    record: dict[str, object] = {"deal": number, "actions": actions, "points": points, "end": "out"}
+    if rng.random() < FAULTY:
+        record["faults"] = [{"seat": rng.randrange(SEATS), "kind": FaultKind.TIMEOUT}]
+    return json.dumps(record)
 
 
 def points_of(records: Sequence[str]) -> tuple[int, ...]:
@@ -137,43 +163,62 @@ def points_of(records: Sequence[str]) -> tuple[int, ...]:
     return tuple(map(sum, zip(*(json.loads(record)["points"] for record in records), strict=True)))
 
 
+def faults_by_seat(records: Sequence[str]) -> tuple[int, ...]:
+    """Return the faults in a session's deals by seat."""
+    faults = Counter(fault["seat"] for record in records for fault in json.loads(record).get("faults", ()))
+    return tuple(faults[seat] for seat in range(SEATS))
+
+
 def store(season: Season, plans: Sequence[Plan], sessions: Sequence[Sequence[str]], now: datetime) -> None:
     """Store the only session of each match, as ``arena.matches.leases.store_session`` does one by one."""
     with season.storage.write() as tx:
         first = (tx.exec(select(func.max(Session.id))).one() or 0) + 1
         rows, packed, highlights, seats = [], [], [], []
+        faulty: Counter[tuple[int, str]] = Counter()
         for session_id, (one, records) in enumerate(zip(plans, sessions, strict=True), start=first):
             deals = [json.loads(record) for record in records]
-            points = points_of(records)
+            points, faults = points_of(records), faults_by_seat(records)
             rows.append(
                 {
                     "id": session_id,
                     "match_id": one.match_id,
                     "seating": list(SEATING),
                     "points": list(points),
+                    "faults": list(faults),
                     "deal_points": [deal["points"] for deal in deals],
                 }
             )
             packed.append({"session_id": session_id, "records": pack_records(list(records))})
             found = tallies_of(season.pool, season.ruleset, deals, one.bots)
             highlights += highlight_rows(session_id, found)
+            faulty.update(found.faults)
             seats += [
-                {"match": one.match_id, "at": position, "made": made}
-                for position, made in zip(SEATING, points, strict=True)
+                {"match": one.match_id, "at": position, "made": made, "failed": failed}
+                for position, made, failed in zip(SEATING, points, faults, strict=True)
             ]
-        alike = {"number": 1, "faults": [0] * SEATS, "forfeits": [], "finished_at": now}
+        alike = {"number": 1, "forfeits": [], "finished_at": now}
         connection = tx.connection()
         connection.execute(insert(Session), [alike | row for row in rows])
         connection.execute(insert(SessionRecords), packed)
         connection.execute(insert(Highlight), highlights)
         connection.execute(ADD_POINTS, seats)
+        if faulty:
+            made_by = season.pool._asdict()
+            add_to_rows(
+                tx,
+                FaultTally,
+                [
+                    made_by | {"version_id": version_id, "kind": kind, "count": count}
+                    for (version_id, kind), count in faulty.items()
+                ],
+            )
         connection.execute(DONE, [{"match": one.match_id, "now": now} for one in plans])
 
 
 ADD_POINTS = (
     update(Seat)
     .where(col(Seat.match_id) == bindparam("match"), col(Seat.position) == bindparam("at"))
-    .values(points=bindparam("made"))
+    .values(points=bindparam("made"), faults=bindparam("failed"))
 )
 
 DONE = (

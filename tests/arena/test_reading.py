@@ -20,6 +20,7 @@ from arena.matches import leases, storing
 from arena.models import (
     Encounter,
     EntrantSum,
+    FaultTally,
     Highlight,
     Match,
     Meeting,
@@ -158,6 +159,7 @@ COMPARED: tuple[type[SQLModel], ...] = (
     SeatTally,
     EntrantSum,
     Encounter,
+    FaultTally,
     Highlight,
 )
 
@@ -177,7 +179,10 @@ def dump(storage: Storage) -> dict[str, list[Any]]:
         return found
 
 
-def test_season_made_in_bulk_then_it_is_what_sessions_stored_one_by_one_leave(tmp_path: Path) -> None:
+def test_season_made_in_bulk_then_it_is_what_sessions_stored_one_by_one_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seasons, "FAULTY", 0.2)  # so that there are some in a short season
     now = datetime(2026, 10, 1, tzinfo=UTC)
     with new(tmp_path, "bulk") as bulk, new(tmp_path, "one-by-one") as single:
         one, other = (seasons.begin(storage, BOTS, 2, now) for storage in (bulk, single))
@@ -190,7 +195,8 @@ def test_season_made_in_bulk_then_it_is_what_sessions_stored_one_by_one_leave(tm
                 claimed = leases.claim(single, plan.match_id, now, timedelta(hours=1))
                 assert claimed is not None
                 points = seasons.points_of(records)
-                result = SessionResult(1, points, None, tuple(records), (0,) * len(points))
+                faults = seasons.faults_by_seat(records)
+                result = SessionResult(1, points, None, tuple(records), faults)
                 storing.store_session(single, claimed, result, now)
             assert close_round(single, other.tournament_id, now)
         assert dump(bulk) == dump(single)

@@ -1,0 +1,273 @@
+"""How long questions take at size: ``python -m benchmarks.size``.
+
+Makes 10,000 bot versions and 125,000, then 1,250,000 matches with five million seats on SQLite, and again
+on PostgreSQL, which is started for it (``benchmarks.multiples`` says how). Asks every question of
+``benchmarks.reading`` and the worst that come to mind: of the bots that play most, filters that hardly any
+row meets, last pages, the largest pool. Prints the 50th and the 99th percentile in milliseconds at both
+sizes, beside the limit; then how long fits take from the kept sums, and the most memory that they hold.
+"""
+
+import argparse
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property, partial
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from arena.bots import versions
+from arena.models import HighlightKind
+from arena.queries import faults, highlights, histories, leaderboards, matches
+from arena.queries.faults import faults_by_bot
+from arena.queries.highlights import find_deals
+from arena.queries.histories import history
+from arena.queries.leaderboards import leaderboard
+from arena.queries.matches import Result, find_matches
+from arena.queries.meetings import crosstable
+from arena.queries.profiles import profile
+from arena.queries.versus import versus
+from arena.settings import load_settings
+from arena.standings import scoreboard
+from arena.storage import Storage, migrate_storage, open_storage
+from arena.strength.counts import Counts
+from arena.strength.fit import fit_counts
+from arena.strength.fitting import fit_due
+from arena.strength.kept import lines_in, matches_of
+from arena.strength.reading import counts_of
+from benchmarks.history import Place, postgres, sqlite, tidy
+from benchmarks.multiples import REGULARS, STEP, Copier, check, make_base
+from benchmarks.reading import LIMITS, NOW, QUESTIONS, Asker, Figures, ask, show
+from benchmarks.seasons import SEATS
+from referee.matches.kinds import FaultKind
+
+BOTS = 10_000
+ROUNDS = 4, 100
+"""Of the base: 10,000 matches among all bots, and 2,500 among a hundred of them."""
+COPIES = 10, 100
+TIMES = 50
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Long(Asker):
+    """Asks questions of a long history."""
+
+    began: datetime = NOW
+    """When the history did."""
+
+    def busy(self) -> str:
+        """Return the name of one of the bots that play most."""
+        return self._name(self.rng.randrange(REGULARS))
+
+    def two_busy(self) -> tuple[str, str]:
+        one, other = self.rng.sample(range(REGULARS), 2)
+        return self._name(one), self._name(other)
+
+    def idle(self) -> str:
+        """Return the name of a bot that plays as seldom as most."""
+        return self._name(self.rng.randrange(REGULARS, self.bots))
+
+    def _name(self, number: int) -> str:
+        return f"owner-{number // 2}/bot-{number}"
+
+    @cached_property
+    def last_page(self) -> str | None:
+        """The cursor of the last page of the largest pool's leaderboard."""
+        return leaderboard(
+            self.storage, leaderboards.Asked(ruleset="chinese"), limit=self.bots - self.bots // 100
+        ).next
+
+    @cached_property
+    def last_matches(self) -> str | None:
+        """The cursor of the last pages of a tournament's matches."""
+        asked = matches.Asked(tournament="season")
+        return find_matches(self.storage, asked, self.bots - self.bots // 100).next
+
+    def old(self) -> tuple[datetime, datetime]:
+        """Return two times in the beginning, between which matches finished."""
+        return self.began + STEP / 4, self.began + STEP / 3
+
+    def new(self) -> tuple[datetime, datetime]:
+        """Return two such times in the end."""
+        return self.now - STEP / 3, self.now - STEP / 4
+
+
+DAY = timedelta(days=1)
+
+
+def _last_page(one: Long) -> object:
+    return leaderboard(one.storage, leaderboards.Asked(ruleset="chinese"), 100, one.last_page)
+
+
+def _last_matches(one: Long) -> object:
+    return find_matches(one.storage, matches.Asked(tournament="season"), 50, one.last_matches)
+
+
+def _old_history(one: Long) -> object:
+    asked = histories.Asked(one.busy())
+    first = history(one.storage, asked, 1_000)
+    return history(one.storage, asked, 100, first.next)
+
+
+def _of(which: matches.Asked, one: Long) -> object:
+    return find_matches(one.storage, which)
+
+
+def _best(which: leaderboards.Asked, one: Long) -> object:
+    return leaderboard(one.storage, which)
+
+
+def _deals(one: Long, kind: HighlightKind, **which: Any) -> object:
+    return find_deals(one.storage, highlights.Asked(kind, **which))
+
+
+WORST: Mapping[str, Callable[[Long], object]] = {
+    "leaderboard, last page": _last_page,
+    "leaderboard, nobody's language": lambda one: _best(
+        leaderboards.Asked(ruleset="chinese", language="ada"), one
+    ),
+    "leaderboard, active a day": lambda one: _best(
+        leaderboards.Asked(ruleset="chinese", active_since=one.now - DAY), one
+    ),
+    "leaderboard, not provisional": lambda one: _best(
+        leaderboards.Asked(ruleset="chinese", provisional=False), one
+    ),
+    "leaderboard, most matches": lambda one: _best(
+        leaderboards.Asked(ruleset="chinese", matches=1_000_000), one
+    ),
+    "leaderboard, since long ago": lambda one: _best(
+        leaderboards.Asked(ruleset="chinese", since=one.began + 5 * DAY), one
+    ),
+    "matches, rare ruleset": lambda one: _of(matches.Asked(ruleset="taiwan"), one),
+    "matches, common ruleset": lambda one: _of(matches.Asked(ruleset="chinese"), one),
+    "matches, rare ruleset, busy bot": lambda one: _of(matches.Asked(one.busy(), ruleset="taiwan"), one),
+    "matches, other ruleset, busy bot": lambda one: _of(matches.Asked(one.busy(), ruleset="chinese"), one),
+    "matches, rare ruleset, day": lambda one: _of(
+        matches.Asked(ruleset="taiwan", since=one.old()[0], until=one.old()[1]), one
+    ),
+    "matches, rare ruleset, faults": lambda one: _of(matches.Asked(ruleset="taiwan", faults=True), one),
+    "matches, busy bot": lambda one: _of(matches.Asked(one.busy()), one),
+    "matches, busy bot, won": lambda one: _of(matches.Asked(one.busy(), result=Result.WON), one),
+    "matches, busy bot, faults": lambda one: _of(matches.Asked(one.busy(), faults=True), one),
+    "matches, busy bot, rarely met": lambda one: _of(matches.Asked(one.busy(), one.idle()), one),
+    "matches, two busy bots": lambda one: _of(matches.Asked(*one.two_busy()), one),
+    "matches, busy bot, old day": lambda one: _of(
+        matches.Asked(one.busy(), since=one.old()[0], until=one.old()[1]), one
+    ),
+    "matches, busy bot, old tournament": lambda one: _of(matches.Asked(one.busy(), tournament="season"), one),
+    "matches, old day": lambda one: _of(matches.Asked(since=one.old()[0], until=one.old()[1]), one),
+    "matches, old day, faults": lambda one: _of(
+        matches.Asked(faults=True, since=one.old()[0], until=one.old()[1]), one
+    ),
+    "matches, tournament, last page": _last_matches,
+    "matches, old tournament, faults": lambda one: _of(
+        matches.Asked(tournament="regulars", faults=True), one
+    ),
+    "matches, tournament, day": lambda one: _of(
+        matches.Asked(tournament="season", since=one.new()[0], until=one.new()[1]), one
+    ),
+    "bot, busy": lambda one: profile(one.storage, one.busy()),
+    "history, busy bot, far back": _old_history,
+    "versus, busy bots": lambda one: versus(one.storage, *one.two_busy()),
+    "versus, rarely met": lambda one: versus(one.storage, one.busy(), one.idle()),
+    "crosstable of fifty": lambda one: crosstable(one.storage, one.some(50)),
+    "deals, rare ruleset": lambda one: _deals(one, HighlightKind.BOMBS, ruleset="taiwan"),
+    "deals, old tournament": lambda one: _deals(one, HighlightKind.SWING, tournament="regulars"),
+    "deals, small tournament": lambda one: _deals(one, HighlightKind.SWING, tournament="rarity"),
+    "deals, idle bot": lambda one: _deals(one, HighlightKind.LONGEST, bot=one.idle()),
+    "deals, busy bot": lambda one: _deals(one, HighlightKind.SWING, bot=one.busy()),
+    "deals, busy bot, other ruleset": lambda one: _deals(
+        one, HighlightKind.SWING, bot=one.busy(), ruleset="chinese"
+    ),
+    "faults, rare kind": lambda one: faults_by_bot(one.storage, faults.Asked(kind=FaultKind.FLOOD)),
+    "faults, owner": lambda one: faults_by_bot(one.storage, faults.Asked(owner="owner-3")),
+    "bots, all": lambda one: versions.list_versions(one.storage),
+    "standings, hundred": lambda one: scoreboard.standings(one.storage, "regulars"),
+}
+"""The worst that is asked."""
+
+
+def questions() -> Mapping[str, Callable[[Long], object]]:
+    """Return all questions."""
+    return {**QUESTIONS, **WORST}
+
+
+def measure_fits(storage: Storage) -> list[str]:
+    """Return a line for each pool: how long its fit takes from the kept sums, and the memory it holds."""
+    lines = []
+    with storage.read() as tx:
+        for pool, count in matches_of(tx):
+            begun = time.perf_counter()
+            kinds, bots = counts_of(tx, pool), lines_in(tx, pool)
+            read = time.perf_counter() - begun
+            begun = time.perf_counter()
+            fit_counts(kinds, bots)
+            fitted = time.perf_counter() - begun
+            most = _most_memory(kinds, bots)
+            lines.append(
+                f"fit of {count:,} matches of {len(bots):,} bots: read {read:.1f} s, "
+                f"fitted {fitted:.1f} s, {most / 2**20:.0f} MB at most"
+            )
+    return lines
+
+
+def _most_memory(kinds: Sequence[Counts], bots: Sequence[Sequence[int]]) -> int:
+    tracemalloc.start()
+    try:
+        fit_counts(kinds, bots)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def measure(place: Place) -> tuple[list[Figures], list[str]]:
+    """Return what questions take at each size, and what fits take in the end."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url = stack.enter_context(place(folder))()
+        settings = load_settings({"data": folder, "database_url": url})
+        migrate_storage(settings)
+        storage = stack.enter_context(open_storage(settings))
+        base = timed("base made", lambda: make_base(storage, BOTS, ROUNDS, NOW))
+        copier = Copier(url, base)
+        stack.callback(copier.close)
+        found = []
+        for copies in COPIES:
+            now = NOW + copies * STEP
+            timed(f"{copies} copies made", partial(copier.multiply, copies))
+            timed("tidied", partial(tidy, url))
+            timed("sample counted again", partial(check, storage, base, copies))
+            timed("fitted", partial(fit_due, storage, now))
+            asker = Long(storage, Random(copies), BOTS, now=now)
+            found.append(timed("asked", partial(ask, asker, TIMES, questions())))
+        return found, measure_fits(storage)
+
+
+def timed(what: str, call: Callable[[], Answer]) -> Answer:
+    """Do what is called, and print how long it took."""
+    begun = time.perf_counter()
+    answer = call()
+    print(f"{what}: {time.perf_counter() - begun:.0f} s", flush=True)
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.size", description=__doc__)
+    parser.add_argument("--only", choices=("SQLite", "PostgreSQL"), help="one of the databases")
+    options = parser.parse_args()
+    places: dict[str, Place] = {"SQLite": sqlite, "PostgreSQL": postgres}
+    copy = ROUNDS[0] * (BOTS // SEATS) + ROUNDS[1] * (REGULARS // SEATS)
+    for name, place in places.items():
+        if options.only in (None, name):
+            found, fits = measure(place)
+            show(name, [copies * copy for copies in COPIES], found, LIMITS[name])
+            print("\n".join(fits), flush=True)
+
+
+if __name__ == "__main__":
+    main()
