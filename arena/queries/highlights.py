@@ -172,7 +172,8 @@ def _of_pool(tx: Transaction, kind: HighlightKind, pool: Pool, wanted: _Wanted, 
     if tx.exec(counted).one() > few:
         return _Way(in_pool)
     sessions = select_columns(col(Session.id)).where(col(Session.match_id).in_(matches))
-    return _Way((*in_pool, col(Highlight.session_id).in_(sessions)), in_order=False)
+    under = (col(Highlight.ruleset_id) + 0 == pool.ruleset_id, col(Highlight.kind) == kind)  # as above
+    return _Way((*under, col(Highlight.session_id).in_(sessions)), in_order=False)
 
 
 def _merged(
@@ -203,12 +204,27 @@ def _places(
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .where(*way.conditions, *wanted.conditions())
     )
+    if way.in_order and kind is HighlightKind.CLOSEST:
+        return [*islice(_rising(tx, way, rows, after, limit), limit)]
     if after is not None:
         reached, session = sign * after[0], -after[1]
         more = value > reached if sign > 0 else value < reached
         rows = rows.where(or_(more, and_(value == reached, session_id < session)))
     rows = rows.order_by(value if sign > 0 else value.desc(), session_id.desc()).limit(limit)
     return [(sign * found, -session) for found, session in tx.execute(rows)]
+
+
+def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, limit: int) -> Iterator[Place]:
+    """Yield places with rising values, a value at a time: the index has its sessions the other way round."""
+    value, session_id = col(Highlight.value), col(Highlight.session_id)
+    values = select(func.min(value)).where(*way.conditions)
+    reached = tx.exec(values if after is None else values.where(value >= after[0])).one()
+    while reached is not None:
+        of_value = rows.where(value == reached).order_by(session_id.desc()).limit(limit)
+        if after is not None and reached == after[0]:
+            of_value = of_value.where(session_id < -after[1])
+        yield from ((found, -session) for found, session in tx.execute(of_value))
+        reached = tx.exec(values.where(value > reached)).one()
 
 
 def _rows(tx: Transaction, kind: HighlightKind, session_ids: Sequence[int]) -> list[Any]:
