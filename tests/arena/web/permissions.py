@@ -1,0 +1,177 @@
+"""Who may use which route, and one call of it that succeeds for whoever may."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from arena.accounts.apikeys import KeyScope
+
+
+class Caller(StrEnum):
+    """Who asks."""
+
+    ANYBODY = "nobody in particular"
+    AUTHOR = "owner-0"
+    STRANGER = "owner-1"
+    """Another author."""
+    OTHER = "otto"
+    """An organiser, with a tournament of his own."""
+    ORGANISER = "olga"
+    """The organiser of all other tournaments and leagues."""
+    OPERATOR = "root"
+
+
+EVERYBODY = frozenset(Caller)
+ACCOUNTS = EVERYBODY - {Caller.ANYBODY}
+OWNER = frozenset({Caller.AUTHOR, Caller.OPERATOR})
+ORGANISERS = frozenset({Caller.OTHER, Caller.ORGANISER, Caller.OPERATOR})
+ITS_ORGANISER = frozenset({Caller.ORGANISER, Caller.OPERATOR})
+ITS_PEOPLE = OWNER | ITS_ORGANISER
+"""Whoever the bot or the tournament belongs to."""
+OPERATORS = frozenset({Caller.OPERATOR})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What holds for a route."""
+
+    who: frozenset[Caller]
+    """Who may use it."""
+    scope: KeyScope | None
+    """The scope that a key has to have; None: it is for everybody."""
+    path: str
+    """The call: path and query."""
+    body: object = None
+    """What is sent as JSON."""
+
+
+def _read(path: str, who: frozenset[Caller] = EVERYBODY, scope: KeyScope | None = None) -> Line:
+    return Line(who, scope, path)
+
+
+READ, BOTS, TOURNAMENTS, ACCOUNT, OPERATE = KeyScope
+TERMS = {"format": "round-robin", "ruleset": "chinese", "rounds": 2, "sessions": 1, "deals": 1}
+LEAGUE = {
+    "start": "2026-01-05T18:00:00Z",
+    "interval_hours": 24,
+    "allow_same_owner": True,
+    "tournament": TERMS,
+    "divisions": [{"name": "only"}],
+}
+SPEC = {
+    "name": "new",
+    "format": "swiss",
+    "ruleset": "chinese",
+    "rounds": 3,
+    "sessions": 2,
+    "entrants": [f"member-{number}/bot" for number in range(5)],
+}
+CHECK = {"bot": "owner-0/bot-0", "sdk": "none", "protocol_version": 1, "results": []}
+PASSWORDS = {"old_password": "correct horse battery", "password": "another horse battery"}
+
+ROUTES: dict[str, Line] = {
+    # accounts
+    "POST /accounts": Line(
+        EVERYBODY, None, "/accounts", {"account": "new", "password": "correct horse battery"}
+    ),
+    "POST /session": Line(
+        EVERYBODY, None, "/session", {"account": "owner-0", "password": "correct horse battery"}
+    ),
+    "DELETE /session": Line(EVERYBODY, None, "/session"),
+    "GET /me": _read("/me", ACCOUNTS, READ),
+    "PUT /me/password": Line(ACCOUNTS, ACCOUNT, "/me/password", PASSWORDS),
+    "GET /me/keys": _read("/me/keys", ACCOUNTS, READ),
+    "POST /me/keys": Line(ACCOUNTS, ACCOUNT, "/me/keys", {"name": "new", "scopes": ["account"]}),
+    "DELETE /me/keys/{name}": Line(ACCOUNTS, ACCOUNT, "/me/keys/spare"),
+    "POST /me/owners": Line(ACCOUNTS, ACCOUNT, "/me/owners", {"invitation": "{invitation}"}),
+    "POST /owners": Line(ACCOUNTS, ACCOUNT, "/owners", {"owner": "new"}),
+    "GET /owners/{owner}": _read("/owners/owner-0", OWNER, READ),
+    "DELETE /owners/{owner}/members/{account}": Line(OWNER, ACCOUNT, "/owners/owner-0/members/friend"),
+    "POST /invitations": Line(OWNER, ACCOUNT, "/invitations", {"owner": "owner-0"}),
+    # the operator's
+    "GET /operator/accounts": _read("/operator/accounts", OPERATORS, OPERATE),
+    "POST /operator/accounts": Line(
+        OPERATORS, OPERATE, "/operator/accounts", {"account": "new", "role": "author"}
+    ),
+    "PATCH /operator/accounts/{account}": Line(
+        OPERATORS, OPERATE, "/operator/accounts/owner-1", {"role": "operator"}
+    ),
+    "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
+    "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
+    "GET /operator/referees": _read("/operator/referees", OPERATORS, OPERATE),
+    "GET /operator/work": _read("/operator/work", OPERATORS, OPERATE),
+    "GET /operator/tokens": _read("/operator/tokens", OPERATORS, OPERATE),
+    "POST /operator/tokens": Line(OPERATORS, OPERATE, "/operator/tokens", {"name": "new", "scope": "worker"}),
+    "POST /operator/tokens/{name}/rotate": Line(OPERATORS, OPERATE, "/operator/tokens/organiser/rotate", {}),
+    "DELETE /operator/tokens/{name}": Line(OPERATORS, OPERATE, "/operator/tokens/organiser"),
+    # results
+    "GET /leaderboard": _read("/leaderboard"),
+    "GET /faults": _read("/faults"),
+    "GET /matches": _read("/matches"),
+    "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),
+    "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals": _read(
+        "/matches/cup/1/1/sessions/1/deals"
+    ),
+    "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals/{deal}": _read(
+        "/matches/cup/1/1/sessions/1/deals/1"
+    ),
+    "GET /deals": _read("/deals?kind=swing"),
+    "GET /crosstable": _read("/crosstable?bot=owner-0/bot-0&bot=owner-1/bot-1"),
+    # bots
+    "GET /bots": _read("/bots"),
+    "POST /bots": Line(OWNER, BOTS, "/bots", {"bot": "owner-0/new"}),
+    "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
+    "PATCH /bots/{owner}/{bot}": Line(OWNER, BOTS, "/bots/owner-0/bot-0", {"language": "go"}),
+    "GET /bots/{owner}/{bot}/history": _read("/bots/owner-0/bot-0/history"),
+    "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
+    "GET /bots/{owner}/{bot}/log": _read("/bots/owner-0/bot-0/log", OWNER, READ),
+    "GET /bots/{owner}/{bot}/deals": _read("/bots/owner-0/bot-0/deals", OWNER, READ),
+    "PUT /bots/{owner}/{bot}/versions/{number}/token": Line(
+        OWNER, BOTS, "/bots/owner-0/bot-0/versions/1/token", {}
+    ),
+    "DELETE /bots/{owner}/{bot}/versions/{number}/token": Line(
+        OWNER, BOTS, "/bots/owner-0/bot-0/versions/1/token"
+    ),
+    "GET /bots/{owner}/{bot}/versions/{number}/check": _read(
+        "/bots/owner-0/bot-0/versions/1/check", OWNER, READ
+    ),
+    "PUT /bots/{owner}/{bot}/versions/{number}/check": Line(
+        OWNER, BOTS, "/bots/owner-0/bot-0/versions/1/check", CHECK
+    ),
+    # tournaments
+    "GET /tournaments": _read("/tournaments"),
+    "POST /tournaments": Line(ORGANISERS, TOURNAMENTS, "/tournaments", SPEC),
+    "POST /tournaments/preview": Line(ORGANISERS, TOURNAMENTS, "/tournaments/preview", SPEC),
+    "GET /tournaments/{tournament}": _read("/tournaments/cup"),
+    "GET /tournaments/{tournament}/standings": _read("/tournaments/cup/standings"),
+    "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
+    "GET /tournaments/{tournament}/pairings": _read("/tournaments/cup/pairings"),
+    "GET /tournaments/{tournament}/head": _read("/tournaments/cup/head"),
+    "GET /tournaments/{tournament}/export": _read("/tournaments/cup/export"),
+    "GET /tournaments/{tournament}/events": _read("/tournaments/cup/events"),
+    "POST /tournaments/{tournament}/lock": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/lock"),
+    "POST /tournaments/{tournament}/start": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/waiting/start"),
+    "POST /tournaments/{tournament}/pause": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/pause"),
+    "POST /tournaments/{tournament}/resume": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/paused/resume"),
+    "POST /tournaments/{tournament}/stop": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/stop"),
+    "POST /tournaments/{tournament}/cancel": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/cancel"),
+    "POST /tournaments/{tournament}/entrants": Line(
+        ITS_PEOPLE, BOTS, "/tournaments/waiting/entrants", {"bot": "owner-0/spare"}
+    ),
+    "DELETE /tournaments/{tournament}/entrants/{owner}/{bot}": Line(
+        ITS_PEOPLE, BOTS, "/tournaments/waiting/entrants/owner-0/bot-4"
+    ),
+    # leagues and rulesets
+    "GET /leagues": _read("/leagues"),
+    "GET /leagues/{league}": _read("/leagues/winter"),
+    "GET /leagues/{league}/history": _read("/leagues/winter/history"),
+    "PUT /leagues/{league}": Line(ITS_ORGANISER, TOURNAMENTS, "/leagues/winter", LEAGUE),
+    "POST /leagues/{league}/preview": Line(ORGANISERS, TOURNAMENTS, "/leagues/winter/preview", LEAGUE),
+    "POST /leagues/{league}/members": Line(OWNER, BOTS, "/leagues/winter/members", {"bot": "owner-0/bot-0"}),
+    "DELETE /leagues/{league}/members/{owner}/{bot}": Line(
+        OWNER, BOTS, "/leagues/winter/members/owner-0/spare"
+    ),
+    "GET /rulesets": _read("/rulesets"),
+    "GET /rulesets/{ruleset}": _read("/rulesets/chinese"),
+    "POST /rulesets/check": Line(EVERYBODY, None, "/rulesets/check", {"name": "house", "extends": "chinese"}),
+}
+"""By method and path."""

@@ -1,0 +1,174 @@
+"""Every route with everybody who could ask, and with every key: who may use it is what the table says."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from limits import RateLimitItemPerMinute
+from sqlmodel import update
+
+from arena.accounts import accounts, apikeys, browsers, invitations
+from arena.accounts.apikeys import KeyScope
+from arena.actors import Actor, Role
+from arena.bots import versions
+from arena.leagues import membership
+from arena.models import League, Tournament, utc_now
+from arena.settings import load_settings
+from arena.specs import make_spec
+from arena.storage import Storage, changed, open_storage
+from arena.tournaments import creation
+from arena.web import limits
+from arena.web.app import PREFIX, make_app
+from tests.arena.fakes import ROOT
+from tests.arena.web.conftest import PASSWORD
+from tests.arena.web.permissions import ROUTES, SPEC, Caller, Line
+
+ROLES = {
+    Caller.AUTHOR: Role.AUTHOR,
+    Caller.STRANGER: Role.AUTHOR,
+    Caller.OTHER: Role.ORGANISER,
+    Caller.ORGANISER: Role.ORGANISER,
+    Caller.OPERATOR: Role.OPERATOR,
+}
+
+
+class Arena:
+    """An arena with something of everybody, which is as at first after each change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open = ExitStack()
+        self._settings = load_settings({"data": folder / "data", "sign_up": "open"})
+        self.keys: dict[Caller, dict[str, str]] = {Caller.ANYBODY: {"": ""}}
+        with open_storage(self._settings) as storage:
+            for caller in ROLES:
+                self.keys[caller] = _account(storage, caller)
+            self.invitation = _belongings(storage)
+        shutil.copy(folder / "data" / "arena.db", folder / "first.db")
+        self.restore()
+
+    def restore(self) -> None:
+        """Put everything back."""
+        self.close()
+        for file in (self._folder / "data").glob("arena.db*"):
+            file.unlink()
+        shutil.copy(self._folder / "first.db", self._folder / "data" / "arena.db")
+        storage = self._open.enter_context(open_storage(self._settings))
+        self.app = make_app(self._settings, storage)
+        client = TestClient(self.app, base_url="https://arena.test", raise_server_exceptions=False)
+        self.client = self._open.enter_context(client)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._open.close()
+
+    def ask(self, method: str, line: Line, caller: Caller, scopes: str = "") -> Response:
+        """Make the call of a route as somebody, with a key of all scopes or of one."""
+        body = line.body
+        if isinstance(body, dict) and body.get("invitation"):
+            body = {"invitation": self.invitation}
+        key = self.keys[caller][scopes]
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        answer = self.client.request(method, PREFIX + line.path, json=body, headers=headers)
+        self.client.cookies.clear()
+        return answer
+
+
+def _account(storage: Storage, caller: Caller) -> dict[str, str]:
+    """Make an account; return its keys, by scope, and one of all under an empty text."""
+    accounts.create_account(storage, ROOT, caller, ROLES[caller], utc_now(), PASSWORD)
+    _, actor = browsers.sign_in(storage, caller, PASSWORD, utc_now())
+    _key(storage, actor, "spare", *KeyScope)
+    return {"": _key(storage, actor, "all", *KeyScope)} | {
+        scope: _key(storage, actor, scope, scope) for scope in KeyScope
+    }
+
+
+def _key(storage: Storage, actor: Actor, name: str, *scopes: KeyScope) -> str:
+    return apikeys.create_key(storage, actor, name, scopes, utc_now()).key
+
+
+def _belongings(storage: Storage) -> str:
+    """Give everybody something; return the code of an invitation to an owner whom nobody knows."""
+    now = utc_now()
+    accounts.create_account(storage, ROOT, "friend", Role.AUTHOR, now, PASSWORD)
+    _, friend = browsers.sign_in(storage, "friend", PASSWORD, now)
+    _, author = browsers.sign_in(storage, Caller.AUTHOR, PASSWORD, now)
+    code = invitations.invite(storage, author, Role.AUTHOR, now, str(Caller.AUTHOR)).code
+    invitations.join_owner(storage, friend, code, now)
+    versions.register_version(storage, ROOT, "owner-0/spare", now)
+    membership.join(storage, ROOT, "winter", "owner-0/spare", now)
+    organisers = {}
+    for caller in (Caller.ORGANISER, Caller.OTHER):
+        _, organisers[caller] = browsers.sign_in(storage, caller, PASSWORD, now)
+    with storage.write() as tx:
+        for table in (Tournament, League):
+            mine = update(table).values(organiser_id=organisers[Caller.ORGANISER].account_id)
+            changed(tx, mine)
+    creation.create(storage, organisers[Caller.OTHER], make_spec(SPEC | {"name": "others"}), now)
+    return invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code
+
+
+@pytest.fixture
+def arena(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
+    """Make an arena in which everybody has something."""
+    for name in ("READS", "CHANGES", "SIGN_INS"):
+        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+    arena = Arena(everything)
+    yield arena
+    arena.close()
+
+
+def routes_of(app: FastAPI) -> list[str]:
+    """Return all routes, as the table names them."""
+    paths = app.openapi()["paths"]
+    return [
+        f"{method.upper()} {path.removeprefix(PREFIX)}"
+        for path, methods in paths.items()
+        for method in methods
+    ]
+
+
+def _wrong(answer: Response, wanted: bool) -> str:
+    """Return what is wrong with an answer; empty: nothing."""
+    if wanted:
+        return "" if answer.status_code < 400 else f"{answer.status_code} {answer.text}"
+    return "" if answer.status_code in (401, 403) else f"{answer.status_code}, though it may not"
+
+
+def test_route_when_anybody_asks_then_only_those_may_that_the_table_names(arena: Arena) -> None:
+    wrong = []
+    for name in routes_of(arena.app):
+        method, line = name.split()[0], ROUTES[name]
+        for caller in Caller:
+            may = caller in line.who
+            answer = arena.ask(method, line, caller)
+            if said := _wrong(answer, may):
+                wrong.append(f"{name} by {caller.name}: {said}")
+            elif answer.status_code == 401 and caller is not Caller.ANYBODY:
+                wrong.append(f"{name} by {caller.name}: 401 to somebody who is signed in")
+            if method != "GET" and answer.status_code < 400:
+                arena.restore()
+    assert wrong == []
+
+
+def test_route_when_a_key_has_one_scope_then_it_is_good_only_for_routes_of_that(arena: Arena) -> None:
+    wrong = []
+    for name in routes_of(arena.app):
+        method, line = name.split()[0], ROUTES[name]
+        for scope in KeyScope:
+            answer = arena.ask(method, line, Caller.OPERATOR, scope)
+            if said := _wrong(answer, line.scope in (None, scope)):
+                wrong.append(f"{name} with {scope}: {said}")
+            if method != "GET" and answer.status_code < 400:
+                arena.restore()
+    assert wrong == []
+
+
+def test_table_when_it_is_read_then_it_has_every_route(app: FastAPI) -> None:
+    assert [name for name in routes_of(app) if name not in ROUTES] == []
