@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, and_, or_
 from sqlalchemy import select as select_columns
 from sqlmodel import col
 
-from arena.bots.versions import find_all_versions, find_versions
+from arena.actors import Actor
+from arena.bots.versions import versions_for
 from arena.errors import SpecError
 from arena.matches.records import full_records, may_be_shown, names_and_points
 from arena.models import Match, Round, Seat, Session, Tournament
@@ -60,14 +61,12 @@ def read_deals(storage: Storage, versions: Mapping[int, str], query: DealQuery) 
         return DealPage(found, _end(played[-1]) if len(played) == at_once else None)
 
 
-def newest_deals(storage: Storage, query: DealQuery) -> list[BotDeal]:
-    """Return all deals that ``query`` asks for, the newest first, for who has the database.
+def newest_deals(storage: Storage, actor: Actor, query: DealQuery) -> list[BotDeal]:
+    """Return all deals that ``query`` asks for, the newest first, for the bot's owner or an operator.
 
-    Raise SpecError, UnknownError.
+    Raise SpecError, UnknownError, NotAllowed.
     """
-    with storage.read() as tx:
-        asked = find_versions(tx, [query.bot], None) if "@" in query.bot else find_all_versions(tx, query.bot)
-        versions = {version.id: version.name for version in asked}
+    versions = versions_for(storage, actor, query.bot)
     found: list[BotDeal] = []
     while len(found) < query.limit:
         page = read_deals(storage, versions, replace(query, limit=query.limit - len(found)))

@@ -231,16 +231,6 @@ def _prune(tx: Transaction, version_id: int) -> None:
         changed(tx, delete(BotLogEntry).where(of_it, col(BotLogEntry.id) < oldest_kept))
 
 
-def versions_for_operator(storage: Storage, bot: str) -> dict[int, str]:
-    """Return the versions of a bot, or the one named, for somebody who may read the database as it is.
-
-    Raise SpecError, UnknownError.
-    """
-    with storage.read() as tx:
-        found = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
-        return {version.id: version.name for version in found}
-
-
 def readable_versions(storage: Storage, bot: str, token: str, *, organiser: bool = False) -> dict[int, str]:
     """Return the versions whose log ``token`` opens, with their names: the one named, or all of a bot.
 

@@ -165,7 +165,7 @@ def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInf
 
     Raise UnknownError for an unknown owner.
     """
-    versions = _infos().order_by(col(Owner.name), col(Bot.name), col(BotVersion.number))
+    versions = select_infos().order_by(col(Owner.name), col(Bot.name), col(BotVersion.number))
     if owner is not None:
         versions = versions.where(col(Owner.name) == owner)
     with storage.read() as tx:
@@ -175,7 +175,7 @@ def list_versions(storage: Storage, owner: str | None = None) -> list[VersionInf
     return found
 
 
-def _infos() -> Select[Any]:
+def select_infos() -> Select[Any]:
     """Select the columns of ``VersionInfo``."""
     columns: tuple[Any, ...] = (
         BotVersion.name,
@@ -203,7 +203,9 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
         if not changed(tx, update(BotVersion).where(*good).values(revoked_at=now)):
             raise StateError(f"the token of {version.name} is revoked already")
         record(tx, actor, "bot.revoke", version.name, now)
-        return VersionInfo(*tx.connection().execute(_infos().where(col(BotVersion.id) == version.id)).one())
+        return VersionInfo(
+            *tx.connection().execute(select_infos().where(col(BotVersion.id) == version.id)).one()
+        )
 
 
 def version_to_revoke(storage: Storage, name: str, now: datetime) -> str:
@@ -303,6 +305,18 @@ def find_all_versions(tx: Transaction, name: str) -> list[BotVersion]:
     found = _versions_of(tx, [name])
     _require_known(tx, [name], {*found})
     return found[name]
+
+
+def versions_for(storage: Storage, actor: Actor, bot: str) -> dict[int, str]:
+    """Return the versions of a bot, or the one named, for who may read what is its owner's alone.
+
+    Raise SpecError for no such name, UnknownError, NotAllowed.
+    """
+    check_bot(bot)
+    actor.require_owner(bot.partition("/")[0], f"read what is kept of {bot}")
+    with storage.read() as tx:
+        found = find_versions(tx, [bot], None) if "@" in bot else find_all_versions(tx, bot)
+        return {version.id: version.name for version in found}
 
 
 def _versions_of(tx: Transaction, bots: Sequence[str]) -> dict[str, list[BotVersion]]:

@@ -54,7 +54,7 @@ def show_(
     show_leaderboards(found.pools)
     _show_seats(found.seats)
     if found.faults:
-        say("faults: " + ", ".join(f"{one.kind} {one.count}" for one in found.faults), "")
+        say("faults: " + ", ".join(f"{kind} {count}" for kind, count in found.faults.items()), "")
     headline("Met most")
     show(
         ["bot version", *_MET],
@@ -70,7 +70,6 @@ def _profile_object(found: Profile) -> dict[str, object]:
         **renamed(found),
         "versions": [objected(one, {"name": "bot"}) for one in found.versions],
         "pools": [objected(one, LINE_KEYS) for one in found.pools],
-        "faults": {one.kind: one.count for one in found.faults},
         "opponents": [objected(one, {"name": "bot"}) for one in found.opponents],
         "matches": [objected(one, MATCH_KEYS) for one in found.matches],
     }

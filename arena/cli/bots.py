@@ -12,7 +12,7 @@ import typer
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
-from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions, versions_for_operator
+from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
@@ -200,12 +200,12 @@ def log_(
         def read(query: LogQuery) -> list[LogEntry]:
             if storage is None:
                 return read_log_from(referee or "", secret, query, tls=settings_of(ctx).client_tls())
-            versions = (
+            opened = (
                 readable_versions(storage, query.bot, secret, organiser=organiser)
                 if secret
-                else versions_for_operator(storage, query.bot)
+                else versions.versions_for(storage, actor_at_terminal(), query.bot)
             )
-            return read_log(storage, versions, query)
+            return read_log(storage, opened, query)
 
         entries = read(query)
         for entry in entries:
@@ -250,7 +250,7 @@ def games(
     query = DealQuery(bot, session, lost, limit)
     if referee is None:
         with storage_of(ctx) as storage:
-            found = newest_deals(storage, query)
+            found = newest_deals(storage, actor_at_terminal(), query)
     else:
         tls = settings_of(ctx).client_tls()
         found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))

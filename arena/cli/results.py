@@ -96,10 +96,8 @@ def show_match(
 
 def match_object(view: MatchView) -> dict[str, object]:
     """Return a match for scripts, with the ruleset once and not in each record."""
-    records = [record for session in view.sessions for record in session.records]
     return {
         **renamed(view, names="bots"),
-        "ruleset": records[0]["ruleset"] if records else None,
         "sessions": [_session_object(session) for session in view.sessions],
     }
 

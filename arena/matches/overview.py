@@ -1,20 +1,21 @@
-"""A match as it is shown, with its finished sessions and their records."""
+"""A match as it is shown, with its finished sessions and their deals."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from sqlmodel import col, select
 
-from arena.errors import UnknownError
-from arena.matches.records import full_records, names_and_points, sessions_of
-from arena.models import Match, Round, Session
-from arena.storage import Storage
+from arena.errors import StateError, UnknownError
+from arena.matches.records import full_records, may_be_shown, names_and_points, sessions_of
+from arena.models import Match, Round, Session, StoredRuleset, Tournament
+from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
 
 @dataclass(frozen=True, slots=True)
-class SessionView:
+class PlayedSession:
     """A finished session."""
 
     number: int
@@ -27,13 +28,19 @@ class SessionView:
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
     finished_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView(PlayedSession):
+    """A finished session with its deals."""
+
     records: tuple[Mapping[str, object], ...]
     """Full deal records."""
 
 
 @dataclass(frozen=True, slots=True)
-class MatchView:
-    """A match with all its finished sessions."""
+class PlayedMatch:
+    """A match with its finished sessions, without their deals."""
 
     tournament: str
     round: int
@@ -45,45 +52,111 @@ class MatchView:
     """By position at the table."""
     points: tuple[int, ...] | None
     """By position at the table; None while it is not done."""
+    ruleset: Mapping[str, Any]
+    """The whole ruleset."""
+    sessions: tuple[PlayedSession, ...]
+    """In order."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchView(PlayedMatch):
+    """A match with all its finished sessions and their deals."""
+
     sessions: tuple[SessionView, ...]
 
 
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
+    """Return a match by tournament, round and table, with all deals; raise UnknownError if there is none.
+
+    It is for who may read the database as it is: ``session_deals`` withholds what others are still to play.
+    """
+    with storage.read() as tx:
+        found = _find(tx, tournament, round, table)
+        names, _ = names_and_points(tx, found.match)
+        sessions = tuple(
+            SessionView(
+                **_told(session, names),
+                records=tuple(full_records(tx, found.tournament, round, found.match, session, names)),
+            )
+            for session in sessions_of(tx, found.match)
+        )
+        return MatchView(**_summary(tx, found), sessions=sessions)
+
+
+def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:
     """Return a match by tournament, round and table; raise UnknownError if there is none."""
     with storage.read() as tx:
-        row = find_tournament(tx, tournament)
-        match = tx.exec(
-            select(Match)
-            .join(Round, col(Round.id) == Match.round_id)
-            .where(Match.tournament_id == row.id, Round.number == round, Match.table_number == table)
-        ).first()
-        if match is None:
-            raise UnknownError(f"no round {round}, table {table} in tournament {tournament!r}")
-        names, points = names_and_points(tx, match)
-        return MatchView(
-            tournament=tournament,
-            round=round,
-            table=table,
-            state=match.state.value,
-            problem=match.problem,
-            names=names,
-            points=points if match.finished_at is not None and match.state == "done" else None,
-            sessions=tuple(
-                _session_view(session, names, tuple(full_records(tx, row, round, match, session, names)))
-                for session in sessions_of(tx, match)
-            ),
-        )
+        found = _find(tx, tournament, round, table)
+        names, _ = names_and_points(tx, found.match)
+        sessions = tuple(PlayedSession(**_told(session, names)) for session in sessions_of(tx, found.match))
+        return PlayedMatch(**_summary(tx, found), sessions=sessions)
 
 
-def _session_view(
-    session: Session, names: tuple[str, ...], records: tuple[Mapping[str, object], ...]
-) -> SessionView:
-    return SessionView(
-        number=session.number,
-        names=tuple(names[position] for position in session.seating),
-        points=tuple(session.points),
-        faults=tuple(session.faults),
-        forfeits=tuple(session.forfeits),
-        finished_at=session.finished_at,
-        records=records,
-    )
+def shown_deals(
+    storage: Storage, tournament: str, round: int, table: int, number: int
+) -> list[Mapping[str, Any]]:
+    """Return the full records of a finished session's deals, for anybody.
+
+    Raise UnknownError, and StateError while other tables are still to play these deals.
+    """
+    with storage.read() as tx:
+        found = _find(tx, tournament, round, table)
+        shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+        if tx.exec(shown.where(Round.id == found.match.round_id, may_be_shown())).first() is None:
+            raise StateError(
+                "other tables still have to play these deals; they are shown once the round is over"
+            )
+        sessions = sessions_of(tx, found.match)
+        asked = [session for session in sessions if session.number == number]
+        if not asked:
+            done = ", ".join(str(one.number) for one in sessions) or "none"
+            raise UnknownError(f"no session {number} is done in this match; done: {done}")
+        names, _ = names_and_points(tx, found.match)
+        return [*full_records(tx, found.tournament, round, found.match, asked[0], names)]
+
+
+class _Found(NamedTuple):
+    tournament: Tournament
+    round: int
+    match: Match
+
+
+def _find(tx: Transaction, tournament: str, round: int, table: int) -> _Found:
+    """Return a match by its place. Raise UnknownError."""
+    row = find_tournament(tx, tournament)
+    match = tx.exec(
+        select(Match)
+        .join(Round, col(Round.id) == Match.round_id)
+        .where(Match.tournament_id == row.id, Round.number == round, Match.table_number == table)
+    ).first()
+    if match is None:
+        raise UnknownError(f"no round {round}, table {table} in tournament {tournament!r}")
+    return _Found(row, round, match)
+
+
+def _summary(tx: Transaction, found: _Found) -> dict[str, Any]:
+    """Return the fields of a match, without its sessions."""
+    match = found.match
+    names, points = names_and_points(tx, match)
+    return {
+        "tournament": found.tournament.name,
+        "round": found.round,
+        "table": match.table_number,
+        "state": match.state.value,
+        "problem": match.problem,
+        "names": names,
+        "points": points if match.finished_at is not None and match.state == "done" else None,
+        "ruleset": tx.get_one(StoredRuleset, found.tournament.ruleset_id).content,
+    }
+
+
+def _told(session: Session, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of a session, without its deals."""
+    return {
+        "number": session.number,
+        "names": tuple(names[position] for position in session.seating),
+        "points": tuple(session.points),
+        "faults": tuple(session.faults),
+        "forfeits": tuple(session.forfeits),
+        "finished_at": session.finished_at,
+    }

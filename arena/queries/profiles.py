@@ -1,7 +1,7 @@
 """What there is to tell of a bot."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -63,14 +63,6 @@ class SeatLine:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultLine:
-    """How often a bot made a fault of a kind, in rated matches or not."""
-
-    kind: str
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A bot, with all its versions or one of them."""
 
@@ -86,8 +78,8 @@ class Profile:
     pools: tuple[LeaderboardLine, ...]
     """Where these versions stand, the newest version first."""
     seats: tuple[SeatLine, ...]
-    faults: tuple[FaultLine, ...]
-    """By kind, as far as there are any."""
+    faults: Mapping[str, int]
+    """How often it made a fault of each kind, in rated matches or not, the most frequent first."""
     opponents: tuple[OpponentLine, ...]
     """Whom it met most."""
     matches: tuple[MatchLine, ...]
@@ -112,7 +104,7 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
             versions=tuple(map(_version, versions[:VERSIONS])),
             pools=tuple(_pools(tx, version_ids[:VERSIONS])),
             seats=tuple(_seats(tx, version_ids)),
-            faults=tuple(faults_of(tx, version_ids)),
+            faults=faults_of(tx, version_ids),
             opponents=tuple(met_most(tx, version_ids, limit)),
             matches=newest_matches(tx, Asked(bot=name), limit),
         )
@@ -182,11 +174,11 @@ def _rulesets(tx: Transaction, ids: Collection[int]) -> dict[int, str]:
     }
 
 
-def faults_of(tx: Transaction, version_ids: Collection[int]) -> list[FaultLine]:
+def faults_of(tx: Transaction, version_ids: Collection[int]) -> dict[str, int]:
     """Return how often versions made faults of each kind, the most frequent first."""
     kind, count = col(FaultTally.kind), func.sum(col(FaultTally.count))
     made = select_columns(kind, count).where(
         col(FaultTally.version_id).in_(version_ids), col(FaultTally.count) > 0
     )
     rows = tx.execute(made.group_by(kind).order_by(count.desc(), kind))
-    return [FaultLine(kind.value, int(times)) for kind, times in rows]
+    return {kind.value: int(times) for kind, times in rows}

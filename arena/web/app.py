@@ -17,11 +17,19 @@ from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.once import DoneOnce
 from arena.web.problems import RESPONSES, add_handlers
-from arena.web.routes import accounts, leaderboards, operator
+from arena.web.routes import accounts, authors, bots, deals, leaderboards, matches, operator
 
 PREFIX = "/api/v1"
 
-ROUTERS: tuple[APIRouter, ...] = (leaderboards.router, accounts.router, operator.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    accounts.router,
+    authors.router,
+    bots.router,
+    deals.router,
+    leaderboards.router,
+    matches.router,
+    operator.router,
+)
 
 
 def _name_of(route: APIRoute) -> str:

@@ -38,7 +38,9 @@ def _shape(kind: type) -> type[BaseModel]:
         info = Field(default, description=told.get(field.name), validation_alias=field.name)
         made[names.get(field.name, field.name)] = (_inner(hints[field.name]), info)
     config = ConfigDict(from_attributes=True)
-    return create_model(kind.__name__, __config__=config, __doc__=inspect.getdoc(kind), **made)
+    return create_model(
+        kind.__name__, __config__=config, __doc__=inspect.getdoc(kind), __module__=kind.__module__, **made
+    )
 
 
 def _inner(hint: Any) -> Any:

@@ -46,7 +46,7 @@ def places(deals: list[BotDeal]) -> list[tuple[str, int]]:
 
 def all_of(world: World, **fields: object) -> list[BotDeal]:
     query = DealQuery(MINE, limit=1000)
-    return newest_deals(world.storage, DealQuery(**(vars_of(query) | fields)))  # type: ignore[arg-type]
+    return newest_deals(world.storage, ROOT, DealQuery(**(vars_of(query) | fields)))  # type: ignore[arg-type]
 
 
 def vars_of(query: DealQuery) -> dict[str, object]:

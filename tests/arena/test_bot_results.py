@@ -88,20 +88,20 @@ def test_profile_of_a_bot_has_all_its_versions_together(pool: World) -> None:
 
 
 def test_profile_when_the_bot_made_faults_then_they_are_told_by_kind(pool: World) -> None:
-    assert profile(pool.storage, BOT).faults == ()
+    assert profile(pool.storage, BOT).faults == {}
     with pool.storage.write() as tx:
         ids = dict(tx.exec(select(BotVersion.name, BotVersion.id)).all())
         made = [(BOT, FaultKind.TIMEOUT, 2), (SECOND, FaultKind.TIMEOUT, 3), (BOT, FaultKind.ILLEGAL, 9)]
         for name, kind, count in made:
             tx.add(FaultTally(version_id=ids[name], ruleset_id=1, table_size=4, kind=kind, count=count))
     found = profile(pool.storage, "owner-0/bot-0").faults
-    assert [(one.kind, one.count) for one in found] == [("illegal", 9), ("timeout", 5)]
+    assert [*found.items()] == [("illegal", 9), ("timeout", 5)]
 
 
 def test_profile_of_a_bot_that_has_not_played_is_there(arena: Arena, world: World) -> None:
     world.register(1)
     found = profile(world.storage, BOT)
-    assert (found.pools, found.seats, found.faults, found.opponents, found.matches) == ((), (), (), (), ())
+    assert (found.pools, found.seats, found.faults, found.opponents, found.matches) == ((), (), {}, (), ())
     shown = arena("bot", "show", BOT)
     assert (shown.status, "nobody in rated deals yet" in shown.out) == (0, True)
 

@@ -1,12 +1,12 @@
 """Leaderboards."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from arena.queries import leaderboards as queries
 from arena.web.context import Shared
+from arena.web.moments import Moment
 from arena.web.paging import Cursor, Limit
 from arena.web.shapes import shape
 
@@ -28,11 +28,11 @@ def leaderboard(
     division: str | None = None,
     owner: str | None = None,
     language: str | None = None,
-    active_since: datetime | None = None,
+    active_since: Moment | None = None,
     min_matches: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
     provisional: bool | None = None,
     around: Annotated[str | None, Query(description="The lines around this bot.")] = None,
-    since: Annotated[datetime | None, Query(description="Tell how they stood then.")] = None,
+    since: Annotated[Moment | None, Query(description="Tell how they stood then.")] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> queries.Leaderboard:

@@ -1,0 +1,52 @@
+"""The deals of a session, for anybody."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import UnknownError
+from arena.matches.overview import shown_deals
+from arena.queries.cursors import make_cursor, read_cursor
+from arena.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDeals:
+    """Deals of a finished session."""
+
+    deals: tuple[Mapping[str, Any], ...]
+    """Full deal records, each to be replayed alone."""
+    next: str | None
+    """Cursor of the next page; None: there is none."""
+
+
+def session_deals(
+    storage: Storage,
+    tournament: str,
+    round: int,
+    table: int,
+    number: int,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> SessionDeals:
+    """Return deals of a finished session for anybody, in order.
+
+    Raise UnknownError; StateError while other tables are still to play these deals; SpecError for a cursor
+    of another list.
+    """
+    question = (tournament, round, table, number)
+    [after] = (0,) if cursor is None else read_cursor(question, cursor, int)
+    records = shown_deals(storage, tournament, round, table, number)
+    deals = tuple(records[max(after, 0) :][:limit])
+    last = max(after, 0) + len(deals)
+    return SessionDeals(deals, make_cursor(question, (last,)) if last < len(records) else None)
+
+
+def one_deal(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> Mapping[str, Any]:
+    """Return a deal of a finished session for anybody; the same errors as of ``session_deals``."""
+    records = shown_deals(storage, tournament, round, table, number)
+    if not 1 <= deal <= len(records):
+        raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")
+    return records[deal - 1]

@@ -1,0 +1,42 @@
+"""Bots as paths name them: ``/bots/{owner}/{bot}``, and versions of them."""
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Query
+
+from arena.bots.versions import check_bot
+
+LARGEST = 999_999_999
+"""Largest number of a version."""
+
+
+def _bot(owner: str, bot: str) -> str:
+    """Return ``owner/bot``. Raise SpecError for what can be none."""
+    name = f"{owner}/{bot}"
+    check_bot(name)
+    return name.partition("@")[0]
+
+
+BotName = Annotated[str, Depends(_bot)]
+"""``owner/bot``."""
+
+
+def _bot_or_version(
+    name: BotName,
+    version: Annotated[
+        int | None, Query(ge=1, le=LARGEST, description="Only this version; without it, all together.")
+    ] = None,
+) -> str:
+    return name if version is None else f"{name}@{version}"
+
+
+BotOrVersion = Annotated[str, Depends(_bot_or_version)]
+"""``owner/bot``, or one version of it where the query names one."""
+
+
+def _version(name: BotName, number: Annotated[int, Path(ge=1, le=LARGEST)]) -> str:
+    return f"{name}@{number}"
+
+
+VersionName = Annotated[str, Depends(_version)]
+"""``owner/bot@number``."""

@@ -1,0 +1,88 @@
+"""Matches, and what came of bots meeting each other."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from arena.matches import overview
+from arena.queries import matches as queries
+from arena.queries import meetings
+from arena.web.context import Shared
+from arena.web.moments import Moment
+from arena.web.paging import Cursor, Limit
+from arena.web.shapes import shape
+
+router = APIRouter(tags=["results"])
+
+MOST_BOTS = 100
+"""Most bots in a crosstable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """Some bots, each against each other one."""
+
+    crosstable: list[meetings.CrossLine]
+    """By pool."""
+
+
+shape(queries.MatchLine, names="bots")
+shape(overview.PlayedSession, number="session", names="bots")
+MatchPage = shape(queries.MatchPage, lines="matches")
+PlayedMatch = shape(overview.PlayedMatch, names="bots")
+CrosstablePage = shape(Crosstable)
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Bot = Annotated[str | None, Query(description="`owner/bot`, or one version as `owner/bot@number`.")]
+Ruleset = Annotated[str | None, Query(description="Name, `name@version`, or the beginning of its hash.")]
+
+
+@router.get("/matches", response_model=MatchPage)
+def list_matches(
+    web: Shared,
+    bot: Bot = None,
+    opponent: Annotated[str | None, Query(description="Who sat there, too; goes with `bot`.")] = None,
+    ruleset: Ruleset = None,
+    tournament: str | None = None,
+    round: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Of the tournament.")] = None,
+    since: Annotated[Moment | None, Query(description="Finished then or later.")] = None,
+    until: Annotated[Moment | None, Query(description="Finished before.")] = None,
+    faults: Annotated[bool, Query(description="Only with faults, of the bot if one is named.")] = False,
+    result: Annotated[queries.Result | None, Query(description="Of the bot; goes with `bot`.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> queries.MatchPage:
+    """List matches that are done, the newest first, with points and changes of Elo."""
+    asked = queries.Asked(
+        bot=bot,
+        opponent=opponent,
+        ruleset=ruleset,
+        tournament=tournament,
+        round=round,
+        since=since,
+        until=until,
+        faults=faults,
+        result=result,
+    )
+    return queries.find_matches(web.storage, asked, limit, cursor)
+
+
+@router.get("/matches/{tournament}/{round}/{table}", response_model=PlayedMatch)
+def show_match(web: Shared, tournament: str, round: Number, table: Number) -> overview.PlayedMatch:
+    """Return a match with its finished sessions: who sat where, points, faults and forfeits."""
+    return overview.played_match(web.storage, tournament, round, table)
+
+
+@router.get("/crosstable", response_model=CrosstablePage)
+def show_crosstable(
+    web: Shared,
+    bot: Annotated[
+        list[str],
+        Query(min_length=2, max_length=MOST_BOTS, description="Two bots or more, or versions of them."),
+    ],
+    ruleset: Ruleset = None,
+    table_size: Annotated[int | None, Query(ge=2, le=8)] = None,
+) -> Crosstable:
+    """Return how often each of some bots finished before each other one, in each pool in which they met."""
+    return Crosstable(meetings.crosstable(web.storage, bot, ruleset, table_size))
