@@ -13,6 +13,7 @@ from arena.models import utc_now
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.context import Web
+from arena.web.document import Application
 from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.once import DoneOnce
@@ -39,7 +40,7 @@ def _name_of(route: APIRoute) -> str:
 
 def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
-    app = FastAPI(
+    app = Application(
         title="Big Two Arena",
         version="1",
         description="What people and scripts do with an arena. Bots connect to its referees with gRPC.",

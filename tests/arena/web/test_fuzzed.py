@@ -1,0 +1,95 @@
+"""Requests made from the OpenAPI document, right and wrong: none breaks a route, or is answered otherwise."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from limits import RateLimitItemPerMinute
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from arena.accounts import accounts, apikeys, browsers
+from arena.accounts.apikeys import KeyScope
+from arena.actors import Role
+from arena.models import utc_now
+from arena.settings import load_settings
+from arena.storage import open_storage
+from arena.web import limits
+from arena.web.app import PREFIX, make_app
+from tests.arena.fakes import ROOT
+from tests.arena.web.conftest import PASSWORD
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+EXAMPLES = 3
+"""Of right and of wrong requests for each route and each of two callers."""
+
+ENDLESS = {"follow_tournament"}
+"""Routes whose answers may go on; others test them."""
+
+ALIKE = settings(
+    max_examples=EXAMPLES,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.mark.parametrize("role", [None, Role.OPERATOR])
+def test_route_when_it_is_asked_anything_then_it_answers_as_it_is_described(
+    everything: Path, monkeypatch: pytest.MonkeyPatch, role: Role | None
+) -> None:
+    for name in ("READS", "CHANGES", "SIGN_INS"):
+        monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+    given_ = load_settings({"data": everything / "data", "sign_up": "open"})
+    with open_storage(given_) as storage:
+        headers = {}
+        if role is not None:
+            accounts.create_account(storage, ROOT, "root", role, utc_now(), PASSWORD)
+            _, actor = browsers.sign_in(storage, "root", PASSWORD, utc_now())
+            key = apikeys.create_key(storage, actor, "all", list(KeyScope), utc_now()).key
+            headers = {"Authorization": f"Bearer {key}"}
+        schema = schemathesis.openapi.from_asgi(f"{PREFIX}/openapi.json", make_app(given_, storage))
+        failures = list(_failures(schema, headers))
+    assert failures == []
+
+
+def _failures(schema: schemathesis.BaseSchema, headers: dict[str, str]) -> Iterator[str]:
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        operation = found.ok()
+        if operation.definition.raw["operationId"] in ENDLESS:
+            continue
+        for mode in GenerationMode:
+
+            @ALIKE
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def ask(case: schemathesis.Case[Any]) -> None:
+                response = case.call(headers=headers)
+                case.validate_response(response, checks=CHECKS)
+
+            try:
+                with suppress(Unsatisfiable):  # nothing can be wrong where nothing is asked
+                    ask()
+            except Exception as error:
+                yield f"{operation.label}, {mode}: {error}"
