@@ -129,6 +129,8 @@ class Settings(BaseSettings):
     """PEM file with the key of ``web_certificate``."""
     web_proxies: Annotated[tuple[str, ...], NoDecode] = ()
     """Addresses of the proxies whose ``X-Forwarded-For`` and ``-Proto`` are believed, separated by commas."""
+    house_bots: int = Field(default=3, ge=0, le=5)
+    """House bots that ``arena up`` runs, for test matches; 0: none."""
     sign_up: Literal["invitation", "open"] = "invitation"
     """Who may make an account: whoever has an invitation, or everybody."""
     lease_seconds: float = Field(default=30, gt=0)

@@ -14,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from arena.logs import OURS
 
+os.environ["ARENA_HOUSE_BOTS"] = "0"
 os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the usual port
 
 SHARING = {

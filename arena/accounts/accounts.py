@@ -15,6 +15,7 @@ from arena.errors import SpecError, StateError, TakenError
 from arena.models import Account, BrowserSession, Membership, Owner
 from arena.specs import check_name
 from arena.storage import Storage, Transaction, changed
+from arena.tournaments.testmatches import HOUSE
 from arena.unknown import unknown
 
 
@@ -44,7 +45,7 @@ def create_account(
     actor.require(Role.OPERATOR, "make accounts")
     if role is Role.ANONYMOUS:
         raise SpecError("role", f"must be one of {', '.join(list(Role)[1:])}")
-    check_name("account", name)
+    _check_free_name(name)
     hashed = None if password is None else hash_password(password)
     try:
         with storage.write() as tx:
@@ -63,7 +64,7 @@ def sign_up(
 
     It gets an owner of its name. Raise SpecError for a wrong name, password or code, TakenError.
     """
-    check_name("account", name)
+    _check_free_name(name)
     if code is None and not open_to_all:
         raise SpecError("invitation", "an account takes an invitation here; ask whoever runs this arena")
     hashed = hash_password(password)
@@ -82,6 +83,13 @@ def sign_up(
             return found
     except IntegrityError:
         raise TakenError(f"there already is an account {name}") from None
+
+
+def _check_free_name(name: str) -> None:
+    """Raise SpecError for what can be no name, or is the name of house bots' owner."""
+    check_name("account", name)
+    if name == HOUSE:
+        raise SpecError("account", f"{HOUSE} is the owner of house bots")
 
 
 def _add(tx: Transaction, name: str, role: Role, password_hash: str | None, now: datetime) -> Account:

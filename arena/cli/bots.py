@@ -37,6 +37,7 @@ from arena.cli.output import (
 )
 from arena.cli.practice import practice, require_program
 from arena.cli.register import describe, register
+from arena.cli.testmatch import play_house
 from arena.matches.connected import ConnectedBot, connected_bots
 from arena.matches.referees import asker
 from arena.models import utc_now
@@ -330,6 +331,7 @@ def _tell_result(result: "Result") -> None:
         print(f"{result.code} {result.outcome}", file=sys.stderr, flush=True)
 
 
+app.command("test")(play_house)
 app.command("practice")(practice)
 app.command("run")(run)
 

@@ -7,6 +7,7 @@ import typer
 
 from arena.accounts.accounts import has_accounts
 from arena.cli.context import settings_of
+from arena.cli.house import start_house
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import say
 from arena.processes import Supervisor
@@ -32,6 +33,8 @@ def up(ctx: typer.Context) -> None:
         Supervisor(settings.logs, settings.environment(), report=say) as supervisor,
     ):
         start_arena(supervisor, settings)
+        with open_storage(settings) as storage:
+            house = start_house(supervisor, settings, storage)
         if exposed := settings.exposed():
             say(f"warning   {exposed}")
         shown = settings.shown()
@@ -49,6 +52,7 @@ def up(ctx: typer.Context) -> None:
                 else []
             ),
             *([FIRST] if nobody and settings.web_listen else []),
+            *([f"house     {len(house)} bots for test matches"] if house else []),
             f"database  {shown['database_url']}",
             f"broker    {shown['broker_url']}",
             f"logs      {settings.logs}",

@@ -99,6 +99,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """What happens to a session when one of its bots forfeits it."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep two pairings apart."""
+    test: bool = False
+    """Whether it is a test match: its author started it, and lists leave it out."""
     match_weight: float = 1.0
     """What a match weighs in ratings (``arena.ratings.elo``)."""
     options: dict[str, object] = Field(default_factory=dict, sa_type=JSON)

@@ -107,7 +107,8 @@ def terms(storage: Storage, name: str) -> Terms:
 
 def list_tournaments(storage: Storage, limit: int = 100) -> list[TournamentStatus]:
     """Return how the latest tournaments stand, newest first."""
-    latest = select(Tournament).order_by(col(Tournament.id).desc()).limit(limit).options(WITHOUT_HEAD)
+    shown = select(Tournament).where(col(Tournament.test).is_(False)).options(WITHOUT_HEAD)
+    latest = shown.order_by(col(Tournament.id).desc()).limit(limit)
     with storage.read() as tx:
         return statuses_of(tx, tx.exec(latest).all())
 

@@ -2,9 +2,11 @@
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from arena.accounts import accounts
 from arena.actors import Role
@@ -13,14 +15,18 @@ from arena.bots.journal import DatabaseJournal
 from arena.cli.app import arena_group
 from arena.cli.later import Later
 from arena.exports.write import export_lines
+from arena.matches.referees import Answer
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.strength.fitting import fit_due
 from arena.tournaments import creation, lifecycle
+from arena.tournaments.testmatches import HOUSE
+from referee.client import RefereeStatus
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
+from referee.matches.match import Presence
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import LeagueWorld, winter
 from tests.arena.random_play import play_randomly, play_with_faults
@@ -53,6 +59,7 @@ CALLS = {
     "bot faults": "",
     "bot history": "owner-0/bot-0",
     "bot show": "owner-0/bot-0",
+    "bot test": "owner-0/bot-0",
     "bot versus": "owner-0/bot-0 owner-1/bot-1",
     "bot games": "owner-0/bot-0",
     "bot list": "",
@@ -172,6 +179,8 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         tokens.create_token(storage, ROOT, "organiser", Scope.ORGANISER, utc_now())
         with DatabaseJournal(storage, "127.0.0.1:8710") as journal:
             journal.add(Entry(1, EntryKind.CONNECTED, "", "connected"))
+        for name in ("keeper", "greedy", "lowest"):
+            versions.register_version(storage, ROOT, f"{HOUSE}/{name}", utc_now())
         token = versions.rotate_version(storage, ROOT, "owner-0/bot-0", utc_now()).token
     (folder / "token").write_text(token)
     shutil.copy(settings.data / "arena.db", folder / "backup.db")
@@ -190,6 +199,16 @@ def _make_league(world: World) -> None:
     league.join(*(f"member-{number}/bot" for number in range(9)))
     league.week(1)
     league.join("late/bot")
+
+
+def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every bot connected, for `bot test`, which needs that."""
+
+    def ask(version_ids: Sequence[int], _: object) -> list[Answer]:
+        bots = tuple(Presence(True, 4, 0) for _ in version_ids)
+        return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
+
+    monkeypatch.setattr("arena.cli.testmatch.asker", lambda _: ask)
 
 
 def call(name: str, folder: Path) -> list[str]:

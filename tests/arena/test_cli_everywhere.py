@@ -14,7 +14,7 @@ import pytest
 from arena.cli.app import run
 from arena.cli.local import arena_command
 from tests.arena.cli import Result, assert_one_line
-from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands
+from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands, connect_all
 from tests.tied import tied
 
 COMMANDS = dict(commands())
@@ -25,6 +25,11 @@ ANSWERED = (0, 1)
 EIGHT = " ".join(f"--entrant member-{number}/bot" for number in range(8))
 
 TOO_LARGE = (10**30, -(10**30), 2**63)
+
+
+@pytest.fixture(autouse=True)
+def all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect_all(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 
 from arena.cli.app import run
 from arena.cli.output import OUTPUT
-from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands
+from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands, connect_all
 from tests.arena.json_keys import keys_of, read_page
 
 SECTIONS = list(read_page())
@@ -29,6 +29,11 @@ ALWAYS = {
     "rules replay": "it answers in JSON anyway",
 }
 """Commands without ``--json`` that end by themselves, and why they need none."""
+
+
+@pytest.fixture(autouse=True)
+def all_connected(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect_all(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

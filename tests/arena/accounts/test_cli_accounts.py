@@ -65,7 +65,7 @@ def test_invitation_when_made_then_its_code_is_shown_once(
             "account create ann --role anonymous --password-stdin",
             "role: must be one of author, org",
         ),
-        ("account disable ann", "say so with --yes"),
+        ("account disable ann", "--yes"),
         ("account invite --owner nobody", "no owner 'nobody'"),
     ],
 )

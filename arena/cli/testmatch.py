@@ -1,0 +1,36 @@
+"""``arena bot test``: a test match against house bots."""
+
+from typing import Annotated
+
+import typer
+
+from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.output import AsJson, print_json, say
+from arena.cli.watch import status_object
+from arena.matches.referees import asker
+from arena.messages import wake
+from arena.models import utc_now
+from arena.tournaments.testmatches import start_test_match
+
+
+def play_house(
+    ctx: typer.Context,
+    bot: Annotated[
+        str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, which has to be connected.")
+    ],
+    ruleset: Annotated[str, typer.Option(help="What to play: a preset.")] = "chinese",
+    as_json: AsJson = False,
+) -> None:
+    """Start an unrated match against house bots at once. `arena up` runs some."""
+    settings = settings_of(ctx)
+    with storage_of(ctx) as storage:
+        status = start_test_match(storage, actor_at_terminal(), bot, ruleset, utc_now(), asker(settings))
+    wake(settings, status.id)
+    if as_json:
+        print_json(status_object(status))
+    else:
+        say(
+            f"{bot} plays a test match, {status.ruleset}: {status.name}",
+            f"follow it with: arena tournament watch {status.name}",
+            f"and then see it with: arena match show {status.name} 1 1",
+        )

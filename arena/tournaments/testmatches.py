@@ -1,0 +1,111 @@
+"""Test matches: an author lets a bot play house bots at once, unrated, with no organiser."""
+
+import secrets
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlmodel import col, select
+
+from arena.actors import Actor
+from arena.audit import record
+from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
+from arena.errors import StateError
+from arena.matches.referees import Answer, Ask, find_unable
+from arena.models import Bot, BotVersion, Entrant, Owner, Tournament
+from arena.pairing import owner_of
+from arena.specs import make_spec
+from arena.storage import Storage, Transaction
+from arena.tournaments.creation import create_in
+from arena.tournaments.lifecycle import start_in
+from arena.tournaments.overview import ENDED, TournamentStatus, status_of
+from referee.ruleset import Ruleset, load_ruleset
+
+HOUSE = "house"
+"""The owner of house bots; nobody's account gets its name."""
+
+SESSIONS, DEALS = 4, 4
+"""Of a test match: every bot has every seat once."""
+
+
+def start_test_match(
+    storage: Storage, actor: Actor, bot: str, ruleset: str, now: datetime, ask: Ask
+) -> TournamentStatus:
+    """Start an unrated match of a bot against house bots, as a tournament of its own.
+
+    It needs the bot and enough house bots connected; an owner has one open test match at a time. Raise
+    NotAllowed, RulesetError, SpecError, UnknownError, StateError.
+    """
+    actor.require_owner(owner_of(bot), f"start a test match of {bot}")
+    rules = load_ruleset(ruleset)
+    with storage.read() as tx:
+        [mine] = find_versions(tx, [bot], now)
+        house = _house_bots(tx, now)
+        _require_none_open(tx, mine)
+    table = _seated(rules, mine, house, ask)
+    values: dict[str, object] = {
+        "name": f"test-{secrets.token_hex(8)}",
+        "format": "round-robin",
+        "ruleset": ruleset,
+        "entrants": [version.name for version in table],
+        "sessions": SESSIONS,
+        "deals": DEALS,
+        "rated": False,
+        "allow_same_owner": True,
+    }
+    spec = make_spec(values)
+    with storage.write() as tx:
+        _require_none_open(tx, mine)
+        tournament = create_in(tx, spec, now)
+        tournament.test = True
+        tx.add(tournament)
+        start_in(tx, tournament, now)
+        record(tx, actor, "bot.test", mine.name, now, tournament=spec.name)
+        return status_of(tx, tournament)
+
+
+def _house_bots(tx: Transaction, now: datetime) -> list[BotVersion]:
+    """Return the newest version of each house bot whose token is valid, by name."""
+    of_house = select(BotVersion).join(Bot, col(Bot.id) == BotVersion.bot_id)
+    rows = of_house.join(Owner, col(Owner.id) == Bot.owner_id).where(Owner.name == HOUSE)
+    newest: dict[int, BotVersion] = {}
+    for version in tx.exec(rows.options(WITHOUT_REPORT).order_by(col(BotVersion.id))):
+        if not token_problem(version, now):
+            newest[version.bot_id] = version
+    return sorted(newest.values(), key=lambda version: version.name)
+
+
+def _require_none_open(tx: Transaction, mine: BotVersion) -> None:
+    """Raise StateError if a bot of the same owner is in a test match that is not over."""
+    owner = select(Bot.owner_id).where(Bot.id == mine.bot_id).scalar_subquery()
+    tests = select(Tournament.name).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
+    theirs = tests.join(BotVersion, col(BotVersion.id) == Entrant.version_id).join(Bot)
+    still_open = (col(Tournament.test).is_(True), col(Tournament.state).not_in(ENDED), Bot.owner_id == owner)
+    if found := tx.exec(theirs.where(*still_open)).first():
+        raise StateError(f"the test match {found} of {owner_of(mine.name)} is still being played")
+
+
+def _seated(rules: Ruleset, mine: BotVersion, house: Sequence[BotVersion], ask: Ask) -> list[BotVersion]:
+    """Return who sits at the table. Raise StateError if somebody is missing or cannot play."""
+    house = [version for version in house if version.id != mine.id]
+    ids = [mine.id, *(version.id for version in house)]
+    answers = ask(ids, rules.to_object())
+    here, lacks = _connected(ids, answers), find_unable(ids, answers)
+    if mine.id not in here:
+        raise StateError(f"{mine.name} is not connected to a referee")
+    if mine.id in lacks:
+        raise StateError(f"{mine.name} cannot play {rules.label}: it asks for {'; '.join(lacks[mine.id])}")
+    able = [version for version in house if version.id in here and version.id not in lacks]
+    needed = rules.players - 1
+    if len(able) < needed:
+        text = f"a table of {rules.label} needs {needed} house bots, and {len(able)} are connected"
+        raise StateError(f"{text} (setting house_bots)")
+    return [mine, *able[:needed]]
+
+
+def _connected(version_ids: Sequence[int], answers: Sequence[Answer]) -> Collection[int]:
+    usable = [status for answer in answers if (status := answer.usable) is not None]
+    return {
+        version_id
+        for at, version_id in enumerate(version_ids)
+        if any(status.bots[at].connected for status in usable)
+    }

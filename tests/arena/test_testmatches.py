@@ -1,0 +1,128 @@
+"""Test matches: a bot against house bots at once, with no organiser."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from arena.accounts.accounts import create_account, sign_up
+from arena.actors import Actor, Role
+from arena.bots.versions import register_version
+from arena.cli.house import BOTS
+from arena.errors import NotAllowed, SpecError, StateError, UnknownError
+from arena.matches.referees import Answer, Ask, nobody_asked
+from arena.tournaments import overview
+from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.testmatches import HOUSE, start_test_match
+from referee.client import RefereeStatus
+from referee.errors import RulesetError
+from referee.matches.match import Presence
+from tests.arena.cli import Result, make_arena
+from tests.arena.fakes import ROOT
+from tests.arena.running import running_arena
+from tests.arena.waiting import wait_for
+from tests.arena.world import World
+
+ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
+
+
+def connected(*version_ids: int, lacking: Mapping[int, tuple[str, ...]] = {}) -> Ask:
+    """Make a referee to which these versions are connected."""
+
+    def ask(asked: Sequence[int], ruleset: Mapping[str, object] | None) -> list[Answer]:
+        here = tuple(Presence(one in version_ids, 4, 0, lacking.get(one, ())) for one in asked)
+        return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, here))]
+
+    return ask
+
+
+@pytest.fixture
+def house(world: World) -> World:
+    """Register three house bots, whose rows are 1 to 3, and ann/bot and ann/other after them."""
+    for name in ("keeper", "greedy", "lowest"):
+        register_version(world.storage, ROOT, f"{HOUSE}/{name}", world.clock())
+    for name in ("bot", "other"):
+        register_version(world.storage, ROOT, f"ann/{name}", world.clock())
+    return world
+
+
+def start(world: World, ask: Ask, bot: str = "ann/bot", ruleset: str = "chinese") -> TournamentStatus:
+    return start_test_match(world.storage, ANN, bot, ruleset, world.clock(), ask)
+
+
+def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_out(house: World) -> None:
+    status = start(house, connected(1, 2, 3, 4))
+    assert (status.state, status.rated, status.entrants, status.sessions) == ("running", False, 4, 4)
+    house.finish(status.id)
+    assert house.status(status.name).state == "finished"
+    assert overview.list_tournaments(house.storage) == []
+
+
+def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:
+    ask = connected(1, 2, 3, 4, 5)
+    status = start(house, ask)
+    with pytest.raises(StateError, match=f"the test match {status.name} of ann is still being played"):
+        start(house, ask, "ann/other")
+    house.finish(status.id)
+    assert start(house, ask, "ann/other").state == "running"
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (nobody_asked, "ann/bot@1 is not connected to a referee"),
+        (connected(1, 2, 3), "ann/bot@1 is not connected to a referee"),
+        (connected(1, 2, 4), "needs 3 house bots, and 2 are connected"),
+        (connected(1, 2, 3, 4, lacking={3: ("draws",)}), "needs 3 house bots, and 2 are connected"),
+        (
+            connected(1, 2, 3, 4, lacking={4: ("draws",)}),
+            "cannot play chinese@1: it asks for draws",
+        ),
+    ],
+)
+def test_test_match_when_somebody_is_missing_then_it_is_said_and_nothing_is_stored(
+    house: World, ask: Ask, words: str
+) -> None:
+    with pytest.raises(StateError, match=words):
+        start(house, ask)
+    with house.storage.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM tournaments").scalar() == 0
+
+
+def test_test_match_when_bot_or_ruleset_are_not_right_then_it_is_refused(house: World) -> None:
+    ask = connected(1, 2, 3, 4)
+    with pytest.raises(NotAllowed):
+        start(house, ask, f"{HOUSE}/keeper")
+    with pytest.raises(RulesetError):
+        start(house, ask, ruleset="chines")
+    with pytest.raises(UnknownError):
+        start(house, ask, "ann/bott")
+
+
+def test_house_when_somebody_wants_an_account_of_its_name_then_it_is_refused(world: World) -> None:
+    with pytest.raises(SpecError, match="house bots"):
+        sign_up(world.storage, HOUSE, "correct horse battery", world.clock(), None, open_to_all=True)
+    with pytest.raises(SpecError, match="house bots"):
+        create_account(world.storage, ROOT, HOUSE, Role.AUTHOR, world.clock())
+
+
+def test_arena_when_it_is_up_then_a_connected_bot_plays_its_house_bots_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_arena(tmp_path / "arena", {"ann/bot": "greedy.py"}, house_bots=3) as running:
+        for name, value in running.settings.environment().items():
+            monkeypatch.setenv(name, value)
+        arena = make_arena(running.settings.data, capsys)
+        started: list[Result] = []
+
+        def start() -> bool:
+            started.append(arena("bot", "test", "ann/bot", "--json"))
+            return started[-1].status == 0
+
+        wait_for(start, told=lambda: started[-1])
+        name = started[-1].json["tournament"]
+        running.wait(name, lambda status: status.ended)
+        shown = arena("match", "show", name, "1", "1", "--json").json
+    expected = {f"{HOUSE}/{bot}@1" for bot in BOTS[:3]}
+    assert {*shown["bots"]} == {"ann/bot@1", *expected}
+    assert [session["faults"] for session in shown["sessions"]] == [[0, 0, 0, 0]] * 4
