@@ -30,6 +30,9 @@ from arena.queries.names import find_tournament, rulesets_called, versions_calle
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
+AT_ONCE = 5_000
+"""Ids that a statement names at most."""
+
 FEW = 1_000
 """The deals of so many matches at least are looked up without an index of their order."""
 
@@ -151,8 +154,8 @@ class _Way(NamedTuple):
 
     conditions: tuple[Any, ...]
     """On highlights."""
-    in_order: bool = True
-    """Whether an index has them in order."""
+    session_ids: Sequence[int] | None = None
+    """Of these sessions alone, which are not in order; None: an index has all in order."""
 
 
 def _of_pool(tx: Transaction, kind: HighlightKind, pool: Pool, wanted: _Wanted, limit: int) -> _Way:
@@ -168,12 +171,23 @@ def _of_pool(tx: Transaction, kind: HighlightKind, pool: Pool, wanted: _Wanted, 
         return _Way(in_pool)
     played = tx.exec(select(StoredRuleset.rated_matches).where(StoredRuleset.id == pool.ruleset_id)).one()
     few = max(FEW, math.isqrt(limit * played))
-    counted = select(func.count()).select_from(matches.limit(few + 1).subquery())
-    if tx.exec(counted).one() > few:
+    match_ids = [match_id for (match_id,) in tx.execute(matches.limit(few + 1))]
+    if len(match_ids) > few:
         return _Way(in_pool)
-    sessions = select_columns(col(Session.id)).where(col(Session.match_id).in_(matches))
-    under = (col(Highlight.ruleset_id) + 0 == pool.ruleset_id, col(Highlight.kind) == kind)  # as above
-    return _Way((*under, col(Highlight.session_id).in_(sessions)), in_order=False)
+    return _Way(in_pool, _sessions(tx, match_ids))
+
+
+def _sessions(tx: Transaction, match_ids: Sequence[int]) -> list[int]:
+    return [
+        session_id
+        for part in _parts(match_ids)
+        for session_id in tx.exec(select(Session.id).where(col(Session.match_id).in_(part)))
+    ]
+
+
+def _parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield as many ids at a time as a statement may well name."""
+    yield from (ids[at : at + AT_ONCE] for at in range(0, len(ids), AT_ONCE))
 
 
 def _merged(
@@ -193,25 +207,35 @@ def _merged(
 def _places(
     tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Wanted, after: Key | None, limit: int
 ) -> list[Place]:
-    sign = 1 if kind is HighlightKind.CLOSEST else -1
-    session_id: Any = col(Highlight.session_id)
-    value: Any = col(Highlight.value) if way.in_order else col(Highlight.value) + 0  # keeps off the index
-    rows = (
+    value, session_id = col(Highlight.value), col(Highlight.session_id)
+    rows: Any = (
         select_columns(col(Highlight.value), session_id)
         .join(Session, col(Session.id) == Highlight.session_id)
         .join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(*way.conditions, *wanted.conditions())
+        .where(*wanted.conditions())
     )
-    if way.in_order and kind is HighlightKind.CLOSEST:
-        return [*islice(_rising(tx, way, rows, after, limit), limit)]
+    if way.session_ids is not None:
+        found = (_among(tx, kind, rows, part) for part in _parts(way.session_ids))
+        places = sorted(place for part in found for place in part if after is None or place > (*after,))
+        return places[:limit]
+    if kind is HighlightKind.CLOSEST:
+        return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
     if after is not None:
-        reached, session = sign * after[0], -after[1]
-        more = value > reached if sign > 0 else value < reached
-        rows = rows.where(or_(more, and_(value == reached, session_id < session)))
-    rows = rows.order_by(value if sign > 0 else value.desc(), session_id.desc()).limit(limit)
-    return [(sign * found, -session) for found, session in tx.execute(rows)]
+        reached, session = -after[0], -after[1]
+        rows = rows.where(or_(value < reached, and_(value == reached, session_id < session)))
+    rows = rows.where(*way.conditions).order_by(value.desc(), session_id.desc()).limit(limit)
+    return [(-value, -session) for value, session in tx.execute(rows)]
+
+
+def _among(
+    tx: Transaction, kind: HighlightKind, rows: Select[Any], session_ids: Sequence[int]
+) -> list[Place]:
+    """Return the places of the deals of these sessions, in any order."""
+    of_them = (col(Highlight.session_id).in_(session_ids), col(Highlight.kind) == kind)
+    sign = 1 if kind is HighlightKind.CLOSEST else -1
+    return [(sign * value, -session) for value, session in tx.execute(rows.where(*of_them))]
 
 
 def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, limit: int) -> Iterator[Place]:
