@@ -39,7 +39,7 @@ Code = Annotated[str, Field(max_length=40)]
 
 
 class CheckResult(Sent):
-    """How a scenario went."""
+    """How a scenario went, as it is sent."""
 
     code: Code
     """Of the scenario (docs/check.md)."""
@@ -49,6 +49,20 @@ class CheckResult(Sent):
     """Empty: there is nothing to say."""
     seconds: Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)] = 0.0
     output: Annotated[tuple[Text, ...], Field(max_length=MOST_LINES)] = ()
+    """The last lines that the bot printed."""
+
+
+class CheckedResult(BaseModel):
+    """How a scenario went."""
+
+    code: str
+    """Of the scenario (docs/check.md)."""
+    title: str
+    outcome: Outcome
+    reason: str
+    """Empty: there is nothing to say."""
+    seconds: float
+    output: list[str]
     """The last lines that the bot printed."""
 
 
@@ -75,7 +89,7 @@ class CheckReport(BaseModel):
     """Why the check ended early; empty: it did not."""
     left_out: list[str]
     """Codes of the scenarios that were not run then."""
-    results: list[CheckResult]
+    results: list[CheckedResult]
 
 
 class NewCheck(Sent):

@@ -12,6 +12,7 @@ from arena.accounts.apikeys import KeyScope
 from arena.actors import Role
 from arena.audit import list_changes
 from arena.bots import versions
+from arena.bots.checks import store_check
 from arena.bots.journal import DatabaseJournal
 from arena.models import Bot, BotVersion
 from arena.settings import load_settings
@@ -293,3 +294,15 @@ def test_check_when_its_author_stores_it_then_the_arena_says_whether_it_passed(
     assert ann.get("/bots").json()["bots"][0]["check_passed_at"] is None
     ann.delete(f"{MINE}/versions/1/token")
     assert ann.put(f"{MINE}/versions/1/check", json=CHECKED).status_code == 409
+
+
+def test_check_when_the_command_line_stored_it_then_it_is_shown_however_long_it_is(
+    storage: Storage, client_of: Ask, clock: Clock
+) -> None:
+    ann = client_of("ann")
+    ann.post("/bots", json=NEW)
+    long = "x" * 5_000
+    result = Result("HELLO-01", "t", "failed", long, 0.1, (long,) * 60)
+    report = Report("ann/one@1", long, 1, (result,), long, ("TURN-01",)).to_object()
+    store_check(storage, ROOT, "ann/one@1", report, False, clock())
+    assert ann.get(f"{MINE}/versions/1/check").json() == report
