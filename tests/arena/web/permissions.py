@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from arena.accounts.apikeys import KeyScope
+from referee.check import SCENARIOS, Report, Result
 
 
 class Caller(StrEnum):
@@ -65,7 +66,9 @@ SPEC = {
     "sessions": 2,
     "entrants": [f"member-{number}/bot" for number in range(5)],
 }
-CHECK = {"bot": "owner-0/bot-0", "sdk": "none", "protocol_version": 1, "results": []}
+CHECK = Report(
+    "owner-0/bot-0@1", "none", 1, tuple(Result(one.code, one.title, "passed", "", 0.1) for one in SCENARIOS)
+).to_object()
 PASSWORDS = {"old_password": "correct horse battery", "password": "another horse battery"}
 
 ROUTES: dict[str, Line] = {

@@ -16,6 +16,7 @@ from arena.accounts import accounts, apikeys, browsers, invitations
 from arena.accounts.apikeys import KeyScope
 from arena.actors import Actor, Role
 from arena.bots import versions
+from arena.bots.checks import store_check
 from arena.leagues import membership
 from arena.models import League, Tournament, utc_now
 from arena.settings import load_settings
@@ -26,7 +27,7 @@ from arena.web import limits
 from arena.web.app import PREFIX, make_app
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
-from tests.arena.web.permissions import ROUTES, SPEC, Caller, Line
+from tests.arena.web.permissions import CHECK, ROUTES, SPEC, Caller, Line
 
 ROLES = {
     Caller.AUTHOR: Role.AUTHOR,
@@ -102,6 +103,7 @@ def _belongings(storage: Storage) -> str:
     code = invitations.invite(storage, author, Role.AUTHOR, now, str(Caller.AUTHOR)).code
     invitations.join_owner(storage, friend, code, now)
     versions.register_version(storage, ROOT, "owner-0/spare", now)
+    store_check(storage, ROOT, "owner-0/bot-0@1", CHECK, True, now)
     membership.join(storage, ROOT, "winter", "owner-0/spare", now)
     organisers = {}
     for caller in (Caller.ORGANISER, Caller.OTHER):
