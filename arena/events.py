@@ -78,12 +78,22 @@ def lock_row(tx: Transaction, tournament_id: int) -> None:
     changed(tx, update(Tournament).where(mine).values(commitment=Tournament.commitment))
 
 
-def events_of(tx: Transaction, tournament: Tournament) -> list[dict[str, object]]:
-    """Return the events of a tournament as its export has them, in order."""
-    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
+def events_of(
+    tx: Transaction, tournament: Tournament, after: int = 0, most: int | None = None
+) -> list[dict[str, object]]:
+    """Return the events of a tournament as its export has them, in order.
+
+    Only those after number ``after``, and about ``most`` of them at most.
+    """
+    of_it = select(TournamentEvent).where(
+        TournamentEvent.tournament_id == tournament.id, col(TournamentEvent.number) >= after
+    )
     parts: list[dict[str, object]] = []
     before = tournament.commitment or ""
-    for event in tx.exec(of_it.order_by(col(TournamentEvent.number))):
+    for event in tx.exec(of_it.order_by(col(TournamentEvent.number)).limit(most and most + 1)):
+        if event.number == after:
+            before = event.digest
+            continue
         part = event_part(event, before)
         # The digest is the stored one, so that a row that was changed alone is seen.
         parts.append({**part, "digest": event.digest})

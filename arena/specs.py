@@ -60,13 +60,16 @@ def _format(given: object) -> str:
     return given
 
 
-def read_ruleset(given: object, folder: Path) -> object:
+def read_ruleset(given: object, folder: Path | None) -> object:
     """Return a spec's ruleset as it is given, or the fields of the file in ``folder`` that it names.
 
-    Raise RulesetError for a file that is wrong, ValueError for one that cannot be looked for.
+    Without a folder no file is read: who asks is not at this machine. Raise RulesetError for a file that is
+    wrong, ValueError for one that cannot be looked for.
     """
     if not isinstance(given, str) or not given.endswith(".toml"):
         return given
+    if folder is None:
+        raise ValueError(f"must be a preset's name or a table of fields, not a file: {shown(given)}")
     try:
         file = folder / Path(given).expanduser()
     except RuntimeError:
@@ -75,7 +78,7 @@ def read_ruleset(given: object, folder: Path) -> object:
 
 
 def _ruleset(given: object, info: ValidationInfo) -> object:
-    ruleset = read_ruleset(given, info.context or Path())
+    ruleset = read_ruleset(given, info.context)
     if not isinstance(ruleset, str | Mapping):
         raise ValueError(f"must be a preset's name, a TOML file or a table of fields, not {shown(given)}")
     try:
@@ -151,8 +154,8 @@ class TournamentSpec(Terms, Asked):
 def make_spec(values: Mapping[str, object], folder: Path | None = None) -> TournamentSpec:
     """Return the spec with these values, and defaults for those that are missing.
 
-    A ``ruleset`` that ends in ``.toml`` is a file, relative to ``folder``. Raise SpecError for all unknown,
-    missing and wrong values, and RulesetError for a wrong ruleset file.
+    A ``ruleset`` that ends in ``.toml`` is a file, relative to ``folder``; without one it is wrong.
+    Raise SpecError for all unknown, missing and wrong values, and RulesetError for a wrong ruleset file.
     """
     try:
         return TournamentSpec.model_validate(dict(values), context=folder)

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
-from arena.cli.output import MOST, AsJson, console, headline, number, print_json, say
+from arena.cli.output import MOST, AsJson, console, headline, number, print_json, renamed, say
 from arena.cli.tables import table
 from arena.cli.watch import status_object
 from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
-from arena.rounds.overview import PairingsShown, RoundShown
+from arena.rounds.overview import PairingsShown, RoundShown, named
 from arena.rounds.overview import pairings as find_pairings
 from arena.tournaments import entry, lifecycle
 
@@ -65,7 +65,7 @@ def pairings(
     with storage_of(ctx) as storage:
         shown = find_pairings(storage, name, round, explained=explain)
     if as_json:
-        print_json(_object(name, shown))
+        print_json(renamed(named(name, shown)))
         return
     for one in shown.rounds:
         headline(f"Round {one.number} ({one.state.value})")
@@ -134,24 +134,3 @@ def _show_balance(balance: Balance) -> None:
 
 def _span(spread: Spread) -> str:
     return str(spread.most) if spread.least == spread.most else f"{spread.least}–{spread.most}"
-
-
-def _object(tournament: str, shown: PairingsShown) -> dict[str, object]:
-    """Return pairings for scripts: bots by name, in reasons by number, which ``bots`` resolves."""
-    names = shown.names
-    return {
-        "tournament": tournament,
-        "format": shown.format,
-        "bots": names,
-        "rounds": [
-            {
-                "round": one.number,
-                "state": one.state.value,
-                "tables": [[names[who] for who in seated] for seated in one.pairing.tables],
-                "byes": [names[who] for who in one.pairing.byes],
-                "reasons": one.reasons,
-            }
-            for one in shown.rounds
-        ],
-        "balance": shown.balance,
-    }

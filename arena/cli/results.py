@@ -35,21 +35,6 @@ match.command("list")(list_matches)
 rating = typer.Typer(no_args_is_help=True, help="Recompute and check the ratings.")
 
 
-def crosstable_object(crossed: Crosstable) -> dict[str, object]:
-    """Return the crosstable for scripts, with rows and columns in the order of the names."""
-    places = range(len(crossed.names))
-    before, deals = (
-        [[None if a == b else crossed.before[a, b][part] for b in places] for a in places] for part in (0, 1)
-    )
-    return {
-        "bots": crossed.names,
-        "before": before,
-        "deals": deals,
-        "offset": crossed.offset,
-        "entrants": crossed.entrants,
-    }
-
-
 def show_crosstable(crossed: Crosstable) -> None:
     """Print in how many of their common deals the one in the row finished before the one in the column."""
     out, first = console(), crossed.offset + 1

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from arena.cli.output import console, headline, moment, say
 from arena.cli.tables import table
 from arena.cli.watch import progress_text, status_object
+from arena.rounds.showing import TournamentShown
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
@@ -13,17 +14,9 @@ MOST_LISTED = 50
 """Entrants that are all listed; of more, only those of whom there is something to say."""
 
 
-def shown_object(
-    status: TournamentStatus, terms: Terms, lines: Sequence[RosterLine], **more: object
-) -> dict[str, object]:
+def shown_object(found: TournamentShown) -> dict[str, object]:
     """Return a tournament for scripts."""
-    return {
-        **status_object(status),
-        "settings": terms.model_dump(),
-        "roster": lines,
-        "unable": [f"{one.bot} {one.problem}" for one in lines if one.connected and one.problem],
-        **more,
-    }
+    return status_object(found) | {"settings": found.settings.model_dump()}
 
 
 def show_progress(status: TournamentStatus) -> None:

@@ -14,7 +14,7 @@ from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
 from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv, print_rows
 from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show, warn
-from arena.cli.results import crosstable_object, show_crosstable
+from arena.cli.results import show_crosstable
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.tables import table
 from arena.cli.watch import follow, progress_text, status_object
@@ -23,7 +23,7 @@ from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
-from arena.rounds.waiting import obstacles
+from arena.rounds import showing
 from arena.settings import Settings
 from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
 from arena.standings import scoreboard
@@ -105,19 +105,15 @@ def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Show a tournament: its settings, its progress, who entered, who is missing, and what it waits for."""
     with storage_of(ctx) as storage:
-        status, terms = overview.status(storage, name), overview.terms(storage, name)
-        ask, now = asker(settings_of(ctx)), utc_now()
-        lines = roster(storage, name, now, ask)
-        waits = obstacles(storage, status, ask, now).lines
-        warnings = [] if status.ended else list_doubts(storage, name)
+        found = showing.show(storage, name, utc_now(), asker(settings_of(ctx)))
     if as_json:
-        print_json(shown_object(status, terms, lines, waits=waits, warnings=warnings))
+        print_json(shown_object(found))
         return
-    _tell(status, False)
-    show_progress(status)
-    show_terms(terms)
-    show_roster(lines)
-    say(*(f"warning: {line}" for line in warnings), *waits)
+    _tell(found, False)
+    show_progress(found)
+    show_terms(found.settings)
+    show_roster(found.roster)
+    say(*(f"warning: {line}" for line in found.warnings), *found.waits)
 
 
 @app.command()
@@ -281,7 +277,7 @@ def standings(
             "standings": [standing_object(line) for line in lines],
         }
         if crossed:
-            found["crosstable"] = crosstable_object(crossed)
+            found["crosstable"] = crossed.matrix
         print_json(found)
         return
     if as_csv:

@@ -1,6 +1,6 @@
 """The deal records of a tournament alone, as JSON lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from sqlmodel import col, select
 
@@ -11,7 +11,7 @@ from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
 
-def export_records(storage: Storage, name: str) -> Iterator[str]:
+def export_records(storage: Storage, name: str) -> Generator[str]:
     """Yield the deal records of a tournament as JSON lines, by round, table, session and deal.
 
     Of a duplicate tournament that has not ended, only those of closed rounds: the deals of an open one are

@@ -1,7 +1,7 @@
 """A tournament as one file that proves itself (docs/formats.md, "Exports"; ``arena.verify`` reads it)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -56,7 +56,7 @@ class _Seated:
         return [entrant.name for entrant in self.entrants]
 
 
-def export_lines(storage: Storage, name: str) -> Iterator[str]:
+def export_lines(storage: Storage, name: str) -> Generator[str]:
     """Yield a tournament as JSON lines: its parts, and between them the deal records. Raise UnknownError.
 
     The seed is there once the tournament has ended.

@@ -67,7 +67,7 @@ def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     if "ruleset" not in given:
         return given
     try:
-        return {**given, "ruleset": read_ruleset(given["ruleset"], info.context or Path())}
+        return {**given, "ruleset": read_ruleset(given["ruleset"], info.context)}
     except (RulesetError, ValueError) as error:
         raise Refused(Problem(".ruleset", str(error))) from None
 
@@ -182,7 +182,7 @@ def load_league(path: Path) -> LeagueSpec:
 def make_league(values: Mapping[str, object], folder: Path | None = None) -> LeagueSpec:
     """Return the league that these values specify; SpecError names each table and field that is wrong.
 
-    Rulesets that are files are looked for in ``folder`` and become part of it.
+    Rulesets that are files are looked for in ``folder`` and become part of it; without one they are wrong.
     """
     try:
         spec = LeagueSpec.model_validate(dict(values), context=folder)

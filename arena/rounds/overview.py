@@ -41,6 +41,49 @@ class PairingsShown:
     """Of all rounds paired so far."""
 
 
+@dataclass(frozen=True, slots=True)
+class RoundNamed:
+    """A round with its bots by name."""
+
+    round: int
+    state: RoundState
+    tables: tuple[tuple[str, ...], ...]
+    """The bots of each table, by position."""
+    byes: tuple[str, ...]
+    """Bots that sit out."""
+    reasons: tuple[TableReason, ...]
+    """Why each table of a Swiss round is as it is, where that was asked for; bots by their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingsNamed:
+    """A tournament's pairings with the bots by name."""
+
+    tournament: str
+    format: str
+    bots: Mapping[int, str]
+    """Bots by their number among the entrants."""
+    rounds: tuple[RoundNamed, ...]
+    balance: Balance
+    """Of all rounds paired so far."""
+
+
+def named(tournament: str, shown: PairingsShown) -> PairingsNamed:
+    """Return pairings with the bots by name; in reasons they keep their numbers."""
+    names = shown.names
+    rounds = [
+        RoundNamed(
+            one.number,
+            one.state,
+            tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
+            tuple([names[who] for who in one.pairing.byes]),
+            one.reasons,
+        )
+        for one in shown.rounds
+    ]
+    return PairingsNamed(tournament, shown.format, names, tuple(rounds), shown.balance)
+
+
 def pairings(
     storage: Storage, name: str, round: int | None = None, *, explained: bool = False
 ) -> PairingsShown:

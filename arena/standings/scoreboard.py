@@ -1,11 +1,11 @@
 """Standings and crosstables as they are shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import permutations
 
 from arena.formats import FORMATS
-from arena.models import Tournament
+from arena.models import Tournament, TournamentState
 from arena.ratings.elo import spread
 from arena.standings.keeping import current_sums
 from arena.standings.ranking import Standing, ranked
@@ -34,6 +34,46 @@ class StandingLine:
     None for fewer than two deals."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed(Standing):
+    """A line of the standings, flat."""
+
+    name: str
+    """``owner/bot@version``."""
+    raw: int
+    """Points as they were played."""
+    deals: int
+    """Deals played."""
+    plus_minus: float | None
+    """Margin of ``points`` in 95 of 100 cases; None: too few deals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard:
+    """Who stands where in a tournament."""
+
+    tournament: str
+    state: TournamentState
+    """They are final if it is finished or cancelled."""
+    standings: tuple[Placed, ...]
+    """The best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrosstableMatrix:
+    """A crosstable whose rows and columns are in the order of ``bots``."""
+
+    bots: tuple[str, ...]
+    before: tuple[tuple[int | None, ...], ...]
+    """Deals that the row finished before the column; None: both are the same bot."""
+    deals: tuple[tuple[int | None, ...], ...]
+    """Deals that both played."""
+    offset: int
+    """Places left out before the first row."""
+    entrants: int
+    """Places in all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Crosstable:
     """Who finished before whom how often, of some neighbours in the standings."""
@@ -46,6 +86,34 @@ class Crosstable:
     """Lines of the standings before the first name."""
     entrants: int = 0
     """Lines of the standings in all."""
+
+    @property
+    def matrix(self) -> CrosstableMatrix:
+        """The same as rows and columns."""
+        places = range(len(self.names))
+        before, deals = (
+            tuple([tuple([None if a == b else self.before[a, b][part] for b in places]) for a in places])
+            for part in (0, 1)
+        )
+        return CrosstableMatrix(self.names, before, deals, self.offset, self.entrants)
+
+
+def scoreboard(storage: Storage, name: str) -> Scoreboard:
+    """Return who stands where after all finished matches; raise UnknownError."""
+    lines = standings(storage, name)
+    with storage.read() as tx:
+        state = find_tournament(tx, name).state
+    placed = [
+        Placed(
+            **{field.name: getattr(line.standing, field.name) for field in fields(Standing)},
+            name=line.name,
+            raw=line.raw,
+            deals=line.deals,
+            plus_minus=line.plus_minus,
+        )
+        for line in lines
+    ]
+    return Scoreboard(name, state, tuple(placed))
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:

@@ -7,7 +7,7 @@ from sqlmodel import col, func, select
 
 from arena.formats import FORMATS
 from arena.models import Entrant, Tournament
-from arena.storage import Storage
+from arena.storage import Storage, Transaction
 from arena.terms import Plan
 from arena.tournaments.overview import find_tournament
 
@@ -18,13 +18,17 @@ def list_doubts(storage: Storage, name: str) -> list[str]:
     Raise UnknownError.
     """
     with storage.read() as tx:
-        tournament = find_tournament(tx, name)
-        stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
-        entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
-        return [
-            *doubts(tournament.format, tournament, tournament.table_size, entrants),
-            *_of_limits(tournament),
-        ]
+        return doubts_of(tx, find_tournament(tx, name))
+
+
+def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
+    """Return the same of a tournament as part of a transaction."""
+    stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
+    entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
+    return [
+        *doubts(tournament.format, tournament, tournament.table_size, entrants),
+        *_of_limits(tournament),
+    ]
 
 
 def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:

@@ -14,11 +14,26 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.context import Web
 from arena.web.document import Application
+from arena.web.feeds import Feeds
 from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.once import DoneOnce
 from arena.web.problems import RESPONSES, add_handlers
-from arena.web.routes import accounts, authors, bots, deals, leaderboards, matches, operator
+from arena.web.routes import (
+    accounts,
+    authors,
+    bots,
+    deals,
+    events,
+    exports,
+    leaderboards,
+    leagues,
+    matches,
+    operator,
+    rulesets,
+    tournaments,
+)
+from arena.web.slots import Slots
 
 PREFIX = "/api/v1"
 
@@ -27,10 +42,19 @@ ROUTERS: tuple[APIRouter, ...] = (
     authors.router,
     bots.router,
     deals.router,
+    events.router,
+    exports.router,
     leaderboards.router,
+    leagues.router,
     matches.router,
     operator.router,
+    rulesets.router,
+    tournaments.router,
 )
+
+STREAMS = (20, 1000)
+EXPORTS = (2, 8)
+"""Streams and exports at once: of a caller, and in all."""
 
 
 def _name_of(route: APIRoute) -> str:
@@ -49,7 +73,16 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         docs_url=None,
         redoc_url=None,
     )
-    app.state.web = Web(settings, storage, clock, asker(settings), partial(wake, settings))
+    app.state.web = Web(
+        settings,
+        storage,
+        clock,
+        asker(settings),
+        partial(wake, settings),
+        Feeds(storage),
+        Slots("streams", *STREAMS),
+        Slots("exports", *EXPORTS),
+    )
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX, responses=RESPONSES)

@@ -76,6 +76,14 @@ class Asks:
         return holder.actor
 
 
+def caller(request: Request, holder: Holder) -> str:
+    """Return who asks, for limits: the account, else the network address."""
+    return holder.actor.account or (request.client.host if request.client else "")
+
+
+Caller = Annotated[str, Depends(caller)]
+
+
 def anybody(holder: Holder) -> Actor:
     """Return who asks for something that everybody may read."""
     return holder.actor

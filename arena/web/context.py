@@ -10,6 +10,8 @@ from fastapi import Depends, Request
 from arena.matches.referees import Ask
 from arena.settings import Settings
 from arena.storage import Storage
+from arena.web.feeds import Feeds
+from arena.web.slots import Slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,12 @@ class Web:
     """Asks the referees who is connected."""
     wake: Callable[[int], None]
     """Asks a worker to advance a tournament at once. Raise BrokerError."""
+    feeds: Feeds
+    """What those who follow tournaments are told."""
+    streams: Slots
+    """Places for those."""
+    exports: Slots
+    """Places for those who read exports, each of whom takes a connection to the database."""
 
 
 def web_of(request: Request) -> Web:

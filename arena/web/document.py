@@ -24,4 +24,4 @@ def _tell_problems(responses: dict[str, Any]) -> None:
     """Name the content type that errors have."""
     for status in ("4XX", "5XX"):
         content = responses[status]["content"]
-        content[PROBLEM] = content.pop("application/json")
+        _, content[PROBLEM] = content.popitem()  # by the content type of the route's own answers

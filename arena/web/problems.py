@@ -31,9 +31,14 @@ class NotSignedIn(ArenaError):
     """What was asked for takes a sign-in, or a good key."""
 
 
+class TooMany(ArenaError):
+    """As many long answers as there may be are being sent already."""
+
+
 STATUSES: tuple[tuple[type[Exception], HTTPStatus, str], ...] = (
     (NotSignedIn, HTTPStatus.UNAUTHORIZED, "not-signed-in"),
     (NotAllowed, HTTPStatus.FORBIDDEN, "not-allowed"),
+    (TooMany, HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests"),
     (UnknownError, HTTPStatus.NOT_FOUND, "unknown"),
     (TakenError, HTTPStatus.CONFLICT, "taken"),
     (StateError, HTTPStatus.CONFLICT, "not-now"),
@@ -105,6 +110,8 @@ def answer_error(request: Request, error: Exception) -> JSONResponse:
         if isinstance(error, kind):
             problems = error.problems if isinstance(error, FieldsWrong) else ()
             headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+            if status == HTTPStatus.TOO_MANY_REQUESTS:
+                headers["Retry-After"] = "30"
             if status == HTTPStatus.SERVICE_UNAVAILABLE:
                 log.warning("%s %s: %s", request.method, request.url.path, error)
                 headers["Retry-After"] = "5"

@@ -24,6 +24,16 @@ GRACE_SECONDS = 5
 """How long requests may go on once the process was told to stop."""
 
 
+class Server(uvicorn.Server):
+    """A server whose streams end when it is told to stop: they would go on for ever."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop."""
+        assert isinstance(self.config.app, FastAPI)
+        self.config.app.state.web.feeds.close()
+        await super().shutdown(sockets)
+
+
 def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
     """Serve until the process is told to stop; call ``ready`` once connections are taken.
 
@@ -50,7 +60,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
         lifespan="off",
     )
     ready()
-    uvicorn.Server(config).run([listening])
+    Server(config).run([listening])
 
 
 def _listen(address: str) -> socket.socket:

@@ -13,14 +13,15 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-RENAMED: dict[type, dict[str, str]] = {}
-"""By dataclass, what its fields are called in JSON where that is not their own name."""
+RENAMED: dict[type, dict[str, str | None]] = {}
+"""By dataclass, what its fields are called in JSON, if not as they are; None: they are left out."""
 
 
-def shape(kind: type, **renamed: str) -> type[BaseModel]:
+def shape(kind: type, **renamed: str | None) -> type[BaseModel]:
     """Return the model of the JSON object of a dataclass, and of all those within it.
 
-    ``renamed`` has, by field, what it is called; the fields' docstrings become descriptions.
+    ``renamed`` has, by field, what it is called, or None to leave it out; the fields' docstrings become
+    descriptions.
     """
     if renamed:
         RENAMED[kind] = renamed
@@ -34,9 +35,12 @@ def _shape(kind: type) -> type[BaseModel]:
     hints, told, names = get_type_hints(kind), _docstrings(kind), RENAMED.get(kind, {})
     made: dict[str, Any] = {}
     for field in fields(kind):
+        name = names.get(field.name, field.name)
+        if name is None:
+            continue
         default = ... if field.default is MISSING else field.default
         info = Field(default, description=told.get(field.name), validation_alias=field.name)
-        made[names.get(field.name, field.name)] = (_inner(hints[field.name]), info)
+        made[name] = (_inner(hints[field.name]), info)
     config = ConfigDict(from_attributes=True)
     return create_model(
         kind.__name__, __config__=config, __doc__=inspect.getdoc(kind), __module__=kind.__module__, **made

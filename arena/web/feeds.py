@@ -1,0 +1,145 @@
+"""What those who follow tournaments are told: read from the database once for all of them."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.storage import Storage
+from arena.tournaments.following import Seen, list_events, look
+from arena.tournaments.overview import TournamentStatus
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 1.0
+
+KEPT = 1000
+"""Latest events of a tournament that are kept for its followers; who is further behind reads for itself."""
+
+Event = Mapping[str, Any]
+"""An event as exports have it."""
+
+
+class Feed:
+    """How a tournament stands that somebody follows, and its latest events."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.status = _steady(seen.status)
+        self.last = seen.last
+        """Number of the latest event that was read."""
+        self.total = seen.last
+        """Number of the latest event."""
+        self.changed = asyncio.Event()
+        """Set, and replaced, when there is something new."""
+        self.followers = 0
+        self._events: deque[Event] = deque(maxlen=KEPT)
+
+    def take(self, seen: Seen) -> None:
+        """Take in what was seen, and wake the followers if it is new."""
+        status = _steady(seen.status)
+        if not seen.events and status == self.status:
+            return
+        self._events.extend(seen.events)
+        self.last = seen.events[-1]["number"] if seen.events else self.last
+        self.status, self.total = status, seen.last
+        self.wake()
+
+    def wake(self) -> None:
+        """Let the followers look."""
+        before, self.changed = self.changed, asyncio.Event()
+        before.set()
+
+    def since(self, number: int) -> Sequence[Event] | None:
+        """Return the events after a number; None: they are not all kept."""
+        if number < self.last - len(self._events):
+            return None
+        return [event for event in self._events if event["number"] > number]
+
+
+def _steady(status: TournamentStatus) -> TournamentStatus:
+    """Return a status without what moves all the time."""
+    return replace(status, leased_until=None)
+
+
+class Feeds:
+    """The tournaments that are followed; they are looked at together, as long as there are any."""
+
+    def __init__(self, storage: Storage, poll_seconds: float = POLL_SECONDS) -> None:
+        self._storage = storage
+        self._poll_seconds = poll_seconds
+        self._feeds: dict[str, Feed] = {}
+        self._polling: asyncio.Task[None] | None = None
+        self._trouble = ""
+        self.closed = False
+
+    @property
+    def followed(self) -> int:
+        """How many tournaments are followed."""
+        return len(self._feeds)
+
+    @asynccontextmanager
+    async def joined(self, name: str) -> AsyncIterator[Feed]:
+        """Follow a tournament while the block lasts. Raise UnknownError."""
+        feed = self._feeds.get(name)
+        if feed is None:
+            [seen] = await asyncio.to_thread(look, self._storage, {name: None})
+            feed = self._feeds.setdefault(name, Feed(seen))
+        feed.followers += 1
+        if self._polling is None or self._polling.done():
+            self._polling = asyncio.create_task(self._poll())
+        try:
+            yield feed
+        finally:
+            feed.followers -= 1
+            if not feed.followers:
+                del self._feeds[name]
+
+    async def told(self, feed: Feed, after: int) -> AsyncIterator[TournamentStatus | Event]:
+        """Yield how a tournament stands, and its events after a number, as they come until it has ended."""
+        shown: TournamentStatus | None = None
+        after = after if after <= feed.last else 0  # such a number was never given out
+        while not self.closed:
+            changed = feed.changed
+            if feed.status != shown:
+                shown = feed.status
+                yield shown
+            for event in await self._events(feed, after) if after < feed.last else ():
+                after = event["number"]
+                yield event
+            if after < feed.last:
+                continue  # there were more than are read at once
+            if feed.status.ended and feed.status is shown and after >= feed.total:
+                return
+            await changed.wait()
+
+    async def _events(self, feed: Feed, after: int) -> Sequence[Event]:
+        kept = feed.since(after)
+        if kept is not None:
+            return kept
+        return await asyncio.to_thread(list_events, self._storage, feed.status.name, after)
+
+    def close(self) -> None:
+        """End all streams: the process stops, and who follows comes back to another one."""
+        self.closed = True
+        for feed in self._feeds.values():
+            feed.wake()
+
+    async def _poll(self) -> None:
+        while self._feeds and not self.closed:
+            await asyncio.sleep(self._poll_seconds)
+            known = {name: feed.last for name, feed in self._feeds.items()}
+            try:
+                found = await asyncio.to_thread(look, self._storage, known) if known else ()
+                self._trouble = ""
+            except ArenaError as error:
+                if str(error) != self._trouble:
+                    log.warning("tournaments cannot be followed now: %s", error)
+                self._trouble = str(error)
+                continue
+            for seen in found:
+                if (feed := self._feeds.get(seen.status.name)) is not None:
+                    feed.take(seen)

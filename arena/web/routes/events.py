@@ -1,0 +1,51 @@
+"""Event streams: what happens in a tournament, as it happens."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from arena.specs import Name
+from arena.tournaments.overview import TournamentStatus
+from arena.web.asking import Caller
+from arena.web.context import Shared
+from arena.web.feeds import Event, Feed
+from arena.web.routes.tournaments import StatusShape
+
+router = APIRouter(tags=["tournaments"])
+
+LastEvent = Annotated[
+    int, Header(ge=0, le=2**31 - 1, description="Number of the last event that you have; 0: you have none.")
+]
+
+
+async def followed(web: Shared, caller: Caller, tournament: Name) -> AsyncIterator[Feed]:
+    """Follow a tournament until the stream has ended. Raise TooMany, UnknownError."""
+    with web.streams.held(caller):
+        async with web.feeds.joined(tournament) as feed:
+            yield feed
+
+
+@router.get("/tournaments/{tournament}/events", response_class=EventSourceResponse)
+async def follow_tournament(
+    web: Shared, feed: Annotated[Feed, Depends(followed)], last_event_id: LastEvent = 0
+) -> AsyncIterator[ServerSentEvent]:
+    """Follow a tournament to its end.
+
+    `status`: how it stands, at first and whenever that has changed. `event`: an event of its chain, with its
+    number as id, beginning after the one that `Last-Event-ID` names. `end`: it has ended; close the stream.
+    """
+    async for told in web.feeds.told(feed, last_event_id):
+        yield _status(told) if isinstance(told, TournamentStatus) else _event(told)
+    if not web.feeds.closed:
+        yield ServerSentEvent(event="end", data={"tournament": feed.status.name, "state": feed.status.state})
+
+
+def _status(status: TournamentStatus) -> ServerSentEvent:
+    shown = StatusShape.model_validate(status).model_dump(mode="json", exclude={"leased_until"})
+    return ServerSentEvent(event="status", data=shown)
+
+
+def _event(event: Event) -> ServerSentEvent:
+    return ServerSentEvent(event="event", id=str(event["number"]), data=event)

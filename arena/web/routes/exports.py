@@ -1,0 +1,78 @@
+"""Exports: a tournament as one file that proves itself."""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import chain
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import StreamingResponse
+from starlette.types import Message, Send
+
+from arena.exports.records import export_records
+from arena.exports.write import export_lines
+from arena.specs import Name
+from arena.web.asking import Caller
+from arena.web.context import Shared
+
+router = APIRouter(tags=["exports"])
+
+NDJSON = "application/x-ndjson"
+
+CHUNK = 1 << 16
+"""Characters that are sent at once, about."""
+
+PATIENCE_SECONDS = 60
+"""How long whoever reads an export may take no byte of it: it keeps a connection to the database."""
+
+
+class Lines(StreamingResponse):
+    """Lines as they are made, for somebody who reads them."""
+
+    media_type = NDJSON
+
+    async def stream_response(self, send: Send) -> None:
+        """Send the lines. Raise TimeoutError if they are not taken."""
+
+        async def patient(message: Message) -> None:
+            with anyio.fail_after(PATIENCE_SECONDS):
+                await send(message)
+
+        await super().stream_response(patient)
+
+
+def place(web: Shared, caller: Caller) -> Iterator[None]:
+    """Hold a place for an export until it is sent. Raise TooMany."""
+    with web.exports.held(caller):
+        yield
+
+
+@router.get(
+    "/tournaments/{tournament}/export",
+    response_class=Lines,
+    dependencies=[Depends(place)],
+    responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "JSON lines."}},
+)
+def export_tournament(
+    web: Shared,
+    tournament: Name,
+    deals: Annotated[bool, Query(description="The deal records only.")] = False,
+) -> Lines:
+    """Return a tournament as JSON lines: what `arena export` writes, and `arena verify` reads."""
+    lines = (export_records if deals else export_lines)(web.storage, tournament)
+    made = chunks(lines, CHUNK)
+    return Lines(chain([next(made, "")], made))  # an unknown tournament is told before the answer begins
+
+
+def chunks(lines: Generator[str], size: int) -> Generator[str]:
+    """Yield lines, about so many characters at once; in the end the transaction they come from is closed."""
+    with closing(lines):
+        chunk, length = list[str](), 0
+        for line in lines:
+            chunk.append(f"{line}\n")
+            length += len(line)
+            if length >= size:
+                yield "".join(chunk)
+                chunk, length = [], 0
+        yield "".join(chunk)

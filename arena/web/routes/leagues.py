@@ -1,0 +1,156 @@
+"""Leagues: what they are, how they stand, who joins and leaves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+
+from arena.errors import SpecError
+from arena.leagues import applying, membership, overview
+from arena.leagues.changes import Change
+from arena.leagues.spec import LeagueSpec, make_league
+from arena.specs import Name
+from arena.web.asking import Author, Organiser
+from arena.web.context import Shared
+from arena.web.sent import Sent
+from arena.web.shapes import shape
+
+router = APIRouter(tags=["leagues"])
+
+
+@dataclass(frozen=True, slots=True)
+class Leagues:
+    """All leagues by name."""
+
+    leagues: list[overview.LeagueInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueWhole(overview.LeagueInfo):
+    """A league, and how it stands."""
+
+    seasons: list[overview.SeasonShown]
+    """The one that is shown; empty: none has started."""
+    outside: tuple[overview.Outside, ...]
+    """Members without a place in the latest season."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The seasons of a league."""
+
+    league: str
+    seasons: list[overview.SeasonShown]
+    """The latest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What applying a league changes."""
+
+    league: str
+    applied: bool
+    """Whether the changes were made."""
+    changes: list[Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A bot that plays in a league from its next season on."""
+
+    league: str
+    bot: str
+    next_at: datetime | None
+    """When the next season is due; None: there is none left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A bot that plays in a league no longer."""
+
+    league: str
+    bot: str
+
+
+shape(overview.LeagueInfo, name="league")
+shape(overview.PlaceLine, name="bot")
+shape(overview.DivisionShown, name="division")
+shape(overview.SeasonShown, number="season")
+shape(overview.Outside, name="bot")
+LeagueList = shape(Leagues)
+LeagueShape = shape(LeagueWhole, name="league")
+HistoryShape = shape(History)
+ChangesShape = shape(Changes)
+JoinedShape = shape(Joined)
+LeftShape = shape(Left)
+
+
+class Member(Sent):
+    """A bot that joins."""
+
+    bot: str
+    """``owner/bot``, for its newest version in each season, or ``owner/bot@version``."""
+
+
+Given = Annotated[dict[str, Any], Body(description="The league as its file has it; `name` may be left out.")]
+
+
+def _asked(league: str, sent: Mapping[str, Any]) -> LeagueSpec:
+    """Return the league that is sent to an address. Raise SpecError."""
+    if sent.get("name", league) != league:
+        raise SpecError("name", f"is not that of the address, {league}")
+    return make_league({**sent, "name": league})
+
+
+@router.get("/leagues", response_model=LeagueList)
+def list_leagues(web: Shared) -> Leagues:
+    """List all leagues."""
+    return Leagues(overview.list_leagues(web.storage))
+
+
+@router.get("/leagues/{league}", response_model=LeagueShape)
+def show_league(
+    web: Shared,
+    league: Name,
+    season: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="An earlier one.")] = None,
+) -> LeagueWhole:
+    """Return a league as it stands in its latest season, or in an earlier one."""
+    found = overview.show(web.storage, league, web.clock(), season)
+    info = {field.name: getattr(found.league, field.name) for field in fields(overview.LeagueInfo)}
+    return LeagueWhole(**info, seasons=[found.season] if found.season else [], outside=found.outside)
+
+
+@router.get("/leagues/{league}/history", response_model=HistoryShape)
+def league_history(web: Shared, league: Name) -> History:
+    """Return all seasons of a league."""
+    return History(league, overview.history(web.storage, league, web.clock()))
+
+
+@router.put("/leagues/{league}", response_model=ChangesShape)
+def apply_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Changes:
+    """Make a league what is sent, from its next season on; one that is new is yours."""
+    made = applying.apply(web.storage, actor, _asked(league, sent), web.clock())
+    return Changes(league, True, made)
+
+
+@router.post("/leagues/{league}/preview", response_model=ChangesShape)
+def preview_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Changes:
+    """Return what sending that with PUT would change; nothing is changed."""
+    return Changes(league, False, applying.compare(web.storage, _asked(league, sent)))
+
+
+@router.post("/leagues/{league}/members", status_code=201, response_model=JoinedShape)
+def join_league(web: Shared, actor: Author, league: Name, sent: Member) -> Joined:
+    """Let a bot of yours play from the next season on."""
+    membership.join(web.storage, actor, league, sent.bot, web.clock())
+    shown = overview.show(web.storage, league, web.clock())
+    return Joined(league, sent.bot, shown.league.next_at)
+
+
+@router.delete("/leagues/{league}/members/{owner}/{bot}", response_model=LeftShape)
+def leave_league(web: Shared, actor: Author, league: Name, owner: str, bot: str) -> Left:
+    """Let a bot of yours play no more from the next season on; it plays a running season to the end."""
+    membership.leave(web.storage, actor, league, f"{owner}/{bot}", web.clock())
+    return Left(league, f"{owner}/{bot}")

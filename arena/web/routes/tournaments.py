@@ -1,0 +1,236 @@
+"""Tournaments: how they stand, and steering them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query
+
+from arena.errors import BrokerError
+from arena.models import TournamentState
+from arena.queries import tournaments as queries
+from arena.rounds import overview as rounds
+from arena.rounds import preview as previews
+from arena.rounds import showing
+from arena.specs import Name, make_spec
+from arena.standings import scoreboard
+from arena.tournaments import creation, entry, following, lifecycle
+from arena.tournaments.doubts import list_doubts
+from arena.tournaments.overview import TournamentStatus
+from arena.tournaments.roster import absence, roster
+from arena.web.asking import Author, Organiser
+from arena.web.context import Shared, Web
+from arena.web.paging import Cursor, Limit
+from arena.web.sent import Sent
+from arena.web.shapes import shape
+
+router = APIRouter(tags=["tournaments"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed(TournamentStatus):
+    """A tournament after a change."""
+
+    warnings: Sequence[str]
+    """What makes no sense about it, who is not there, and whether nobody could be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A crosstable of a tournament."""
+
+    tournament: str
+    crosstable: scoreboard.CrosstableMatrix
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A bot that has entered."""
+
+    tournament: str
+    bot: str
+    first_round: int
+    """From which round on it plays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A bot that has withdrawn."""
+
+    tournament: str
+    bot: str
+    last_round: int
+    """The last round that it plays; 0: none."""
+
+
+NAMES: dict[str, str | None] = {"name": "tournament", "id": None}  # the row's id is nobody else's business
+
+StatusShape = shape(TournamentStatus, **NAMES)
+ChangedShape = shape(Changed, **NAMES)
+ShownShape = shape(showing.TournamentShown, **NAMES)
+PageShape = shape(queries.TournamentPage)
+shape(scoreboard.Placed, name="bot", entrant=None)
+ScoreboardShape = shape(scoreboard.Scoreboard)
+CrossedShape = shape(Crossed)
+PairingsShape = shape(rounds.PairingsNamed)
+HeadShape = shape(following.HeadShown)
+PreviewShape = shape(previews.Preview)
+EnteredShape = shape(Entered)
+WithdrawnShape = shape(Withdrawn)
+
+
+class Start(Sent):
+    """How a tournament is started."""
+
+    beacon: str | None = None
+    """The beacon's value, published after the tournament was locked; null: it has no beacon."""
+
+
+class Entering(Sent):
+    """A bot that enters."""
+
+    bot: str
+    """``owner/bot@version``, or ``owner/bot`` for its newest version."""
+
+
+Given = Annotated[
+    dict[str, Any],
+    Body(description="The fields of a tournament, as its file has them; its ruleset by name or in full."),
+]
+
+Round = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only this round.")]
+
+
+@router.get("/tournaments", response_model=PageShape)
+def list_tournaments(
+    web: Shared, state: TournamentState | None = None, limit: Limit = 100, cursor: Cursor = None
+) -> queries.TournamentPage:
+    """List tournaments, the newest first."""
+    return queries.list_tournaments(web.storage, queries.Asked(state), limit, cursor)
+
+
+@router.get("/tournaments/{tournament}", response_model=ShownShape)
+def show_tournament(web: Shared, tournament: Name) -> showing.TournamentShown:
+    """Return a tournament: settings, progress, who entered, who is missing, what it waits for."""
+    return showing.show(web.storage, tournament, web.clock(), web.ask)
+
+
+@router.get("/tournaments/{tournament}/standings", response_model=ScoreboardShape)
+def tournament_standings(web: Shared, tournament: Name) -> scoreboard.Scoreboard:
+    """Return the standings after all finished matches."""
+    return scoreboard.scoreboard(web.storage, tournament)
+
+
+@router.get("/tournaments/{tournament}/crosstable", response_model=CrossedShape)
+def tournament_crosstable(
+    web: Shared,
+    tournament: Name,
+    limit: Annotated[int, Query(ge=1, le=500, description="So many places of the standings.")] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="Places to leave out before.")] = 0,
+) -> Crossed:
+    """Return how often each bot finished before each other one."""
+    return Crossed(tournament, scoreboard.crosstable(web.storage, tournament, limit, offset).matrix)
+
+
+@router.get("/tournaments/{tournament}/pairings", response_model=PairingsShape)
+def tournament_pairings(
+    web: Shared,
+    tournament: Name,
+    round: Round = None,
+    explain: Annotated[bool, Query(description="Tell why each table of a Swiss round is as it is.")] = False,
+) -> rounds.PairingsNamed:
+    """Return who met whom in which round, and how even the pairings are."""
+    return rounds.named(tournament, rounds.pairings(web.storage, tournament, round, explained=explain))
+
+
+@router.get("/tournaments/{tournament}/head", response_model=HeadShape)
+def tournament_head(web: Shared, tournament: Name) -> following.HeadShown:
+    """Return what a tournament was committed to before its first round, and its chain of events."""
+    return following.head(web.storage, tournament)
+
+
+@router.post("/tournaments", status_code=201, response_model=ChangedShape)
+def create_tournament(web: Shared, actor: Organiser, sent: Given) -> Changed:
+    """Create a tournament, which is yours; it is not started yet."""
+    status = creation.create(web.storage, actor, make_spec(sent), web.clock())
+    return _changed(status, list_doubts(web.storage, status.name))
+
+
+@router.post("/tournaments/preview", response_model=PreviewShape)
+def preview_tournament(web: Shared, actor: Organiser, sent: Given) -> previews.Preview:
+    """Return what a tournament would be like: how long, how sensible, its first tables. Nothing is stored."""
+    return previews.preview(web.storage, actor, make_spec(sent), web.clock())
+
+
+@router.post("/tournaments/{tournament}/lock", response_model=ChangedShape)
+def lock_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """Close the entries of a tournament of yours that has not started, and publish its commitment."""
+    return _changed(lifecycle.lock(web.storage, actor, tournament, web.clock()))
+
+
+@router.post("/tournaments/{tournament}/start", response_model=ChangedShape)
+def start_tournament(web: Shared, actor: Organiser, tournament: Name, sent: Start | None = None) -> Changed:
+    """Start a tournament of yours, or continue one that failed."""
+    now, beacon = web.clock(), sent.beacon if sent else None
+    status = lifecycle.start(web.storage, actor, tournament, now, web.ask, beacon)
+    absent = absence(roster(web.storage, tournament, now, web.ask))
+    return _changed(status, [*list_doubts(web.storage, tournament), *absent, *_wake(web, status)])
+
+
+@router.post("/tournaments/{tournament}/pause", response_model=ChangedShape)
+def pause_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """Pause a running tournament of yours: open sessions finish, and no others start."""
+    return _changed(lifecycle.pause(web.storage, actor, tournament, web.clock()))
+
+
+@router.post("/tournaments/{tournament}/resume", response_model=ChangedShape)
+def resume_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """Continue a paused tournament of yours."""
+    status = lifecycle.resume(web.storage, actor, tournament, web.clock())
+    return _changed(status, _wake(web, status))
+
+
+@router.post("/tournaments/{tournament}/stop", response_model=ChangedShape)
+def stop_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """Pair no more rounds of a tournament of yours: it finishes when those that are paired are played."""
+    status = lifecycle.stop(web.storage, actor, tournament, web.clock())
+    return _changed(status, _wake(web, status) if status.state == TournamentState.RUNNING else [])
+
+
+@router.post("/tournaments/{tournament}/cancel", response_model=ChangedShape)
+def cancel_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """End a tournament of yours at once and for good; finished sessions count."""
+    return _changed(lifecycle.cancel(web.storage, actor, tournament, web.clock()))
+
+
+@router.post("/tournaments/{tournament}/entrants", status_code=201, response_model=EnteredShape)
+def enter_bot(web: Shared, actor: Author, tournament: Name, sent: Entering) -> Entered:
+    """Enter a bot of yours, or any into a tournament of yours; after the start if its format allows that."""
+    first = entry.enter(web.storage, actor, tournament, sent.bot, web.clock(), web.ask)
+    return Entered(tournament, sent.bot, first)
+
+
+@router.delete("/tournaments/{tournament}/entrants/{owner}/{bot}", response_model=WithdrawnShape)
+def withdraw_bot(
+    web: Shared,
+    actor: Author,
+    tournament: Name,
+    owner: str,
+    bot: Annotated[str, Path(description="The bot, or `bot@version`.")],
+) -> Withdrawn:
+    """Withdraw a bot of yours, or any from a tournament of yours, after the rounds already paired."""
+    last = entry.withdraw(web.storage, actor, tournament, f"{owner}/{bot}", web.clock())
+    return Withdrawn(tournament, f"{owner}/{bot}", last)
+
+
+def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:
+    return Changed(**showing.fields_of(status), warnings=warnings)
+
+
+def _wake(web: Web, status: TournamentStatus) -> list[str]:
+    """Wake a worker; what was done is done, whether the broker is there or not: the next beat sees it."""
+    try:
+        web.wake(status.id)
+    except BrokerError as error:
+        return [f"no worker could be woken, so it goes on with the next beat: {error}"]
+    return []
