@@ -269,7 +269,10 @@ def test_create_with_a_ruleset_file_as_option_looks_for_it_here_and_not_beside_t
     assert arena("tournament", "create", file, "--ruleset", "here.toml", "--json").json["ruleset"] == "here@1"
 
 
-def test_create_when_an_option_is_wrong_then_the_file_is_not_blamed(arena: Arena, file: Path) -> None:
+def test_create_when_an_option_is_wrong_then_the_file_is_not_blamed(
+    arena: Arena, world: World, file: Path
+) -> None:
+    world.register(4)
     file.write_text(TOML.replace("rounds = 5", "rounds = 0").replace("sessions = 2", "sessions = 0"))
     refused = arena("tournament", "create", file, "--rounds", 0)
     assert refused.status == 1
