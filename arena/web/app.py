@@ -17,6 +17,7 @@ from arena.web.document import Application
 from arena.web.feeds import Feeds
 from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
+from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
 from arena.web.problems import RESPONSES, add_handlers
 from arena.web.routes import (
@@ -86,6 +87,12 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX, responses=RESPONSES)
-    for middleware in (DoneOnce, Unchanged, Limits, AlwaysHeaders):  # the last one is the outermost
+    for middleware in (
+        WithoutNul,
+        DoneOnce,
+        Unchanged,
+        Limits,
+        AlwaysHeaders,
+    ):  # the last one is the outermost
         app.add_middleware(middleware)
     return app

@@ -202,7 +202,7 @@ def dump(storage: Storage) -> list[Any]:
     ("method", "path", "body", "status", "field"),
     [
         ("GET", "/bots/a_b/c", None, 422, "bot"),
-        ("GET", "/bots/ann/one%00", None, 422, "bot"),
+        ("GET", "/bots/ann/one%00", None, 422, "path"),
         ("GET", "/bots/ann/nothing", None, 404, None),
         ("GET", f"{MINE}?version=2", None, 404, None),
         ("GET", f"{MINE}?version=0", None, 422, "version"),

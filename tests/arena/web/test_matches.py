@@ -83,6 +83,8 @@ def test_deals_when_they_are_read_session_by_session_then_they_are_those_of_the_
         ("/matches?since=yesterday", 422, "since"),
         ("/matches?since=0001-01-01T00:00:00%2B14:00", 422, "since"),
         ("/matches?cursor=x", 422, "cursor"),
+        ("/matches/%00/1/1", 422, "path"),
+        ("/matches?tournament=%00", 422, "query"),
         ("/deals", 422, "kind"),
         ("/deals?kind=best", 422, "kind"),
         ("/deals?kind=swing&tournament=cap", 404, None),
