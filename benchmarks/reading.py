@@ -17,10 +17,14 @@ from random import Random
 from statistics import quantiles
 from typing import TypeVar
 
-from arena.bots import versions
+from arena.actors import Actor, Role
 from arena.leagues import overview as leagues
 from arena.models import HighlightKind
 from arena.queries import highlights, histories, leaderboards, matches
+from arena.queries.authors import deals_for, log_for
+from arena.queries.changes import Asked as Changes
+from arena.queries.changes import changes
+from arena.queries.deals import one_deal, session_deals
 from arena.queries.faults import faults_by_bot
 from arena.queries.highlights import find_deals
 from arena.queries.histories import HistoryKind, history
@@ -28,7 +32,9 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
+from arena.queries.versions import find_bots
 from arena.queries.versus import versus
+from arena.queries.waiting import work
 from arena.settings import load_settings
 from arena.standings import scoreboard
 from arena.storage import Storage, migrate_storage, open_storage
@@ -36,6 +42,7 @@ from arena.strength.fitting import fit_due
 from arena.tournaments import overview
 from benchmarks.history import Place, postgres, sqlite, tidy
 from benchmarks.seasons import make_season
+from referee.matches.journal import DealQuery, LogQuery
 
 BOTS, MATCHES = 400, 4_000
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -87,6 +94,7 @@ def _later_matches(asker: Asker) -> object:
 
 
 WEEK = timedelta(days=7)
+OPERATOR = Actor(Role.OPERATOR, "operator")
 
 QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "leaderboard": lambda one: leaderboard(one.storage),
@@ -131,7 +139,14 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "tournaments": lambda one: overview.list_tournaments(one.storage),
     "standings": lambda one: scoreboard.standings(one.storage, "season"),
     "standings, crosstable": lambda one: scoreboard.crosstable(one.storage, "season"),
-    "bots of an owner": lambda one: versions.list_versions(one.storage, one.bot().partition("/")[0]),
+    "bots of an owner": lambda one: find_bots(one.storage, one.bot().partition("/")[0]),
+    "bots": lambda one: find_bots(one.storage),
+    "log of a bot": lambda one: log_for(one.storage, OPERATOR, LogQuery(one.bot())),
+    "deals of a bot, for its author": lambda one: deals_for(one.storage, OPERATOR, DealQuery(one.bot())),
+    "deals of a session": lambda one: session_deals(one.storage, "season", 1, 1, 1),
+    "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
+    "who changed what": lambda one: changes(one.storage, OPERATOR, Changes()),
+    "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "leagues": lambda one: leagues.list_leagues(one.storage),
 }
 """What is asked; there is one of each function of ``arena.queries`` at least."""

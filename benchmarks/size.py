@@ -20,7 +20,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from arena.bots import versions
 from arena.models import HighlightKind
 from arena.queries import faults, highlights, histories, leaderboards, matches
 from arena.queries.faults import faults_by_bot
@@ -30,6 +29,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
+from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.settings import load_settings
 from arena.standings import scoreboard
@@ -186,7 +186,7 @@ WORST: Mapping[str, Callable[[Long], object]] = {
     ),
     "faults, rare kind": lambda one: faults_by_bot(one.storage, faults.Asked(kind=FaultKind.FLOOD)),
     "faults, owner": lambda one: faults_by_bot(one.storage, faults.Asked(owner="owner-3")),
-    "bots, all": lambda one: versions.list_versions(one.storage),
+    "bots, all": lambda one: find_bots(one.storage),
     "standings, hundred": lambda one: scoreboard.standings(one.storage, "regulars"),
 }
 """The worst that is asked."""

@@ -5,7 +5,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ from arena.cli.botresults import history_, show_, versus_
 from arena.cli.botrun import run
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.finds import faults_
-from arena.cli.lists import AsCsv, check_form, print_csv
+from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
 from arena.cli.output import (
     MOST,
     AsJson,
@@ -41,6 +41,7 @@ from arena.cli.testmatch import play_house
 from arena.matches.connected import ConnectedBot, connected_bots
 from arena.matches.referees import asker
 from arena.models import utc_now
+from arena.queries.versions import find_bots
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import DealQuery, LogEntry, LogQuery
@@ -79,21 +80,20 @@ def list_(
             "--connected", help="Only those that are connected: to which referee, and for how many sessions."
         ),
     ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=LARGEST_PAGE, help="Show at most this many.")] = 100,
+    cursor: Cursor = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List all bot versions."""
+    """List bot versions, the newest first."""
     check_form(as_json, as_csv)
     if connected:
         _list_connected(ctx, owner, as_json, as_csv)
         return
     with storage_of(ctx) as storage:
-        listed = versions.list_versions(storage, owner)
-    if as_json:
-        print_json({"bots": [renamed(one, name="bot") for one in listed]})
-    elif as_csv:
-        print_csv(VersionInfo, listed, {"name": "bot"})
-    else:
+        page = find_bots(storage, owner, limit, cursor)
+    form: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": page.next}
+    if not print_list("bots", VersionInfo, page.bots, names={"name": "bot"}, **form):
         rows = [
             (
                 one.name,
@@ -102,10 +102,11 @@ def list_(
                 moment(one.check_passed_at),
                 token_text(one),
             )
-            for one in listed
+            for one in page.bots
         ]
         columns = ["bot version", "language", "registered", "check passed", "token"]
         show(columns, rows, "no bots yet: arena bot register OWNER/BOT")
+        say_next(page.next)
 
 
 def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv: bool) -> None:

@@ -108,8 +108,7 @@ def test_bots_when_they_are_listed_in_pages_then_none_is_missing_or_twice(
         assert len(page["bots"]) <= 2
         found += [one["bot"] for one in page["bots"]]
         cursor = page["next"]
-    assert found == [one.name for one in versions.list_versions(storage)]
-    assert sorted(found) == sorted(made)
+    assert found == made[::-1]
     first = anybody.get("/bots?limit=1").json()["next"]
     assert anybody.get(f"/bots?owner=a&cursor={first}").json()["problems"][0]["field"] == "cursor"
 
