@@ -19,6 +19,7 @@ from arena.errors import (
     TakenError,
     UnknownError,
 )
+from arena.web.wording import problems_in
 from referee.errors import FieldsWrong, Problem, RefereeError
 from referee.plain import plain
 
@@ -123,13 +124,7 @@ def answer_error(request: Request, error: Exception) -> JSONResponse:
 def answer_validation(request: Request, error: Exception) -> JSONResponse:
     """Return the answer to a request whose parameters or body are not what they have to be."""
     assert isinstance(error, RequestValidationError)
-    found = [
-        Problem(
-            ".".join(map(str, one["loc"][1:])) or str(one["loc"][0]),
-            str(one["msg"]).removeprefix("Value error, "),
-        )
-        for one in error.errors()
-    ]
+    found = problems_in(request, error)
     detail = "; ".join(map(str, found))
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, found)
 

@@ -1,0 +1,63 @@
+"""What is wrong in a request, in the words that files and the command line have for it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+
+from referee.errors import Problem
+from referee.validation import Node, node_at, path_text, shown, suggestion, wanted
+
+Found = Mapping[str, Any]
+"""One thing that pydantic found."""
+
+
+def problems_in(request: Request, error: RequestValidationError) -> list[Problem]:
+    """Return what is wrong with a request, each thing once."""
+    schema = _schema_of(request)
+    return list(dict.fromkeys(_problem(one, schema) for one in error.errors()))
+
+
+def _problem(one: Found, schema: Node) -> Problem:
+    where, *path = one["loc"]
+    if one["type"] == "json_invalid":
+        return Problem(str(where), f"is not JSON: {one['ctx']['error']}, at character {path[0]}")
+    return Problem(path_text(tuple(path)) or str(where), _reason(one, schema))
+
+
+def _reason(one: Found, schema: Node) -> str:
+    kind, limits = one["type"], one.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        known = list(node_at(schema, one["loc"][:-1]).get("properties", {}))  # type: ignore[call-overload]
+        return f"is not a field{suggestion(str(one['loc'][-1]), known)}"
+    if kind == "string_too_long":
+        return f"must have at most {limits['max_length']} characters, not {len(one['input'])}"
+    if kind == "string_too_short":
+        return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
+    if kind.startswith("datetime_"):
+        return f"must be a time like 2026-01-05T18:00:00Z, not {shown(one['input'])}"
+    node = node_at(schema, one["loc"])
+    if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
+        return str(one["msg"]).removeprefix("Value error, ")
+    return f"must be {wanted(node)}, not {shown(one['input'])}"
+
+
+def _schema_of(request: Request) -> Node:
+    """Return the JSON Schema of a whole request: of its path, query, header and body."""
+    document = request.app.openapi()
+    name = getattr(request.scope.get("route"), "name", "")
+    routes = (route for routes in document["paths"].values() for route in routes.values())
+    operation: dict[str, Any] = next((route for route in routes if route["operationId"] == name), {})
+    parts: dict[str, Node] = {}
+    for place in ("path", "query", "header"):
+        parts[place] = {"type": "object", "properties": _parameters(operation.get("parameters", ()), place)}
+    content = operation.get("requestBody", {}).get("content", {})
+    parts["body"] = content.get("application/json", {}).get("schema", {})
+    return {"properties": parts, "$defs": document.get("components", {}).get("schemas", {})}
+
+
+def _parameters(parameters: Sequence[Any], place: str) -> dict[str, Node]:
+    return {one["name"]: one["schema"] for one in parameters if one["in"] == place}
