@@ -19,6 +19,7 @@ from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
+from arena.web.pages import add_pages
 from arena.web.problems import RESPONSES, add_handlers
 from arena.web.routes import (
     accounts,
@@ -87,6 +88,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX, responses=RESPONSES)
+    add_pages(app)
     for middleware in (
         WithoutNul,
         DoneOnce,
