@@ -38,7 +38,7 @@ def apply(
         made = (
             applying.apply(storage, actor_at_terminal(), spec, utc_now())
             if yes
-            else applying.compare(storage, spec)
+            else applying.compare(storage, actor_at_terminal(), spec)
         )
     if as_json:
         print_json({"league": spec.name, "applied": yes, "changes": made})

@@ -18,8 +18,9 @@ SCHEDULE = ("start", "interval_hours", "seasons")
 """Fields that say when seasons start."""
 
 
-def compare(storage: Storage, spec: LeagueSpec) -> list[Change]:
-    """Return what applying ``spec`` would change; nothing: it is so already."""
+def compare(storage: Storage, actor: Actor, spec: LeagueSpec) -> list[Change]:
+    """Return what applying ``spec`` would change; nothing: it is so already. Raise NotAllowed."""
+    actor.require(Role.ORGANISER, "preview changes of leagues")
     with storage.read() as tx:
         found = tx.exec(select(League).where(League.name == spec.name)).first()
         return changes(found.spec if found else {}, spec.to_object())

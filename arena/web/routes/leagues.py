@@ -138,7 +138,7 @@ def apply_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Ch
 @router.post("/leagues/{league}/preview", response_model=ChangesShape)
 def preview_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> Changes:
     """Return what sending that with PUT would change; nothing is changed."""
-    return Changes(league, False, applying.compare(web.storage, _asked(league, sent)))
+    return Changes(league, False, applying.compare(web.storage, actor, _asked(league, sent)))
 
 
 @router.post("/leagues/{league}/members", status_code=201, response_model=JoinedShape)
