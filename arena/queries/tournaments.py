@@ -28,8 +28,8 @@ class TournamentPage:
 
 
 def list_tournaments(storage: Storage, asked: Asked, limit: int, cursor: str | None = None) -> TournamentPage:
-    """Return how tournaments stand. Raise SpecError for a cursor of another list."""
-    rows = select(Tournament).order_by(col(Tournament.id).desc())
+    """Return how tournaments stand, test matches left out. Raise SpecError for a cursor of another list."""
+    rows = select(Tournament).where(col(Tournament.test).is_(False)).order_by(col(Tournament.id).desc())
     if asked.state is not None:
         rows = rows.where(Tournament.state == asked.state)
     if cursor is not None:

@@ -33,6 +33,7 @@ from arena.web.routes import (
     matches,
     operator,
     rulesets,
+    testing,
     tournaments,
 )
 from arena.web.slots import Slots
@@ -51,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     matches.router,
     operator.router,
     rulesets.router,
+    testing.router,
     tournaments.router,
 )
 

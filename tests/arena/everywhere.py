@@ -202,13 +202,14 @@ def _make_league(world: World) -> None:
 
 
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have every bot connected, for `bot test`, which needs that."""
+    """Have every bot connected, for test matches, which need that."""
 
     def ask(version_ids: Sequence[int], _: object) -> list[Answer]:
         bots = tuple(Presence(True, 4, 0) for _ in version_ids)
         return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
 
-    monkeypatch.setattr("arena.cli.testmatch.asker", lambda _: ask)
+    for place in ("arena.cli.testmatch.asker", "arena.web.app.asker"):
+        monkeypatch.setattr(place, lambda _: ask)
 
 
 def call(name: str, folder: Path) -> list[str]:

@@ -11,6 +11,7 @@ from arena.bots.versions import register_version
 from arena.cli.house import BOTS
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.matches.referees import Answer, Ask, nobody_asked
+from arena.queries.tournaments import Asked, list_tournaments
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import HOUSE, start_test_match
@@ -56,6 +57,7 @@ def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_ou
     house.finish(status.id)
     assert house.status(status.name).state == "finished"
     assert overview.list_tournaments(house.storage) == []
+    assert list_tournaments(house.storage, Asked(), 10).tournaments == []
 
 
 def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(house: World) -> None:

@@ -124,6 +124,7 @@ ROUTES: dict[str, Line] = {
     "POST /bots": Line(OWNER, BOTS, "/bots", {"bot": "owner-0/new"}),
     "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
     "PATCH /bots/{owner}/{bot}": Line(OWNER, BOTS, "/bots/owner-0/bot-0", {"language": "go"}),
+    "POST /bots/{owner}/{bot}/test-match": Line(OWNER, BOTS, "/bots/owner-0/bot-0/test-match", {}),
     "GET /bots/{owner}/{bot}/history": _read("/bots/owner-0/bot-0/history"),
     "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
     "GET /bots/{owner}/{bot}/log": _read("/bots/owner-0/bot-0/log", OWNER, READ),

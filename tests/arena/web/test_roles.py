@@ -25,6 +25,7 @@ from arena.storage import Storage, changed, open_storage
 from arena.tournaments import creation
 from arena.web import limits
 from arena.web.app import PREFIX, make_app
+from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.permissions import CHECK, ROUTES, SPEC, Caller, Line
@@ -121,6 +122,7 @@ def arena(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """Make an arena in which everybody has something."""
     for name in ("READS", "CHANGES", "SIGN_INS"):
         monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
+    connect_all(monkeypatch)
     arena = Arena(everything)
     yield arena
     arena.close()
