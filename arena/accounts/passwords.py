@@ -8,14 +8,15 @@ from arena.errors import SpecError
 SHORTEST, LONGEST = 10, 200
 """Characters of a password."""
 
-_hasher = PasswordHasher()
+hasher = PasswordHasher()
+"""Makes and checks hashes."""
 
 
 def hash_password(password: str) -> str:
     """Return what is stored of a password. Raise SpecError for one that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise SpecError("password", f"must have {SHORTEST} to {LONGEST} characters, not {len(password)}")
-    return _hasher.hash(password)
+    return hasher.hash(password)
 
 
 NOBODYS = hash_password("the password of no account at all")
@@ -25,7 +26,7 @@ NOBODYS = hash_password("the password of no account at all")
 def is_password(stored: str | None, password: str) -> bool:
     """Return whether ``password`` is the one that is stored; it takes as long if none is."""
     try:
-        _hasher.verify(stored or NOBODYS, password[: LONGEST + 1])
+        hasher.verify(stored or NOBODYS, password[: LONGEST + 1])
     except (VerificationError, InvalidHashError):
         return False
     return stored is not None
@@ -33,4 +34,4 @@ def is_password(stored: str | None, password: str) -> bool:
 
 def is_outdated(stored: str) -> bool:
     """Return whether a password was hashed with other costs than new ones are."""
-    return _hasher.check_needs_rehash(stored)
+    return hasher.check_needs_rehash(stored)

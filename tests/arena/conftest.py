@@ -6,7 +6,9 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from argon2 import PasswordHasher
 
+from arena.accounts import passwords
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
 from tests.arena.compiling import compile_once
@@ -16,6 +18,10 @@ from tests.arena.pool import open_pool, play_pool
 from tests.arena.world import World
 
 compile_once()
+
+
+passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+"""Where passwords are no secrets, they need not be dear to guess."""
 
 
 @pytest.fixture

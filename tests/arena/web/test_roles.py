@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from arena.storage import Storage, changed, open_storage
 from arena.tournaments import creation
 from arena.web import limits
 from arena.web.app import PREFIX, make_app
+from arena.web.feeds import Feeds
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
@@ -51,7 +53,9 @@ class Arena:
             for caller in ROLES:
                 self.keys[caller] = _account(storage, caller)
             self.invitation = _belongings(storage)
+            self.app = make_app(self._settings, storage)
         shutil.copy(folder / "data" / "arena.db", folder / "first.db")
+        self.client = TestClient(self.app, base_url="https://arena.test", raise_server_exceptions=False)
         self.restore()
 
     def restore(self) -> None:
@@ -61,9 +65,8 @@ class Arena:
             file.unlink()
         shutil.copy(self._folder / "first.db", self._folder / "data" / "arena.db")
         storage = self._open.enter_context(open_storage(self._settings))
-        self.app = make_app(self._settings, storage)
-        client = TestClient(self.app, base_url="https://arena.test", raise_server_exceptions=False)
-        self.client = self._open.enter_context(client)
+        # The application stays: to make one takes longer than most requests.
+        self.app.state.web = replace(self.app.state.web, storage=storage, feeds=Feeds(storage))
 
     def close(self) -> None:
         """Close what is open."""
@@ -124,7 +127,8 @@ def arena(everything: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
         monkeypatch.setattr(limits, name, RateLimitItemPerMinute(100_000, namespace=name))
     connect_all(monkeypatch)
     arena = Arena(everything)
-    yield arena
+    with arena.client:
+        yield arena
     arena.close()
 
 
