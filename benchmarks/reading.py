@@ -9,7 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,9 +18,10 @@ from statistics import quantiles
 from typing import TypeVar
 
 from arena.actors import Actor, Role
+from arena.errors import UnknownError
 from arena.leagues import overview as leagues
 from arena.models import HighlightKind
-from arena.queries import highlights, histories, leaderboards, matches
+from arena.queries import highlights, histories, leaderboards, matches, tournaments
 from arena.queries.authors import deals_for, log_for
 from arena.queries.changes import Asked as Changes
 from arena.queries.changes import changes
@@ -32,6 +33,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
+from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.queries.waiting import work
@@ -93,6 +95,11 @@ def _later_matches(asker: Asker) -> object:
     return find_matches(asker.storage, asked, 10, find_matches(asker.storage, asked, 10).next)
 
 
+def _own_ruleset(asker: Asker) -> None:
+    with suppress(UnknownError):  # a season has presets only; to know that takes as long
+        find_ruleset(asker.storage, "house-rules")
+
+
 WEEK = timedelta(days=7)
 OPERATOR = Actor(Role.OPERATOR, "operator")
 
@@ -147,6 +154,9 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
     "who changed what": lambda one: changes(one.storage, OPERATOR, Changes()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
+    "tournaments in pages": lambda one: tournaments.list_tournaments(one.storage, tournaments.Asked(), 50),
+    "rulesets": lambda one: list_rulesets(one.storage, 50),
+    "a ruleset that is no preset": _own_ruleset,
     "leagues": lambda one: leagues.list_leagues(one.storage),
 }
 """What is asked; there is one of each function of ``arena.queries`` at least."""

@@ -46,8 +46,8 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make an account, and an owner of its name. The password is asked for on the terminal."""
-    password = _password(password_stdin)
     with storage_of(ctx) as storage:
+        password = _password(password_stdin)
         made = accounts.create_account(storage, actor_at_terminal(), name, role, utc_now(), password)
     _tell(made, as_json, f"{made.account} is an {made.role}")
 
@@ -88,9 +88,8 @@ def password(
     ctx: typer.Context, name: Name, password_stdin: FromInput = False, as_json: AsJson = False
 ) -> None:
     """Give an account a new password, and sign it out everywhere."""
-    new = _password(password_stdin)
     with storage_of(ctx) as storage:
-        actor = actor_at_terminal()
+        new, actor = _password(password_stdin), actor_at_terminal()
         accounts.reset_password(storage, actor, name, new, utc_now())
         changed = accounts.show_account(storage, actor, name)
     _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
