@@ -9,7 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,9 +95,11 @@ def _later_matches(asker: Asker) -> object:
     return find_matches(asker.storage, asked, 10, find_matches(asker.storage, asked, 10).next)
 
 
-def _own_ruleset(asker: Asker) -> None:
-    with suppress(UnknownError):  # a season has presets only; to know that takes as long
-        find_ruleset(asker.storage, "house-rules")
+def _own_ruleset(asker: Asker) -> object:
+    try:
+        return find_ruleset(asker.storage, "house-rules")
+    except UnknownError as error:  # a season has presets only; to know that takes as long
+        return error
 
 
 WEEK = timedelta(days=7)
