@@ -54,7 +54,9 @@ class Desk:
         self.sessions: list[BotSession] = []
         """Sessions of the present scenario."""
         self.strays: list[str] = []
-        """What came in the present scenario that answers no open turn."""
+        """What came in the present scenario that answers no open turn of it, nor one that was cut short."""
+        self._cut_short: set[int] = set()
+        """Handles of sessions that earlier scenarios left open: a slow bot may still answer in them."""
         self.answered = 0
         """Turns that the bot answered in all."""
         self.last_answer = 0.0
@@ -325,7 +327,8 @@ class Desk:
                 self.last_answer = time.monotonic()
                 yield found[0], move
             else:
-                self.strays.append(f"session {move.session}, turn {move.sequence}")
+                if move.session not in self._cut_short:
+                    self.strays.append(f"session {move.session}, turn {move.sequence}")
                 out.events.append(
                     notice(bots_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
                 )
@@ -336,6 +339,7 @@ class Desk:
         for session in self.sessions:
             if not session.over:
                 session.void(response)
+                self._cut_short.add(session.handle)
         self.sessions, self.strays = [], []
         if isinstance(self.failure, (Silent, Lost, Absent, TimeoutError)):
             await self.break_off()
