@@ -19,7 +19,7 @@ def become(parent: int, command: list[str]) -> None:
     if os.getppid() != parent:  # it ended before it was tied to
         sys.exit(1)
     try:
-        os.execvp(command[0], command)
+        os.execvp(command[0], command)  # noqa: S606 no shell is meant
     except OSError as error:
         sys.exit(f"cannot run {command[0]}: {error.strerror}")
 

@@ -45,7 +45,7 @@ DEFAULT_DATA = Path(".arena")
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
-NO_PLACE = ("0.0.0.0", "[::]", "::", "")
+NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listened on
 """Hosts to listen on that nobody can connect to."""
 
 SHORTEST_TOKEN = 16

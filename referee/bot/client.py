@@ -285,9 +285,9 @@ class _Backoff:
 
     def draw(self, least: float, *, patient: bool = False) -> float:
         """Return how many seconds to wait, at least ``least``; ``patient``: up to a minute."""
-        wait = self._next * random.uniform(0.5, 1)
+        wait = self._next * random.uniform(0.5, 1)  # noqa: S311 no secret
         self._next = min(2 * self._next, UNREACHED_BACKOFF if patient else LAST_BACKOFF)
-        return max(wait, least * random.uniform(1, 1.25))
+        return max(wait, least * random.uniform(1, 1.25))  # noqa: S311 no secret
 
 
 def _least_wait(stream: Stream, failure: Failure | None) -> float:

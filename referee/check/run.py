@@ -88,7 +88,7 @@ async def check(
 def _reachable(address: str) -> str:
     """Return where a bot on this machine finds a server that may listen everywhere."""
     host, _, port = address.rpartition(":")
-    everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+    everywhere = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104 compared with, not listened on
     return f"{everywhere.get(host, host)}:{port}"
 
 

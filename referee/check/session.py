@@ -64,7 +64,7 @@ def mixed(deal: Deal, seat: int) -> int:
     """Return any legal action; the same position leads to the same one."""
     choices = deal.choices(seat)
     position = f"{deal.seed.hex()} {len(deal.log)} {seat}"
-    return Random(position).choice(choices) & deal.rules.full
+    return Random(position).choice(choices) & deal.rules.full  # noqa: S311 no secret
 
 
 def scripted(plays: Mapping[int, Sequence[str]], then: Policy = quiet) -> Policy:
@@ -284,7 +284,7 @@ class BotSession:
         for mask in masks:
             taken = rules.add(taken, mask)
         rest = rules.cards(rules.remove(rules.full, taken))
-        Random(self.seed).shuffle(rest)
+        Random(self.seed).shuffle(rest)  # noqa: S311 no secret
         size = rules.ruleset.hand_size
         assert isinstance(size, int)
         for seat, text in enumerate(given):

@@ -35,7 +35,7 @@ def random_records(
     ``seed`` stands for a tournament's. All is played at table 1 in round 1, in sessions 1, 2 … of
     ``session_deals`` deals each, or as long as the rules have them.
     """
-    rng = Random(seed)
+    rng = Random(seed)  # noqa: S311 no secret
     ruleset = rules.ruleset.to_object()
     tournament = f"random/{seed_hash(seed)[:12]}"
     seats = [f"random/{seat}@1" for seat in range(rules.ruleset.players)]
