@@ -19,7 +19,7 @@ from arena.web.headers import AlwaysHeaders, Unchanged
 from arena.web.limits import Limits
 from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
-from arena.web.pages import add_pages
+from arena.web.pages.routers import add_pages
 from arena.web.problems import RESPONSES, add_handlers
 from arena.web.routes import (
     accounts,

@@ -46,11 +46,11 @@ class Limits:
         item, caller = _item(scope), _caller(scope, headers)
         if not self._limiter.hit(item, caller):
             reset, _ = self._limiter.get_window_stats(item, caller)
-            await too_many(max(1, ceil(reset - time())))(scope, receive, send)
+            await too_many(scope, max(1, ceil(reset - time())))(scope, receive, send)
             return
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_BODY:
-            await too_large(LARGEST_BODY)(scope, receive, send)
+            await too_large(scope, LARGEST_BODY)(scope, receive, send)
             return
         left = self._limiter.get_window_stats(item, caller)
 

@@ -21,7 +21,7 @@ class WithoutNul:
             await self._app(scope, receive, send)
             return
         wrong = Problem(where, "must not have a NUL character")
-        answer = problem(HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", str(wrong), [wrong])
+        answer = problem(scope, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", str(wrong), [wrong])
         await answer(scope, receive, send)
 
 

@@ -1,4 +1,4 @@
-"""Errors as programs read them: problem details (RFC 9457), from one table of exceptions."""
+"""Errors as programs read them (RFC 9457 problem details) and as people do, from one table of exceptions."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,10 @@ from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from arena.errors import (
     ArenaError,
@@ -19,6 +20,8 @@ from arena.errors import (
     TakenError,
     UnknownError,
 )
+from arena.web.headers import ALWAYS
+from arena.web.pages.errors import error_page, wants_page
 from arena.web.wording import problems_in
 from referee.errors import FieldsWrong, Problem, RefereeError
 from referee.plain import plain
@@ -76,36 +79,37 @@ class ProblemDetails(BaseModel):
 
 
 def problem(
+    scope: Scope,
     status: HTTPStatus,
     kind: str,
     detail: str,
     problems: Sequence[Problem] = (),
     headers: Mapping[str, str] | None = None,
-) -> JSONResponse:
-    """Return the answer to a request that was not done."""
+) -> Response:
+    """Return the answer to a request that was not done: problem details, or a page for a browser."""
+    told = {**ALWAYS, **(headers or {})}  # what nobody caught passes no middleware
+    if wants_page(scope):
+        return error_page(scope, status, detail, problems, told)
     found = [FieldProblem(field=plain(one.field), reason=plain(one.reason)) for one in problems]
     body = ProblemDetails(
         type=f"/problems/{kind}", title=status.phrase, status=status, detail=plain(detail), problems=found
     )
-    return JSONResponse(body.model_dump(), status, dict(headers or {}), PROBLEM)
+    return JSONResponse(body.model_dump(), status, told, PROBLEM)
 
 
-def too_many(seconds: int) -> JSONResponse:
+def too_many(scope: Scope, seconds: int) -> Response:
     """Return the answer to a caller that asks too often; it may ask again in so many seconds."""
-    detail = f"too many requests; try again in {seconds} s"
-    return problem(
-        HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", detail, headers={"Retry-After": str(seconds)}
-    )
+    detail, headers = f"too many requests; try again in {seconds} s", {"Retry-After": str(seconds)}
+    return problem(scope, HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", detail, headers=headers)
 
 
-def too_large(most: int) -> JSONResponse:
+def too_large(scope: Scope, most: int) -> Response:
     """Return the answer to a request whose body is larger than ``most`` bytes."""
-    return problem(
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"the body has more than {most} bytes", ()
-    )
+    detail = f"the body has more than {most} bytes"
+    return problem(scope, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", detail)
 
 
-def answer_error(request: Request, error: Exception) -> JSONResponse:
+def answer_error(request: Request, error: Exception) -> Response:
     """Return the answer to a request that raised an error of ours."""
     for kind, status, name in STATUSES:
         if isinstance(error, kind):
@@ -116,20 +120,21 @@ def answer_error(request: Request, error: Exception) -> JSONResponse:
             if status == HTTPStatus.SERVICE_UNAVAILABLE:
                 log.warning("%s %s: %s", request.method, request.url.path, error)
                 headers["Retry-After"] = "5"
-            return problem(status, name, str(error), problems, headers)
+            return problem(request.scope, status, name, str(error), problems, headers)
     log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "something went wrong here; it is logged")
+    detail = "something went wrong here; it is logged"
+    return problem(request.scope, HTTPStatus.INTERNAL_SERVER_ERROR, "internal", detail)
 
 
-def answer_validation(request: Request, error: Exception) -> JSONResponse:
+def answer_validation(request: Request, error: Exception) -> Response:
     """Return the answer to a request whose parameters or body are not what they have to be."""
     assert isinstance(error, RequestValidationError)
     found = problems_in(request, error)
     detail = "; ".join(map(str, found))
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, found)
+    return problem(request.scope, HTTPStatus.UNPROCESSABLE_ENTITY, "wrong-fields", detail, found)
 
 
-def answer_http(request: Request, error: Exception) -> JSONResponse:
+def answer_http(request: Request, error: Exception) -> Response:
     """Return the answer to a request for which there is no route, or that the framework refused."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
@@ -139,11 +144,11 @@ def answer_http(request: Request, error: Exception) -> JSONResponse:
     detail = (
         f"there is nothing at {request.url.path}" if status == HTTPStatus.NOT_FOUND else str(error.detail)
     )
-    return problem(status, kind, detail, headers=error.headers)
+    return problem(request.scope, status, kind, detail, headers=error.headers)
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer all errors of this application with problem details."""
+    """Answer all errors of this application with problem details, or pages."""
     app.add_exception_handler(RequestValidationError, answer_validation)
     app.add_exception_handler(HTTPException, answer_http)
     for kind in (ArenaError, RefereeError, Exception):

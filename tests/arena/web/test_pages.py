@@ -1,42 +1,124 @@
-"""The API's page for people."""
+"""What all pages share: the layout, the files they load, and what is shown of what went wrong."""
 
-from html.parser import HTMLParser
-
+import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from markupsafe import Markup
+
+from arena.errors import BrokerError, UnknownError
+from arena.web.headers import POLICY
+from arena.web.pages.rendering import environment, fill
+from arena.web.pages.statics import statics
+from tests.arena.web.markup import Read
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
-class Read(HTMLParser):
-    """What a page has in it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.ids: set[str] = set()
-        self.links: list[str] = []
-        self.attributes: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        for name, value in attrs:
-            self.attributes.add(name)
-            if name == "id":
-                self.ids.add(str(value))
-            if name in ("href", "src"):
-                self.links.append(str(value))
+@pytest.fixture
+def client(app: FastAPI) -> TestClient:
+    """Return a browser that goes to pages."""
+    return TestClient(app, headers=BROWSER, raise_server_exceptions=False)
 
 
-def test_docs_when_they_are_read_then_every_route_is_told_with_nothing_from_elsewhere(app: FastAPI) -> None:
-    client = TestClient(app)
+def test_docs_when_they_are_read_then_every_route_is_told(app: FastAPI, client: TestClient) -> None:
     answer = client.get("/docs")
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     page = Read(answer.text)
     routes = [one for routes in app.openapi()["paths"].values() for one in routes.values()]
     assert {one["operationId"] for one in routes} <= page.ids
     assert {*app.openapi()["components"]["schemas"]} <= page.ids
-    assert not page.tags & {"script", "style", "img", "iframe"}  # the policy allows none of these inside
-    assert not [name for name in page.attributes if name == "style" or name.startswith("on")]
     for link in page.links:
         assert link[1:] in page.ids if link.startswith("#") else client.get(link).status_code == 200
-    assert client.get("/docs.css").headers["content-type"].startswith("text/css")
+
+
+def test_page_when_it_is_read_then_nothing_in_it_is_against_the_policy(client: TestClient) -> None:
+    answer = client.get("/docs")
+    page = Read(answer.text)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert not page.tags & {"style", "iframe"}
+    assert not [name for name in page.attributes if name == "style" or name.startswith("on")]
+    assert page.inner_scripts == ""
+    assert not [link for link in page.links if "//" in link]
+
+
+def test_page_when_it_has_not_changed_then_it_is_not_sent_again(client: TestClient) -> None:
+    first = client.get("/docs")
+    again = client.get("/docs", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.text) == (304, "")
+
+
+def test_file_when_it_is_loaded_then_browsers_may_keep_it_for_ever(client: TestClient) -> None:
+    for name, content in statics().contents.items():
+        answer = client.get(f"/static/{statics().hash}/{name}")
+        assert answer.content == content
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    kinds = {
+        name: client.get(f"/static/{statics().hash}/{name}").headers["content-type"]
+        for name in statics().contents
+    }
+    assert kinds["pages.css"].startswith("text/css")
+    assert kinds["theme.js"].startswith("text/javascript")
+    assert kinds["icon.svg"].startswith("image/svg+xml")
+
+
+def test_file_when_its_hash_is_another_then_there_is_none(client: TestClient) -> None:
+    for path in ("/static/0000000000000000/pages.css", f"/static/{statics().hash}/none.css"):
+        assert client.get(path).status_code == 404
+
+
+def test_page_when_there_is_none_then_a_browser_reads_so_and_a_program_gets_problem_details(
+    client: TestClient,
+) -> None:
+    shown = client.get("/<b>nothing</b>")
+    assert (shown.status_code, shown.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "there is nothing at /<b>nothing</b>" in Read(shown.text).text
+    assert "b" not in Read(shown.text).tags
+    for path, accept in (("/nothing", "*/*"), ("/api/v1/nothing", BROWSER["Accept"])):
+        answer = client.get(path, headers={"Accept": accept})
+        assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "title"),
+    [
+        (UnknownError("no bot 'a/b'"), 404, "Nothing here"),
+        (BrokerError("the broker does not answer"), 503, "Back in a moment"),
+        (RuntimeError("secret"), 500, "Something went wrong"),
+    ],
+    ids=["unknown", "broker", "bug"],
+)
+def test_page_when_it_fails_then_a_browser_reads_why(
+    app: FastAPI, error: Exception, status: int, title: str
+) -> None:
+    def fail() -> None:
+        raise error
+
+    app.add_api_route("/failing", fail)
+    answer = TestClient(app, headers=BROWSER, raise_server_exceptions=False).get("/failing")
+    assert answer.status_code == status
+    page = Read(answer.text)
+    assert title in page.text
+    assert ("secret" in page.text) is False
+    assert answer.headers["content-security-policy"] == POLICY
+
+
+def test_page_when_the_path_has_a_nul_then_a_browser_reads_what_was_wrong(client: TestClient) -> None:
+    answer = client.get("/docs?x=%00")
+    assert answer.status_code == 422
+    assert "must not have a NUL character" in Read(answer.text).text
+
+
+def test_text_when_it_is_hostile_then_it_is_shown_and_does_nothing() -> None:
+    template = environment().from_string("<p title='{{ name }}'>{{ name }}</p>")
+    shown = Read(template.render(name="<script>alert(1)</script>'\"\u202eevil\x1b[2J"))
+    assert shown.tags == {"p"}
+    assert shown.text == "<script>alert(1)</script>'\"\\u202eevil\\x1b[2J"
+    assert Read(template.render(name=Markup("<b>ours</b>"))).tags == {"p", "b"}
+
+
+def test_layout_when_it_is_filled_then_a_reader_may_skip_to_the_contents() -> None:
+    page = Read(fill("error.html", "/x", title="T", status=404, detail="d", problems=()))
+    assert "#main" in page.links
+    assert "main" in page.ids
+    assert page.tags >= {"header", "nav", "main", "footer", "h1"}

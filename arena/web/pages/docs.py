@@ -1,0 +1,34 @@
+"""The API's page for people, made from its OpenAPI document."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse
+
+from arena.web.pages.page import Page
+
+router = APIRouter()
+
+Node = Mapping[str, Any]
+
+
+@router.get("/docs")
+def docs(page: Page) -> HTMLResponse:
+    """Return the page."""
+    app: FastAPI = page.request.app
+    document = app.openapi()
+    return page(
+        "docs.html", app=app, groups=_groups(app), shapes=sorted(document["components"]["schemas"].items())
+    )
+
+
+@cache
+def _groups(app: FastAPI) -> list[tuple[str, list[tuple[str, str, Node]]]]:
+    """Return the routes by tag: method, path and what is told of them."""
+    groups: dict[str, list[tuple[str, str, Node]]] = {}
+    for path, routes in app.openapi()["paths"].items():
+        for method, route in routes.items():
+            groups.setdefault(route.get("tags", ["other"])[0], []).append((method.upper(), path, route))
+    return sorted(groups.items())

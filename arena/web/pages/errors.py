@@ -1,0 +1,41 @@
+"""What a browser is shown of a request that was not done."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from fastapi.responses import HTMLResponse
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from arena.web.pages.rendering import fill
+from referee.errors import Problem
+
+NOT_PAGES = ("/api/", "/static/")
+"""What is read by programs, even where these are browsers."""
+
+TITLES = {
+    HTTPStatus.UNAUTHORIZED: "Sign in first",
+    HTTPStatus.FORBIDDEN: "That is not for you",
+    HTTPStatus.NOT_FOUND: "Nothing here",
+    HTTPStatus.CONFLICT: "Not now",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "That cannot be asked",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Back in a moment",
+}
+
+
+def wants_page(scope: Scope) -> bool:
+    """Return whether a request is that of a person with a browser."""
+    return "text/html" in Headers(scope=scope).get("accept", "") and not scope["path"].startswith(NOT_PAGES)
+
+
+def error_page(
+    scope: Scope, status: HTTPStatus, detail: str, problems: Sequence[Problem], headers: Mapping[str, str]
+) -> HTMLResponse:
+    """Return the page that tells why a request was not done."""
+    title = TITLES.get(status, status.phrase)
+    page = fill(
+        "error.html", scope["path"], title=title, status=int(status), detail=detail, problems=problems
+    )
+    return HTMLResponse(page, status, dict(headers))

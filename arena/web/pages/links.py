@@ -1,0 +1,56 @@
+"""Where things are: the addresses of pages, for templates and for those who send people to them."""
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+__all__ = [
+    "bot_url",
+    "deal_url",
+    "league_url",
+    "match_url",
+    "ruleset_url",
+    "tournament_url",
+    "with_query",
+]
+
+
+def _path(*parts: object) -> str:
+    return "".join(f"/{quote(str(part), safe='@')}" for part in parts)
+
+
+def bot_url(name: str) -> str:
+    """Return where a bot is, or one version of it: ``owner/bot`` or ``owner/bot@version``."""
+    owner, _, bot = name.partition("/")
+    bot, _, version = bot.partition("@")
+    return with_query(_path("bots", owner, bot), {"version": version})
+
+
+def tournament_url(name: str) -> str:
+    """Return where a tournament is."""
+    return _path("tournaments", name)
+
+
+def match_url(tournament: str, round: int, table: int) -> str:
+    """Return where a match is."""
+    return _path("matches", tournament, round, table)
+
+
+def deal_url(tournament: str, round: int, table: int, session: int, deal: int) -> str:
+    """Return where a deal is."""
+    return _path("matches", tournament, round, table, session, deal)
+
+
+def league_url(name: str) -> str:
+    """Return where a league is."""
+    return _path("leagues", name)
+
+
+def ruleset_url(name: str) -> str:
+    """Return where a ruleset is: ``name`` or ``name@version``."""
+    return _path("rules", name)
+
+
+def with_query(path: str, query: Mapping[str, object]) -> str:
+    """Return an address with a query, without those of its parameters that are None or empty."""
+    given = {name: value for name, value in query.items() if value is not None and value != ""}
+    return f"{path}?{urlencode(given)}" if given else path

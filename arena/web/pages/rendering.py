@@ -1,0 +1,45 @@
+"""Templates, filled: text is escaped, and written out where it is not printable."""
+
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from arena.actors import ANONYMOUS, Actor
+from arena.web.pages import figures, links
+from arena.web.pages.statics import static_url
+from referee.plain import plain
+
+
+@cache
+def environment() -> Environment:
+    """Return what templates are filled by."""
+    made = Environment(
+        loader=PackageLoader("arena.web"),
+        autoescape=True,
+        finalize=_printable,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals.update(static=static_url, **_functions(links))
+    made.filters.update(_functions(figures))
+    return made
+
+
+def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
+    return {name: getattr(module, name) for name in module.__all__}
+
+
+def _printable(value: object) -> object:
+    """Return what is shown of a value: text without what moves or hides other text, markup as it is."""
+    return plain(value, "\n") if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def fill(template: str, path: str, actor: Actor = ANONYMOUS, **values: object) -> str:
+    """Return a page; ``path`` is its address, and ``actor`` who reads it."""
+    return environment().get_template(template).render(path=path, actor=actor, **values)

@@ -1,0 +1,15 @@
+"""All pages, and the files that they load."""
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import HTMLResponse
+
+from arena.web.pages import docs, statics
+
+ROUTERS: tuple[APIRouter, ...] = (docs.router,)
+
+
+def add_pages(app: FastAPI) -> None:
+    """Serve the pages."""
+    for router in ROUTERS:
+        app.include_router(router, include_in_schema=False, default_response_class=HTMLResponse)
+    app.include_router(statics.router, include_in_schema=False)

@@ -1,0 +1,64 @@
+"""What a page has in it, as a browser would find it."""
+
+from html.parser import HTMLParser
+
+VOID = frozenset(
+    {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+)
+SELF_CLOSED = frozenset({"path", "rect", "circle", "line", "polyline", "polygon", "use", "ellipse", "stop"})
+"""Elements of SVG that have nothing in them."""
+
+
+class Read(HTMLParser):
+    """A page. Reading it fails where its tags do not match."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.attributes: set[str] = set()
+        self.inner_scripts = ""
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], f"{self._open} are not closed"
+
+    @property
+    def text(self) -> str:
+        """All text, blanks as single spaces."""
+        return " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Read the start of an element."""
+        self._note(tag, attrs)
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Read an element without contents."""
+        assert tag in VOID | SELF_CLOSED, f"<{tag}/> is not closed by that"
+        self._note(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Read the end of an element."""
+        assert self._open, f"</{tag}> closes nothing, at {self.getpos()}"
+        assert self._open.pop() == tag, f"</{tag}> at {self.getpos()}"
+
+    def handle_data(self, data: str) -> None:
+        """Read text."""
+        if self._open[-1:] == ["script"]:
+            self.inner_scripts += data.strip()
+        else:
+            self.words.append(data)
+
+    def _note(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            assert name != "id" or value not in self.ids, f"the id {value} occurs twice"
+            self.attributes.add(name)
+            if name == "id":
+                self.ids.add(str(value))
+            if name in ("href", "src", "action"):
+                self.links.append(str(value))
