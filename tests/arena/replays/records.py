@@ -1,0 +1,40 @@
+"""Deal records to look at step by step: random play under every preset, and under other rules."""
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from referee.records.random_play import random_records
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset, preset_names
+
+Record = dict[str, Any]
+
+VARIANTS: dict[str, str | dict[str, object]] = {
+    "exchange": {"extends": "chinese-3", "exchange": "loser_to_winner"},
+    "bombs out of turn": {"extends": "only-a-game-bombs", "bombs_out_of_turn": True},
+    "guard": {"extends": "chinese", "guard": "must"},
+    "dragon": {"extends": "chinese-2", "hand_size": "all", "dragon": "wins"},
+}
+"""Rulesets by name that are no presets."""
+
+NAMES = (*preset_names(), *VARIANTS)
+
+
+@cache
+def played(name: str, deals: int = 6) -> tuple[Record, ...]:
+    """Return records of random play: always the same."""
+    return tuple(_played(name, deals))
+
+
+def _played(name: str, deals: int) -> Iterator[Record]:
+    rules = compile_ruleset(load_ruleset(VARIANTS.get(name, name)))
+    yield from random_records(rules, sha256(f"replays/{name}".encode()).digest(), deals, session_deals=3)
+
+
+def timed(record: Record) -> Record:
+    """Return the record of a deal with clocks: the first action took 1 s, the next ones 10 ms more each."""
+    ms = " ".join(str(1000 + 10 * index) for index in range(len(record["actions"])))
+    credit = " ".join("7" for _ in record["actions"])
+    return {**record, "ms": ms, "credit_ms": credit}
