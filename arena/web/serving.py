@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from arena.certificates import read_pair
 from arena.settings import Settings, split_address
+from arena.web.connections import bounded
 from referee.errors import ListenError
 
 IDLE_SECONDS = 30
@@ -47,6 +48,7 @@ def serve(app: FastAPI, settings: Settings, ready: Callable[[], None]) -> None:
     listening = _listen(settings.web_listen)
     config = uvicorn.Config(
         app,
+        http=bounded(by_peer=not settings.web_proxies),
         log_config=None,
         access_log=False,
         server_header=False,

@@ -8,6 +8,7 @@ from arena.accounts.apikeys import KeyScope
 from arena.actors import Role
 from arena.web import limits
 from arena.web.asking import COOKIE
+from arena.web.headers import POLICY
 from tests.arena.web.conftest import PASSWORD, Ask
 
 ANN = {"account": "ann", "password": PASSWORD}
@@ -89,6 +90,7 @@ def test_error_when_nobody_thought_of_it_then_it_is_logged_and_not_told(
     app.add_api_route("/api/v1/fail", fail)
     answer = anybody.get("/fail")
     assert (answer.status_code, answer.json()["type"]) == (500, "/problems/internal")
+    assert answer.headers["Content-Security-Policy"] == POLICY
     assert "secret" not in answer.text
     assert "secret detail" in caplog.text
 

@@ -1,0 +1,65 @@
+"""Connections that ask for nothing: how long they stay open, and how many of them one peer may have."""
+
+import asyncio
+from collections import Counter
+
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+HEAD_SECONDS = 20.0
+"""How long the head of a request may take, from the connection's beginning or the head's first byte."""
+
+MOST_OF_PEER = 500
+"""Connections of one network address at once; a further one is closed."""
+
+
+def bounded(*, by_peer: bool) -> type[H11Protocol]:
+    """Return the protocol of a server's connections; ``by_peer``: each peer may have so many, and no more."""
+    opened: Counter[str] = Counter()
+
+    class Connection(H11Protocol):
+        """A connection that is closed if no request comes."""
+
+        _late: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            """Take the connection, or close it where its peer has too many."""
+            super().connection_made(transport)
+            if self.client is not None:
+                opened[self.client[0]] += 1
+                if by_peer and opened[self.client[0]] > MOST_OF_PEER:
+                    transport.close()
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """Forget the connection."""
+            super().connection_lost(exc)
+            self._heed()
+            if self.client is not None:
+                opened[self.client[0]] -= 1
+                if not opened[self.client[0]]:
+                    del opened[self.client[0]]
+
+        def data_received(self, data: bytes) -> None:
+            """Take bytes; once they are of a head, the rest of it has to come."""
+            super().data_received(data)
+            cycle: RequestResponseCycle | None = self.cycle
+            if cycle is None or cycle.response_complete:
+                self._watch()
+            else:
+                self._heed()
+
+        def on_response_complete(self) -> None:
+            """Wait for the next request, as long as the server lets connections be idle."""
+            self._heed()
+            super().on_response_complete()
+
+        def _watch(self) -> None:
+            if self._late is None:
+                self._late = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+        def _heed(self) -> None:
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+
+    return Connection
