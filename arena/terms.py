@@ -1,5 +1,7 @@
 """What a tournament is played under: each field once, for files, options, the database and exports."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 
@@ -78,7 +80,20 @@ class Entry(BaseModel):
     alone draws the seed."""
 
 
-class Terms(Limits, Plan, Entry):
+class Admission(BaseModel):
+    """Whose bots may enter once a tournament is created; the head does not have it."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    entries: Literal["open", "invited", "approved"] = "open"
+    """Who may enter bots once it is created. ``open``: every author. ``invited``: those whom the organiser
+    has invited. ``approved``: these too, and others may ask, and play if the organiser approves. The
+    organiser may enter any bot."""
+    owner_limit: int | None = Field(default=None, ge=1, le=10_000)
+    """Most bots of one owner; by default as many as the format allows."""
+
+
+class Terms(Limits, Plan, Entry, Admission):
     """Everything that can be set for a tournament except ruleset, entrants and format."""
 
 

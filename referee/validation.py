@@ -123,7 +123,7 @@ def _is_inside(path: Path, whole: Path) -> bool:
     return len(path) > len(whole) and path[: len(whole)] == whole
 
 
-FEW = 24
+FEW = 30
 """So many fields at most are listed where none is like the one that was given."""
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")

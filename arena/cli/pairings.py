@@ -1,16 +1,15 @@
-"""``arena tournament enter``, ``withdraw``, ``stop``, ``pairings``: who plays, who meets whom, and why."""
+"""``arena tournament withdraw``, ``stop``, ``pairings``: who leaves, who meets whom, and why."""
 
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.context import actor_at_terminal, storage_of
 from arena.cli.output import MOST, AsJson, console, headline, number, print_json, renamed, say
 from arena.cli.tables import table
 from arena.cli.watch import status_object
 from arena.formats import FORMATS
-from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.pairing import Balance, Spread, TableReason
 from arena.rounds.overview import PairingsShown, RoundShown, named
@@ -19,17 +18,6 @@ from arena.tournaments import entry, lifecycle
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
 BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]
-
-
-def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Enter a bot into a tournament; after the start, only if its format allows that."""
-    with storage_of(ctx) as storage:
-        actor, ask = actor_at_terminal(), asker(settings_of(ctx))
-        first = entry.enter(storage, actor, name, bot, utc_now(), ask)
-    if as_json:
-        print_json({"tournament": name, "bot": bot, "first_round": first})
-    else:
-        say(f"{bot} plays in {name} from round {first} on")
 
 
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli import pairings
+from arena.cli import entries, pairings
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
@@ -324,7 +324,11 @@ def _spread(line: StandingLine) -> str:
     return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"
 
 
-for command in (pairings.enter, pairings.withdraw, pairings.stop, pairings.pairings):
+for command in (
+    *(entries.enter, entries.may_enter, pairings.withdraw),
+    *(entries.invite, entries.entries, entries.approve, entries.decline),
+    *(pairings.stop, pairings.pairings),
+):
     app.command()(command)
 
 

@@ -7,6 +7,7 @@ from arena.models.accounts import Account, ApiKey, BrowserSession, Invitation, K
 from arena.models.audit import AuditEntry
 from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
+from arena.models.entries import EntryRequest, EntryState, TournamentInvitation
 from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
@@ -47,6 +48,8 @@ __all__ = [
     "Entrant",
     "EntrantState",
     "EntrantSum",
+    "EntryRequest",
+    "EntryState",
     "FaultTally",
     "Highlight",
     "HighlightKind",
@@ -81,6 +84,7 @@ __all__ = [
     "Token",
     "Tournament",
     "TournamentEvent",
+    "TournamentInvitation",
     "TournamentState",
     "utc_now",
 ]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sqlalchemy import JSON, Index, String, UniqueConstraint
 from sqlmodel import Field, SQLModel
@@ -97,6 +97,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """Bots at a table."""
     on_forfeit: OnForfeit = Field(default="default_action", sa_type=String(16))
     """What happens to a session when one of its bots forfeits it."""
+    entries: Literal["open", "invited", "approved"] = Field(default="open", sa_type=String(16))
+    """Who may enter bots once it is created."""
     paired: int = 0
     """Rounds paired so far; conditional updates of it keep two pairings apart."""
     test: bool = False

@@ -20,6 +20,7 @@ from arena.ratings.elo import match_weight
 from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
 from arena.terms import Terms
+from arena.tournaments.admission import check_owner_limit
 from arena.tournaments.overview import TournamentStatus, status_of
 from referee.deals.shuffle import seed_hash
 from referee.errors import Problem
@@ -114,6 +115,8 @@ def create_in(
     with wrong:
         if not spec.allow_same_owner and not wrong.problems:
             format.check_owners(setup, [version.name for version in versions])
+    with wrong:
+        check_owner_limit([version.name for version in versions], spec.owner_limit)
     with wrong:
         if spec.require_check:
             require_checks(versions)

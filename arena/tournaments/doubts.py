@@ -6,7 +6,7 @@ from math import factorial
 from sqlmodel import col, func, select
 
 from arena.formats import FORMATS
-from arena.models import Entrant, Tournament
+from arena.models import Entrant, EntryRequest, EntryState, Tournament
 from arena.storage import Storage, Transaction
 from arena.terms import Plan
 from arena.tournaments.overview import find_tournament
@@ -28,6 +28,7 @@ def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
     return [
         *doubts(tournament.format, tournament, tournament.table_size, entrants),
         *_of_limits(tournament),
+        *_of_requests(tx, tournament),
     ]
 
 
@@ -50,6 +51,18 @@ def _of_limits(tournament: Tournament) -> Iterator[str]:
         yield (
             f"min_sessions is {tournament.min_sessions}, but a match has only {tournament.sessions} sessions"
         )
+
+
+def _of_requests(tx: Transaction, tournament: Tournament) -> Iterator[str]:
+    asked = (EntryRequest.tournament_id == tournament.id, EntryRequest.state == EntryState.ASKED)
+    waiting = tx.exec(select(func.count()).select_from(EntryRequest).where(*asked)).one()
+    if waiting:
+        who = (
+            f"{waiting} bots that have asked to enter have"
+            if waiting > 1
+            else "a bot has asked to enter and has"
+        )
+        yield f"{who} no answer: arena tournament entries {tournament.name}"
 
 
 def different_rounds(entrants: int, size: int) -> int:

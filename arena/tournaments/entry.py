@@ -1,7 +1,10 @@
 """Coming late, leaving early and coming back: bots enter a tournament that was created, and withdraw."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from sqlmodel import col, func, select
 
@@ -9,24 +12,35 @@ from arena.actors import Actor, Role
 from arena.audit import record
 from arena.bots.checks import require_checks
 from arena.bots.versions import find_all_versions, find_versions, token_problem
-from arena.errors import SpecError, StateError, TakenError
+from arena.errors import NotAllowed, SpecError, StateError, TakenError
 from arena.events import note
 from arena.formats import FORMATS, MOST_ENTRANTS, Format
 from arena.matches.referees import Ask
-from arena.models import BotVersion, Entrant, EntrantState, Tournament, TournamentState
+from arena.models import BotVersion, Entrant, EntrantState, EntryState, Tournament, TournamentState
 from arena.pairing import check_entry, owner_of
 from arena.storage import Storage, Transaction
 from arena.tournaments.ability import require_able
+from arena.tournaments.admission import (
+    RequestShown,
+    admits,
+    answer,
+    ask_to_enter,
+    check_owner_limit,
+    find_asking,
+    find_request,
+    shown,
+)
 from arena.tournaments.lifecycle import lock_open
-from arena.tournaments.overview import find_tournament
+from arena.tournaments.overview import ENDED, find_tournament
 
 
-def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int:
+def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> int | None:
     """Enter a bot into a tournament, again if it has withdrawn; return the first round that it then plays in.
 
     There is none if the others end before. Rounds that it misses are worth nothing to it; what it made before
-    it withdrew stays. ``ask`` asks the referees whether it can play. Raise UnknownError, SpecError for a bot
-    that cannot play, TakenError if it is in the tournament, StateError.
+    it withdrew stays. ``ask`` asks the referees whether it can play. Return None where the organiser decides,
+    and has been asked. Raise NotAllowed, UnknownError, SpecError for a bot that cannot play, TakenError if it
+    is in the tournament or has asked already, StateError.
     """
     _require_maybe_theirs(actor, bot, "enter")
     require_able(storage, name, now, ask, bot)
@@ -34,18 +48,127 @@ def enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, as
         tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
         _require_theirs(actor, tournament, bot, "enter")
         [version] = find_versions(tx, [bot], now)
-        mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
-        entrant = tx.exec(select(Entrant).where(*mine)).first()
-        if entrant is not None and entrant.withdrawn_after is None:
-            raise TakenError(f"{version.name} is in tournament {name} already")
-        _check_entry(tx, tournament, version, now)
-        entrant = _again(tournament, entrant) if entrant else _anew(tx, tournament, version)
-        tx.add(entrant)
-        tx.flush()
-        first = tournament.paired + 1
-        note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
-        record(tx, actor, "tournament.enter", name, now, bot=version.name, first_round=first)
-        return first
+        _require_not_in_it(tx, tournament, version, now)
+        admitted = admits(tx, actor, tournament, version)
+        for check in CHECKS:
+            check(tx, tournament, version, now)
+        if not admitted:
+            ask_to_enter(tx, actor, tournament, version, now)
+            return None
+        return _enter(tx, actor, tournament, version, now)
+
+
+def _enter(tx: Transaction, actor: Actor, tournament: Tournament, version: BotVersion, now: datetime) -> int:
+    """Enter a version that may; a request of it is thereby approved."""
+    request = find_request(tx, tournament, version.id)
+    if request is not None and request.state != EntryState.APPROVED:
+        answer(tx, actor, request, now)
+        record(tx, actor, "tournament.approve", tournament.name, now, bot=version.name)
+    entrant = _entrant(tx, tournament, version)
+    entrant = _again(tournament, entrant) if entrant else _anew(tx, tournament, version)
+    tx.add(entrant)
+    tx.flush()
+    first = tournament.paired + 1
+    note(tx, tournament, "entered", now, entrant=entrant.number, bot=version.name, first_round=first)
+    record(tx, actor, "tournament.enter", tournament.name, now, bot=version.name, first_round=first)
+    return first
+
+
+def approve(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> tuple[str, int]:
+    """Enter a bot that has asked, or was declined before; return its version and its first round.
+
+    Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``enter`` raises.
+    """
+    actor.require(Role.ORGANISER, f"approve bots in {name}")
+    waiting = [EntryState.ASKED, EntryState.DECLINED]
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        actor.require_organiser(tournament.organiser_id, f"approve bots in {name}")
+        _, asking = find_asking(tx, tournament, bot, waiting)
+    require_able(storage, name, now, ask, asking)
+    with storage.write() as tx:
+        tournament = _lock_format(tx, name, now, lambda format: format.late_entry, "entered")
+        find_asking(tx, tournament, asking, waiting)  # as its author may have taken it back
+        [version] = find_versions(tx, [asking], now)
+        for check in (_require_not_in_it, *CHECKS):
+            check(tx, tournament, version, now)
+        return asking, _enter(tx, actor, tournament, version, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """Whether a bot may enter a tournament, and why not."""
+
+    tournament: str
+    bot: str
+    """The version that would play."""
+    answer: Literal["enter", "ask", "no"]
+    """``enter``: at once. ``ask``: once the organiser has approved it."""
+    reasons: Sequence[str]
+    """All that is against it; empty unless the answer is ``no``."""
+    entries: str
+    """Who may enter: ``open``, ``invited`` or ``approved``."""
+    owner_limit: int | None
+    """Most bots of one owner; None: as many as the format allows."""
+    require_check: bool
+    """Whether it must have passed the check."""
+    first_round: int | None
+    """The first round that it would play in, if it entered now; None: it may not."""
+    request: RequestShown | None
+    """What it asked for before; None: it did not ask."""
+
+
+def may_enter(storage: Storage, actor: Actor, name: str, bot: str, now: datetime, ask: Ask) -> Prospect:
+    """Return whether a bot may enter a tournament now, and all that is against it; nothing is changed.
+
+    Raise NotAllowed, SpecError for no such name, UnknownError, StateError if no token of it is valid.
+    """
+    _require_maybe_theirs(actor, bot, "enter")
+    against: list[str] = []
+    with _told(against):
+        require_able(storage, name, now, ask, bot)
+    with storage.read() as tx:
+        tournament = find_tournament(tx, name)
+        _require_theirs(actor, tournament, bot, "enter")
+        [version] = find_versions(tx, [bot], now)
+        admitted = False
+        with _told(against):
+            _require_open(tournament)
+        with _told(against):
+            admitted = admits(tx, actor, tournament, version)
+        for check in (_require_not_in_it, *CHECKS):
+            with _told(against):
+                check(tx, tournament, version, now)
+        request = find_request(tx, tournament, version.id)
+        return Prospect(
+            tournament=name,
+            bot=version.name,
+            answer="no" if against else "enter" if admitted else "ask",
+            reasons=list(dict.fromkeys(against)),
+            entries=tournament.entries,
+            owner_limit=tournament.owner_limit,
+            require_check=tournament.require_check,
+            first_round=None if against else tournament.paired + 1,
+            request=shown(request, version.name) if request else None,
+        )
+
+
+@contextmanager
+def _told(against: list[str]) -> Iterator[None]:
+    """Add what is against an entry, if the block raises it."""
+    try:
+        yield
+    except SpecError as error:
+        against += [problem.reason for problem in error.problems]
+    except (NotAllowed, StateError, TakenError) as error:
+        against.append(str(error))
+
+
+def _require_open(tournament: Tournament) -> None:
+    """Raise StateError if nobody can enter, as ``_lock_format`` does."""
+    _require_allowed(tournament, lambda format: format.late_entry, "entered")
+    if tournament.state in ENDED:
+        raise StateError(f"tournament {tournament.name} is {tournament.state.value} already")
 
 
 def _require_maybe_theirs(actor: Actor, bot: str, what: str) -> None:
@@ -60,18 +183,46 @@ def _require_theirs(actor: Actor, tournament: Tournament, bot: str, what: str) -
         actor.require_owner(owner_of(bot), f"{what} {bot}")
 
 
-def _check_entry(tx: Transaction, tournament: Tournament, version: BotVersion, now: datetime) -> None:
-    """Raise SpecError or StateError if this version cannot enter now, whether it was there before or not."""
+def _entrant(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant | None:
+    mine = (Entrant.tournament_id == tournament.id, Entrant.version_id == version.id)
+    return tx.exec(select(Entrant).where(*mine)).first()
+
+
+def _require_not_in_it(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
+    entrant = _entrant(tx, tournament, version)
+    if entrant is not None and entrant.withdrawn_after is None:
+        raise TakenError(f"{version.name} is in tournament {tournament.name} already")
+
+
+def _require_token(_: Transaction, __: Tournament, version: BotVersion, now: datetime) -> None:
     if wrong := token_problem(version, now):
         raise SpecError("entrants", f"the token of {version.name} {wrong}")
+
+
+def _require_checked(_: Transaction, tournament: Tournament, version: BotVersion, __: datetime) -> None:
     if tournament.require_check:
         require_checks([version])
+
+
+def _require_rounds(_: Transaction, tournament: Tournament, __: BotVersion, ___: datetime) -> None:
     if tournament.head is not None and tournament.state == TournamentState.CREATED:
         raise StateError(f"tournament {tournament.name} is locked: bots can enter again once it has started")
     if tournament.paired == tournament.rounds:
         raise StateError(f"tournament {tournament.name}: all its rounds are paired")
+
+
+def _require_apart(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
     if not tournament.allow_same_owner:
         check_entry(version.name, _staying(tx, tournament), tournament.table_size)
+
+
+def _require_few(tx: Transaction, tournament: Tournament, version: BotVersion, _: datetime) -> None:
+    own = [one for one in _staying(tx, tournament) if owner_of(one) == owner_of(version.name)]
+    check_owner_limit([*own, version.name], tournament.owner_limit)
+
+
+CHECKS = (_require_token, _require_checked, _require_rounds, _require_apart, _require_few)
+"""Whether a version can enter now, whether it was there before or not: they raise SpecError or StateError."""
 
 
 def _anew(tx: Transaction, tournament: Tournament, version: BotVersion) -> Entrant:
@@ -110,7 +261,8 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
     """Withdraw a bot from a tournament; return the last round that it plays in (0: none).
 
     ``owner/bot`` alone is the version of it that is in the tournament, its token good or revoked. What is
-    paired it still has to play, and it stays in the standings. Raise SpecError, UnknownError, StateError.
+    paired it still has to play, and it stays in the standings. One that has only asked to enter does so no
+    longer. Raise SpecError, UnknownError, StateError.
     """
     _require_maybe_theirs(actor, bot, "withdraw")
     with storage.write() as tx:
@@ -120,6 +272,8 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
         names = {version.id: version.name for version in versions}
         mine = (Entrant.tournament_id == tournament.id, col(Entrant.version_id).in_(names))
         entered = tx.exec(select(Entrant).where(*mine).order_by(col(Entrant.number))).all()
+        if not entered and _take_back(tx, actor, tournament, bot, now):
+            return 0
         if not entered:
             raise StateError(f"{bot} is not in tournament {name}")
         playing = [entrant for entrant in entered if entrant.withdrawn_after is None]
@@ -135,12 +289,28 @@ def withdraw(storage: Storage, actor: Actor, name: str, bot: str, now: datetime)
         return last
 
 
+def _take_back(tx: Transaction, actor: Actor, tournament: Tournament, bot: str, now: datetime) -> bool:
+    """Take back what a bot asked for; return whether it had asked, and was not answered."""
+    try:
+        request, version = find_asking(tx, tournament, bot, [EntryState.ASKED])
+    except StateError:
+        return False
+    tx.delete(request)
+    record(tx, actor, "tournament.withdraw", tournament.name, now, bot=version, last_round=0)
+    return True
+
+
 def _lock_format(
     tx: Transaction, name: str, now: datetime, allows: Callable[[Format], bool], what: str
 ) -> Tournament:
     """Lock a tournament whose format allows this change. Raise UnknownError, StateError."""
     tournament = find_tournament(tx, name)
-    if not allows(FORMATS[tournament.format]):
-        raise StateError(f"tournament {name}: a {tournament.format} cannot be {what} once it is created")
+    _require_allowed(tournament, allows, what)
     lock_open(tx, tournament, now)
     return tournament
+
+
+def _require_allowed(tournament: Tournament, allows: Callable[[Format], bool], what: str) -> None:
+    if not allows(FORMATS[tournament.format]):
+        text = f"a {tournament.format} cannot be {what} once it is created"
+        raise StateError(f"tournament {tournament.name}: {text}")

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from arena.accounts import accounts
-from arena.actors import Role
+from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.cli.app import arena_group
 from arena.cli.later import Later
 from arena.exports.write import export_lines
-from arena.matches.referees import Answer
+from arena.matches.referees import Answer, nobody_asked
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.strength.fitting import fit_due
-from arena.tournaments import creation, lifecycle
+from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.testmatches import HOUSE
 from referee.client import RefereeStatus
 from referee.matches.auth import Scope
@@ -99,11 +99,16 @@ CALLS = {
     "token list": "",
     "token revoke": "organiser --yes",
     "token rotate": "organiser",
+    "tournament approve": "asking owner-1/bot-5",
     "tournament cancel": "running --yes",
     "tournament create": "FOLDER/new.toml",
+    "tournament decline": "asking owner-1/bot-5 --reason late",
     "tournament enter": "waiting owner-1/bot-5",
+    "tournament entries": "asking",
+    "tournament invite": "asking owner-1",
     "tournament list": "",
     "tournament lock": "waiting",
+    "tournament may-enter": "asking owner-1/bot-5",
     "tournament pairings": "cup --explain",
     "tournament pause": "running",
     "tournament resume": "paused",
@@ -190,6 +195,11 @@ def _make_tournaments(world: World, names: list[str]) -> None:
     world.advance(world.tournament_of(names, name="running", format="continuous").id)
     waiting = world.spec(names, name="waiting", format="swiss", rounds=3)
     creation.create(world.storage, ROOT, waiting, world.clock())
+    asking = world.spec(names, name="asking", format="swiss", rounds=3, entries="approved")
+    creation.create(world.storage, ROOT, asking, world.clock())
+    admission.invite(world.storage, ROOT, "asking", ["owner-2/bot-2", "owner-3"], world.clock())
+    author = Actor(Role.AUTHOR, "owner-1", frozenset({"owner-1"}))
+    entry.enter(world.storage, author, "asking", "owner-1/bot-5", world.clock(), nobody_asked)
     world.tournament_of(names, name="paused")
     lifecycle.pause(world.storage, ROOT, "paused", world.clock())
 

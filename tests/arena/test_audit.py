@@ -20,7 +20,7 @@ from arena.operations.tokens import create_token, revoke_token
 from arena.ratings.rebuild import mend
 from arena.settings import Settings
 from arena.storage import Storage
-from arena.tournaments import creation, entry, lifecycle
+from arena.tournaments import admission, creation, entry, lifecycle
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
@@ -109,6 +109,11 @@ USES: dict[str, tuple[Use, Role]] = {
     "check": (of(store_check, "bob/a", {}, True), Role.OPERATOR),
     "enter": (of(partial(entry.enter, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
     "withdraw": (of(entry.withdraw, "cup", "bob/a"), Role.ORGANISER),
+    "may enter": (of(partial(entry.may_enter, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
+    "approve": (of(partial(entry.approve, ask=nobody_asked), "cup", "bob/a"), Role.ORGANISER),
+    "decline": (of(admission.decline, "cup", "bob/a", "late"), Role.ORGANISER),
+    "invite": (of(admission.invite, "cup", ["bob"]), Role.ORGANISER),
+    "uninvite": (of(admission.uninvite, "cup", "bob"), Role.ORGANISER),
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.OPERATOR),
     "apply": (of(applying.apply, winter()), Role.ORGANISER),

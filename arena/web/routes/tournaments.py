@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Query
+from fastapi import APIRouter, Body, Query
 
 from arena.errors import BrokerError
 from arena.models import TournamentState
@@ -14,11 +14,11 @@ from arena.rounds import preview as previews
 from arena.rounds import showing
 from arena.specs import Name, make_spec
 from arena.standings import scoreboard
-from arena.tournaments import creation, entry, following, lifecycle
+from arena.tournaments import creation, following, lifecycle
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
-from arena.web.asking import Author, Organiser
+from arena.web.asking import Organiser
 from arena.web.context import Shared, Web
 from arena.web.paging import Cursor, Limit
 from arena.web.sent import Sent
@@ -43,26 +43,6 @@ class Crossed:
     crosstable: scoreboard.CrosstableMatrix
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """A bot that has entered."""
-
-    tournament: str
-    bot: str
-    first_round: int
-    """From which round on it plays."""
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """A bot that has withdrawn."""
-
-    tournament: str
-    bot: str
-    last_round: int
-    """The last round that it plays; 0: none."""
-
-
 NAMES: dict[str, str | None] = {"name": "tournament", "id": None}  # the row's id is nobody else's business
 
 StatusShape = shape(TournamentStatus, **NAMES)
@@ -75,8 +55,6 @@ CrossedShape = shape(Crossed)
 PairingsShape = shape(rounds.PairingsNamed)
 HeadShape = shape(following.HeadShown)
 PreviewShape = shape(previews.Preview)
-EnteredShape = shape(Entered)
-WithdrawnShape = shape(Withdrawn)
 
 
 class Start(Sent):
@@ -84,13 +62,6 @@ class Start(Sent):
 
     beacon: str | None = None
     """The beacon's value, published after the tournament was locked; null: it has no beacon."""
-
-
-class Entering(Sent):
-    """A bot that enters."""
-
-    bot: str
-    """``owner/bot@version``, or ``owner/bot`` for its newest version."""
 
 
 Given = Annotated[
@@ -201,26 +172,6 @@ def stop_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
 def cancel_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
     """End a tournament of yours at once and for good; finished sessions count."""
     return _changed(lifecycle.cancel(web.storage, actor, tournament, web.clock()))
-
-
-@router.post("/tournaments/{tournament}/entrants", status_code=201, response_model=EnteredShape)
-def enter_bot(web: Shared, actor: Author, tournament: Name, sent: Entering) -> Entered:
-    """Enter a bot of yours, or any into a tournament of yours; after the start if its format allows that."""
-    first = entry.enter(web.storage, actor, tournament, sent.bot, web.clock(), web.ask)
-    return Entered(tournament, sent.bot, first)
-
-
-@router.delete("/tournaments/{tournament}/entrants/{owner}/{bot}", response_model=WithdrawnShape)
-def withdraw_bot(
-    web: Shared,
-    actor: Author,
-    tournament: Name,
-    owner: str,
-    bot: Annotated[str, Path(description="The bot, or `bot@version`.")],
-) -> Withdrawn:
-    """Withdraw a bot of yours, or any from a tournament of yours, after the rounds already paired."""
-    last = entry.withdraw(web.storage, actor, tournament, f"{owner}/{bot}", web.clock())
-    return Withdrawn(tournament, f"{owner}/{bot}", last)
 
 
 def _changed(status: TournamentStatus, warnings: Sequence[str] = ()) -> Changed:

@@ -164,6 +164,25 @@ ROUTES: dict[str, Line] = {
     "DELETE /tournaments/{tournament}/entrants/{owner}/{bot}": Line(
         ITS_PEOPLE, BOTS, "/tournaments/waiting/entrants/owner-0/bot-4"
     ),
+    "GET /tournaments/{tournament}/entry": _read(
+        "/tournaments/waiting/entry?bot=owner-0/spare", ITS_PEOPLE, READ
+    ),
+    "GET /tournaments/{tournament}/entries": _read("/tournaments/asking/entries", ACCOUNTS, READ),
+    "POST /tournaments/{tournament}/invitations": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations", {"invited": ["owner-0"]}
+    ),
+    "DELETE /tournaments/{tournament}/invitations/{owner}": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations/owner-3"
+    ),
+    "DELETE /tournaments/{tournament}/invitations/{owner}/{bot}": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/invitations/owner-2/bot-2"
+    ),
+    "POST /tournaments/{tournament}/requests/{owner}/{bot}/approve": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/requests/owner-1/bot-5/approve"
+    ),
+    "POST /tournaments/{tournament}/requests/{owner}/{bot}/decline": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/requests/owner-1/bot-5/decline", {"reason": "late"}
+    ),
     # leagues and rulesets
     "GET /leagues": _read("/leagues"),
     "GET /leagues/{league}": _read("/leagues/winter"),
