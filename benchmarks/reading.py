@@ -32,6 +32,7 @@ from arena.queries.histories import HistoryKind, history
 from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
+from arena.queries.pools import list_pools
 from arena.queries.profiles import profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.versions import find_bots
@@ -117,6 +118,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
         one.storage, leaderboards.Asked(active_since=one.now - WEEK)
     ),
     "leaderboard, changes": lambda one: leaderboard(one.storage, leaderboards.Asked(since=one.now - WEEK)),
+    "pools": lambda one: list_pools(one.storage),
     "matches": lambda one: find_matches(one.storage, matches.Asked()),
     "matches of a bot": lambda one: find_matches(one.storage, matches.Asked(bot=one.bot())),
     "matches of a bot, next page": _later_matches,

@@ -1,17 +1,15 @@
 """Lists in pages, for people and for scripts: JSON, CSV, and where the next page begins."""
 
-import csv
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
-from datetime import UTC, date, datetime
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from arena.cli.output import print_json, say
-from referee.plain import plain
+from arena.tabular import write_lines, write_rows
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,9 +23,6 @@ Cursor = Annotated[
 
 LARGEST_PAGE = 10_000
 """Most lines of a page."""
-
-FORMULA = ("=", "+", "-", "@")
-"""What texts begin with that spreadsheets take for formulas."""
 
 
 def print_list(
@@ -80,62 +75,13 @@ def print_csv(
     names: Mapping[str, str] = {},
     without: Collection[str] = (),
 ) -> None:
-    """Print lines of one kind, as ``print_rows`` does; columns within others are named with a dot."""
-    paths = [path for path in _columns(kind) if path[0] not in without]
-    columns = [".".join([names.get(path[0], path[0]), *path[1:]]) for path in paths]
-    print_rows(columns, ([_at(line, path) for path in paths] for line in lines))
+    """Print lines of one kind as comma-separated values (``arena.tabular``)."""
+    write_lines(sys.stdout, kind, lines, names, without)
 
 
 def print_rows(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
-    """Print rows as RFC 4180 has it: a header, commas, lines that end with CR and LF.
-
-    Columns are named as the keys of JSON. What consists of several values has spaces between them. Control
-    characters are written out, and texts, other than numbers, that a spreadsheet would take for formulas
-    begin with an apostrophe.
-    """
-    writer = csv.writer(sys.stdout, lineterminator="\r\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_cell(value) for value in row])
-
-
-def _columns(kind: Any) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the fields of a dataclass, and of those that it has within."""
-    for field in fields(kind):
-        within = [one for one in (field.type, *get_args(field.type)) if is_dataclass(one)]
-        if within:
-            yield from ((field.name, *path) for path in _columns(within[0]))
-        else:
-            yield (field.name,)
-
-
-def _at(value: object, path: Sequence[str]) -> object:
-    for name in path:
-        value = None if value is None else getattr(value, name)
-    return value
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, (list, tuple)):
-        numbers = all(isinstance(part, (int, float)) for part in value)
-        text = " ".join(map(_raw, value))
-        return text if numbers else _text(text)
-    return _raw(value) if isinstance(value, (int, float)) else _text(_raw(value))
-
-
-def _raw(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, Enum):
-        return str(value.value)
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _text(text: str) -> str:
-    text = plain(text)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """Print rows as comma-separated values."""
+    write_rows(sys.stdout, columns, rows)
 
 
 def moment_of(given: str, option: str) -> datetime:

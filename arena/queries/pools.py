@@ -11,7 +11,7 @@ from sqlmodel import col, select
 from arena.errors import UnknownError
 from arena.models import Rating, StoredRuleset, StrengthFit
 from arena.queries.names import is_called
-from arena.storage import Transaction
+from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 from referee.validation import suggestion
 
@@ -28,6 +28,8 @@ class NamedPool:
     """The ruleset's own version."""
     hash: str
     """Of the ruleset's content."""
+    matches: int
+    """Rated matches under the ruleset."""
 
     @property
     def ruleset(self) -> str:
@@ -43,6 +45,12 @@ class NamedPool:
         return is_called(name, self.name, self.version, self.hash)
 
 
+def list_pools(storage: Storage) -> list[NamedPool]:
+    """Return the pools in which there are ratings, by name."""
+    with storage.read() as tx:
+        return rated_pools(tx)
+
+
 def rated_pools(tx: Transaction) -> list[NamedPool]:
     """Return the pools in which there are ratings, by name; each ruleset has one table size."""
     rated = exists(col(Rating.id)).where(
@@ -56,6 +64,7 @@ def rated_pools(tx: Transaction) -> list[NamedPool]:
         StoredRuleset.name,
         StoredRuleset.version,
         StoredRuleset.hash,
+        StoredRuleset.rated_matches,
     )
     played = select_columns(*columns).where(col(StoredRuleset.rated_matches) > 0, rated)
     found = [NamedPool(*row) for row in tx.connection().execute(played)]

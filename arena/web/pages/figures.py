@@ -2,16 +2,20 @@
 
 from datetime import UTC, datetime
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-__all__ = ["counted", "moment", "percent", "signed", "thousands"]
+__all__ = ["counted", "date", "day", "decimals", "moment", "percent", "signed", "thousands"]
 
 MINUS = "−"
 
 
+SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+
 def thousands(number: float, digits: int = 0) -> str:
-    """Return a number with thin spaces between thousands."""
-    return f"{number:,.{digits}f}".replace(",", "\N{NARROW NO-BREAK SPACE}").replace("-", MINUS)
+    """Return a number; from 10 000 on with narrow spaces between thousands."""
+    grouped = f"{number:,.{digits}f}" if abs(number) >= 10_000 else f"{number:.{digits}f}"
+    return grouped.replace(",", SPACE).replace("-", MINUS)
 
 
 def signed(number: float, digits: int = 0) -> str:
@@ -22,7 +26,7 @@ def signed(number: float, digits: int = 0) -> str:
 
 def percent(share: float, digits: int = 0) -> str:
     """Return a share from 0 to 1 in percent."""
-    return f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
+    return f"{100 * share:.{digits}f}{SPACE}%"
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -30,10 +34,29 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{thousands(number)} {one if number == 1 else many or one + 's'}"
 
 
+def decimals(number: float, digits: int) -> str:
+    """Return a number with so many decimals."""
+    return f"{number:.{digits}f}".replace("-", MINUS)
+
+
+def day(at: datetime | None) -> str:
+    """Return the day of a time as forms have it; empty: none."""
+    return "" if at is None else f"{_in_utc(at):%Y-%m-%d}"
+
+
+def date(at: datetime | None, none: str = "–") -> Markup | str:
+    """Return the day of a time as an element that programs can read too."""
+    return none if at is None else _element(at, f"{_in_utc(at).day} {_in_utc(at):%b %Y}")
+
+
 def moment(at: datetime | None, none: str = "–") -> Markup | str:
     """Return a time as an element that programs can read too; all are in UTC."""
-    if at is None:
-        return none
-    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    shown = f"{at.day} {at:%b %Y %H:%M}"
-    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(timespec="seconds"), escape(shown))
+    return none if at is None else _element(at, f"{_in_utc(at).day} {_in_utc(at):%b %Y %H:%M}")
+
+
+def _element(at: datetime, shown: str) -> Markup:
+    return Markup('<time datetime="{}">{}</time>').format(_in_utc(at).isoformat(timespec="seconds"), shown)
+
+
+def _in_utc(at: datetime) -> datetime:
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)

@@ -13,6 +13,9 @@ from arena.web.pages import figures, links
 from arena.web.pages.statics import static_url
 from referee.plain import plain
 
+KEPT = f"\n{figures.SPACE}"
+"""What is shown as it is, though it is not printable."""
+
 
 @cache
 def environment() -> Environment:
@@ -37,7 +40,7 @@ def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:
 
 def _printable(value: object) -> object:
     """Return what is shown of a value: text without what moves or hides other text, markup as it is."""
-    return plain(value, "\n") if isinstance(value, str) and not isinstance(value, Markup) else value
+    return plain(value, KEPT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def fill(template: str, path: str, actor: Actor = ANONYMOUS, **values: object) -> str:

@@ -3,9 +3,9 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import docs, statics
+from arena.web.pages import boards, docs, statics
 
-ROUTERS: tuple[APIRouter, ...] = (docs.router,)
+ROUTERS: tuple[APIRouter, ...] = (boards.router, docs.router)
 
 
 def add_pages(app: FastAPI) -> None:

@@ -1,0 +1,70 @@
+"""Whether one bot is better than another, as far as is known."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from arena.queries.leaderboards import LeaderboardLine, StrengthLine
+
+FEWEST_SHARE = 0.02
+"""A lead below this share of what is not known is none that could be settled."""
+
+
+class VerdictKind(StrEnum):
+    """What can be said of two bots."""
+
+    APART = "apart"
+    """The better one is better, in 95 of 100 cases."""
+    OPEN = "open"
+    """They cannot be told apart yet."""
+    STRANGERS = "strangers"
+    """They never met, not even by way of others."""
+    UNKNOWN = "unknown"
+    """One of them has no strength yet, or they are of different pools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be said of two bots of a pool."""
+
+    kind: VerdictKind
+    better: LeaderboardLine
+    """The one with more points a deal; the first one where that is not known."""
+    worse: LeaderboardLine
+    lead: float | None
+    """Points a deal that the better one makes more; None: not known."""
+    plus_minus: float | None
+    """Half the width of the 95 % interval around that, the two strengths taken as independent."""
+    more: int | None
+    """Deals that each still has to play until such a lead is certain; None: none, or too many to say."""
+
+
+def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
+    """Return what can be said of two bots."""
+    mine, its = one.strength, other.strength
+    same_pool = (one.ruleset, one.table_size) == (other.ruleset, other.table_size)
+    if mine is None or its is None or not same_pool:
+        return Verdict(VerdictKind.UNKNOWN, one, other, None, None, None)
+    if mine.group != its.group:
+        return Verdict(VerdictKind.STRANGERS, one, other, None, None, None)
+    if mine.points < its.points:
+        one, other, mine, its = other, one, its, mine
+    lead, plus_minus = mine.points - its.points, math.hypot(mine.plus_minus, its.plus_minus)
+    if lead > plus_minus:
+        return Verdict(VerdictKind.APART, one, other, lead, plus_minus, None)
+    return Verdict(VerdictKind.OPEN, one, other, lead, plus_minus, _more(lead, plus_minus, mine, its))
+
+
+def _more(lead: float, plus_minus: float, mine: StrengthLine, its: StrengthLine) -> int | None:
+    """Return how many more deals each has to play until ``plus_minus`` is the lead, in two digits.
+
+    Squares of errors fall with the deals: solve a / (m + x) + b / (n + x) = lead² for x.
+    """
+    if lead <= FEWEST_SHARE * plus_minus:
+        return None
+    m, n = mine.deals, its.deals
+    a, b = mine.plus_minus * mine.plus_minus * m, its.plus_minus * its.plus_minus * n
+    half = (m + n - (a + b) / (lead * lead)) / 2
+    more = -half + math.sqrt(max(0.0, half * half - (m * n - (a * n + b * m) / (lead * lead))))
+    digits: int = 10 ** max(0, math.floor(math.log10(max(more, 1.0))) - 1)
+    return math.ceil(more / digits) * digits

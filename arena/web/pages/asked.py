@@ -1,0 +1,18 @@
+"""What forms send: a field that was left empty is one that was not asked for."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class FromForm(BaseModel):
+    """Fields of a form, in the query of an address."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if not isinstance(value, str) or value.strip()}
