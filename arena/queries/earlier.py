@@ -3,9 +3,10 @@
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from sqlmodel import col, select
 
@@ -80,10 +81,13 @@ def _ranks(tx: Transaction, pool: Pool, version_ids: Set[int], since: datetime) 
         StrengthFit.fitted_at <= since,
     )
     lines = tx.exec(fits.order_by(col(StrengthFit.matches).desc()).limit(1)).first()
-    strengths = [] if lines is None else json.loads(zlib.decompress(lines))
-    falling = sorted(-strength for _, strength, *_ in strengths)
-    return {
-        version_id: 1 + bisect_left(falling, -strength)
-        for version_id, strength, *_ in strengths
-        if version_id in version_ids
-    }
+    ranks = {} if lines is None else _ranks_of(lines)
+    return {one: ranks[one] for one in version_ids if one in ranks}
+
+
+@lru_cache(maxsize=4)  # a leaderboard is asked for again and again, and a large fit takes long to read
+def _ranks_of(lines: bytes) -> Mapping[int, int]:
+    """Return the rank of each bot version of a kept fit."""
+    strengths = [(strength, version_id) for version_id, strength, *_ in json.loads(zlib.decompress(lines))]
+    falling = sorted(-strength for strength, _ in strengths)
+    return {version_id: 1 + bisect_left(falling, -strength) for strength, version_id in strengths}
