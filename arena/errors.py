@@ -8,6 +8,9 @@ ArenaError
  ├─ BrokerError      the message broker cannot be reached
  ├─ SpecError        fields of what was asked for are wrong (``field``, ``reason``, ``problems``)
  ├─ NotAllowed       whoever asks may not do that
+ ├─ NotSignedIn      it takes a sign-in, or a good key
+ ├─ TooMany          there are too many requests already
+ ├─ Unreachable      an arena on the network cannot be reached, or does not answer as one
  ├─ UnknownError     there is nothing of that name
  ├─ TakenError       the name is taken
  ├─ StateError       not possible in the present state
@@ -53,6 +56,18 @@ class SpecError(FieldsWrong, ArenaError):
 
 class NotAllowed(ArenaError):
     """Whoever asks may not do what was asked for."""
+
+
+class NotSignedIn(ArenaError):
+    """What was asked for takes a sign-in, or a good key."""
+
+
+class TooMany(ArenaError):
+    """There are as many requests, or long answers, as there may be."""
+
+
+class Unreachable(ArenaError):
+    """An arena on the network cannot be reached, or what answers there is none."""
 
 
 class UnknownError(ArenaError):

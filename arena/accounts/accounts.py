@@ -35,6 +35,22 @@ class AccountInfo:
     """When it was disabled; None: it is not."""
 
 
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """Accounts by name."""
+
+    accounts: list[AccountInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who signed in."""
+
+    account: str
+    role: Role
+    owners: list[str]
+
+
 def create_account(
     storage: Storage, actor: Actor, name: str, role: Role, now: datetime, password: str | None = None
 ) -> AccountInfo:

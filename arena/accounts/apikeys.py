@@ -71,6 +71,13 @@ class KeyInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys by name."""
+
+    keys: list[KeyInfo]
+
+
+@dataclass(frozen=True, slots=True)
 class KeyHolder:
     """Who shows a key, and what for it is good."""
 

@@ -92,6 +92,13 @@ class Finding:
 Check = Callable[[], Sequence[Finding]]
 
 
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the doctor found."""
+
+    findings: list[Finding]
+
+
 def ok(check: str, found: str) -> Finding:
     return Finding(check, Level.OK, found)
 

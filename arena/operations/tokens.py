@@ -45,6 +45,13 @@ class TokenInfo:
     """The day (UTC) on which it was last used; None: never."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens by name."""
+
+    tokens: list[TokenInfo]
+
+
 def create_token(
     storage: Storage, actor: Actor, name: str, scope: str, now: datetime, expires_in: int | None = None
 ) -> MadeToken:

@@ -61,6 +61,14 @@ class CrossLine:
     met: Met
 
 
+@dataclass(frozen=True, slots=True)
+class Crosstable:
+    """Some bots, each against each other one."""
+
+    crosstable: list[CrossLine]
+    """By pool."""
+
+
 def crosstable(
     storage: Storage, bots: Sequence[str], ruleset: str | None = None, table_size: int | None = None
 ) -> list[CrossLine]:

@@ -75,6 +75,14 @@ class CrosstableMatrix:
 
 
 @dataclass(frozen=True, slots=True)
+class Crossed:
+    """A crosstable of a tournament."""
+
+    tournament: str
+    crosstable: CrosstableMatrix
+
+
+@dataclass(frozen=True, slots=True)
 class Crosstable:
     """Who finished before whom how often, of some neighbours in the standings."""
 

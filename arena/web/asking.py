@@ -10,9 +10,8 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from arena.accounts.apikeys import ALL_SCOPES, KeyHolder, KeyScope, holder_of
 from arena.accounts.browsers import actor_in_browser
 from arena.actors import ANONYMOUS, Actor, Role
-from arena.errors import NotAllowed
+from arena.errors import NotAllowed, NotSignedIn
 from arena.web.context import Shared
-from arena.web.problems import NotSignedIn
 
 COOKIE = "arena_session"
 """Name of the cookie that holds a browser session's id."""

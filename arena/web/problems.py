@@ -15,9 +15,11 @@ from arena.errors import (
     ArenaError,
     BrokerError,
     NotAllowed,
+    NotSignedIn,
     StateError,
     StorageError,
     TakenError,
+    TooMany,
     UnknownError,
 )
 from arena.web.headers import ALWAYS
@@ -29,14 +31,6 @@ from referee.plain import plain
 log = logging.getLogger(__name__)
 
 PROBLEM = "application/problem+json"
-
-
-class NotSignedIn(ArenaError):
-    """What was asked for takes a sign-in, or a good key."""
-
-
-class TooMany(ArenaError):
-    """As many long answers as there may be are being sent already."""
 
 
 STATUSES: tuple[tuple[type[Exception], HTTPStatus, str], ...] = (
@@ -76,6 +70,8 @@ class ProblemDetails(BaseModel):
     """What went wrong, for people."""
     problems: list[FieldProblem] = []
     """Everything that is wrong in what was sent, where that is the trouble."""
+    reasons: list[str] = []
+    """A line for each thing that there is not, where that is the trouble."""
 
 
 def problem(
@@ -85,6 +81,7 @@ def problem(
     detail: str,
     problems: Sequence[Problem] = (),
     headers: Mapping[str, str] | None = None,
+    reasons: Sequence[str] = (),
 ) -> Response:
     """Return the answer to a request that was not done: problem details, or a page for a browser."""
     told = {**ALWAYS, **(headers or {})}  # what nobody caught passes no middleware
@@ -92,7 +89,12 @@ def problem(
         return error_page(scope, status, detail, problems, told)
     found = [FieldProblem(field=plain(one.field), reason=plain(one.reason)) for one in problems]
     body = ProblemDetails(
-        type=f"/problems/{kind}", title=status.phrase, status=status, detail=plain(detail), problems=found
+        type=f"/problems/{kind}",
+        title=status.phrase,
+        status=status,
+        detail=plain(detail),
+        problems=found,
+        reasons=list(map(plain, reasons)),
     )
     return JSONResponse(body.model_dump(), status, told, PROBLEM)
 
@@ -114,13 +116,14 @@ def answer_error(request: Request, error: Exception) -> Response:
     for kind, status, name in STATUSES:
         if isinstance(error, kind):
             problems = error.problems if isinstance(error, FieldsWrong) else ()
+            reasons = error.reasons if isinstance(error, UnknownError) else ()
             headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
             if status == HTTPStatus.TOO_MANY_REQUESTS:
                 headers["Retry-After"] = "30"
             if status == HTTPStatus.SERVICE_UNAVAILABLE:
                 log.warning("%s %s: %s", request.method, request.url.path, error)
                 headers["Retry-After"] = "5"
-            return problem(request.scope, status, name, str(error), problems, headers)
+            return problem(request.scope, status, name, str(error), problems, headers, reasons)
     log.exception("%s %s failed", request.method, request.url.path, exc_info=error)
     detail = "something went wrong here; it is logged"
     return problem(request.scope, HTTPStatus.INTERNAL_SERVER_ERROR, "internal", detail)

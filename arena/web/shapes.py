@@ -13,26 +13,18 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-RENAMED: dict[type, dict[str, str | None]] = {}
-"""By dataclass, what its fields are called in JSON, if not as they are; None: they are left out."""
-
-
-def shape(kind: type, **renamed: str | None) -> type[BaseModel]:
-    """Return the model of the JSON object of a dataclass, and of all those within it.
-
-    ``renamed`` has, by field, what it is called, or None to leave it out; the fields' docstrings become
-    descriptions.
-    """
-    if renamed:
-        RENAMED[kind] = renamed
-    return _shape(kind)
+from arena.jsonnames import names_of
 
 
 @cache
-def _shape(kind: type) -> type[BaseModel]:
+def shape(kind: type) -> type[BaseModel]:
+    """Return the model of the JSON object of a dataclass, and of all those within it.
+
+    Keys are those of ``arena.jsonnames``; the fields' docstrings become descriptions.
+    """
     if not is_dataclass(kind):
         raise TypeError(f"{kind.__name__} is no dataclass")
-    hints, told, names = get_type_hints(kind), _docstrings(kind), RENAMED.get(kind, {})
+    hints, told, names = get_type_hints(kind), _docstrings(kind), names_of(kind)
     made: dict[str, Any] = {}
     for field in fields(kind):
         name = names.get(field.name, field.name)
@@ -50,7 +42,7 @@ def _shape(kind: type) -> type[BaseModel]:
 def _inner(hint: Any) -> Any:
     """Return a type with the dataclasses in it replaced by their models."""
     if isinstance(hint, type) and is_dataclass(hint):
-        return _shape(hint)
+        return shape(hint)
     origin, inner = get_origin(hint), get_args(hint)
     if origin is None or not inner:
         return hint

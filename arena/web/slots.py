@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from arena.web.problems import TooMany
+from arena.errors import TooMany
 
 
 class Slots:

@@ -211,15 +211,16 @@ def _make_league(world: World) -> None:
     league.join("late/bot")
 
 
+def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:
+    """Answer as a referee does to which every bot is connected."""
+    bots = tuple(Presence(True, 4, 0) for _ in version_ids)
+    return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
+
+
 def connect_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every bot connected, for test matches, which need that."""
-
-    def ask(version_ids: Sequence[int], _: object) -> list[Answer]:
-        bots = tuple(Presence(True, 4, 0) for _ in version_ids)
-        return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, bots))]
-
     for place in ("arena.cli.testmatch.asker", "arena.web.app.asker"):
-        monkeypatch.setattr(place, lambda _: ask)
+        monkeypatch.setattr(place, lambda _: all_connected)
 
 
 def call(name: str, folder: Path) -> list[str]:

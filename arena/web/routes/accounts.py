@@ -1,10 +1,9 @@
 """Accounts: signing up, in and out, keys, owners and invitations."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.actors import Actor, Role
@@ -17,25 +16,12 @@ from arena.web.shapes import shape
 router = APIRouter(tags=["accounts"])
 
 
-@dataclass(frozen=True, slots=True)
-class Accounts:
-    """Accounts by name."""
-
-    accounts: list[accounts.AccountInfo]
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """Keys by name."""
-
-    keys: list[apikeys.KeyInfo]
-
-
 AccountInfo = shape(accounts.AccountInfo)
+SignedIn = shape(accounts.SignedIn)
 KeyInfo = shape(apikeys.KeyInfo)
 MadeKey = shape(apikeys.MadeKey)
-AccountPage = shape(Accounts)
-KeyPage = shape(Keys)
+AccountPage = shape(accounts.Accounts)
+KeyPage = shape(apikeys.Keys)
 OwnerInfo = shape(owners.OwnerInfo)
 Invited = shape(invitations.Invited)
 
@@ -120,14 +106,6 @@ class Code(Sent):
     invitation: str
 
 
-class SignedIn(BaseModel):
-    """Who signed in."""
-
-    account: str
-    role: Role
-    owners: list[str]
-
-
 @router.post("/accounts", status_code=201, response_model=AccountInfo)
 def sign_up(web: Shared, sent: SignUp, request: Request) -> accounts.AccountInfo:
     """Make an account for yourself, and an owner of its name for your bots."""
@@ -138,8 +116,8 @@ def sign_up(web: Shared, sent: SignUp, request: Request) -> accounts.AccountInfo
     )
 
 
-@router.post("/session")
-def sign_in(web: Shared, sent: SignIn, request: Request, response: Response) -> SignedIn:
+@router.post("/session", response_model=SignedIn)
+def sign_in(web: Shared, sent: SignIn, request: Request, response: Response) -> accounts.SignedIn:
     """Sign in with a browser, which gets a cookie."""
     require_own_page(request)
     session, actor = browsers.sign_in(web.storage, sent.account, sent.password, web.clock())
@@ -165,14 +143,14 @@ def sign_out(web: Shared, request: Request, response: Response) -> None:
     response.delete_cookie(COOKIE, path="/")
 
 
-@router.get("/me")
-def me(actor: Reader) -> SignedIn:
+@router.get("/me", response_model=SignedIn)
+def me(actor: Reader) -> accounts.SignedIn:
     """Return who asks."""
     return _signed_in(actor)
 
 
-def _signed_in(actor: Actor) -> SignedIn:
-    return SignedIn(account=actor.account, role=actor.role, owners=sorted(actor.owners))
+def _signed_in(actor: Actor) -> accounts.SignedIn:
+    return accounts.SignedIn(account=actor.account, role=actor.role, owners=sorted(actor.owners))
 
 
 @router.put("/me/password", status_code=204)
@@ -182,9 +160,9 @@ def change_password(web: Shared, actor: Self, sent: NewPassword) -> None:
 
 
 @router.get("/me/keys", response_model=KeyPage)
-def list_keys(web: Shared, actor: Reader) -> Keys:
+def list_keys(web: Shared, actor: Reader) -> apikeys.Keys:
     """List your keys, without the keys themselves."""
-    return Keys(apikeys.list_keys(web.storage, actor))
+    return apikeys.Keys(apikeys.list_keys(web.storage, actor))
 
 
 @router.post("/me/keys", status_code=201, response_model=MadeKey)
@@ -219,11 +197,11 @@ def leave_owner(web: Shared, actor: Self, owner: str, account: str) -> None:
     owners.leave_owner(web.storage, actor, owner, account, web.clock())
 
 
-@router.post("/me/owners")
-def join_owner(web: Shared, actor: Self, sent: Code) -> SignedIn:
+@router.post("/me/owners", response_model=SignedIn)
+def join_owner(web: Shared, actor: Self, sent: Code) -> accounts.SignedIn:
     """Join the owner that an invitation is for."""
     joined = invitations.join_owner(web.storage, actor, sent.invitation, web.clock())
-    return SignedIn(account=actor.account, role=actor.role, owners=sorted({*actor.owners, joined}))
+    return accounts.SignedIn(account=actor.account, role=actor.role, owners=sorted({*actor.owners, joined}))
 
 
 @router.post("/invitations", status_code=201, response_model=Invited)
@@ -238,9 +216,9 @@ def list_accounts(
     actor: Operator,
     limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 100,
     after: Annotated[str, Query(max_length=39, description="Those that follow this name.")] = "",
-) -> Accounts:
+) -> accounts.Accounts:
     """List accounts by name."""
-    return Accounts(accounts.list_accounts(web.storage, actor, limit, after))
+    return accounts.Accounts(accounts.list_accounts(web.storage, actor, limit, after))
 
 
 @router.post("/operator/accounts", status_code=201, response_model=AccountInfo)

@@ -19,7 +19,7 @@ from referee.matches.journal import DealQuery, LogQuery
 
 router = APIRouter(tags=["bots"])
 
-LogPage = shape(authors.LogPage, entries="log")
+LogPage = shape(authors.LogPage)
 OwnDeals = shape(authors.OwnDeals)
 
 LONGEST = 2_000

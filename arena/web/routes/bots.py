@@ -9,9 +9,6 @@ from arena.queries import faults as fault_queries
 from arena.queries import histories, profiles
 from arena.queries import versions as version_queries
 from arena.queries import versus as versus_queries
-from arena.queries.leaderboards import LeaderboardLine
-from arena.queries.matches import MatchLine
-from arena.queries.meetings import OpponentLine
 from arena.web.asking import Author
 from arena.web.context import Shared
 from arena.web.naming import BotName, BotOrVersion, VersionName
@@ -22,20 +19,13 @@ from referee.matches.kinds import FaultKind
 
 router = APIRouter(tags=["bots"])
 
-shape(LeaderboardLine, name="bot", last_played="last_played_at")
-shape(MatchLine, names="bots")
-shape(OpponentLine, name="bot")
-shape(profiles.VersionLine, name="bot")
-shape(histories.HistoryLine, name="bot")
-shape(versus_queries.VersionsLine, name="bot", other="opponent")
-shape(fault_queries.FaultsLine, name="bot")
-Registered = shape(versions.Registered, name="bot")
-VersionInfo = shape(versions.VersionInfo, name="bot")
+Registered = shape(versions.Registered)
+VersionInfo = shape(versions.VersionInfo)
 VersionPage = shape(version_queries.VersionPage)
 Profile = shape(profiles.Profile)
-HistoryPage = shape(histories.HistoryPage, lines="history")
+HistoryPage = shape(histories.HistoryPage)
 Versus = shape(versus_queries.Versus)
-FaultsPage = shape(fault_queries.FaultsPage, lines="bots")
+FaultsPage = shape(fault_queries.FaultsPage)
 Description = shape(describing.Description)
 
 Ruleset = Annotated[str | None, Query(description="Name, `name@version`, or the beginning of its hash.")]

@@ -14,8 +14,7 @@ from arena.web.shapes import shape
 
 router = APIRouter(tags=["results"])
 
-shape(highlights.DealLine, names="bots")
-DealPage = shape(highlights.DealPage, lines="deals")
+DealPage = shape(highlights.DealPage)
 SessionDeals = shape(queries.SessionDeals)
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]

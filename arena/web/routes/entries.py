@@ -1,6 +1,5 @@
 """Whose bots play in tournaments: entering and leaving, asking, invitations, and what organisers answer."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -9,32 +8,13 @@ from pydantic import Field
 from arena.specs import Name
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import LONGEST_REASON, MOST_INVITED
+from arena.tournaments.answers import Entered, Withdrawn
 from arena.web.asking import Author, Organiser, Reader
 from arena.web.context import Shared
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
 router = APIRouter(prefix="/tournaments/{tournament}", tags=["entries"])
-
-
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """A bot that has entered, or asked to."""
-
-    tournament: str
-    bot: str
-    first_round: int | None
-    """From which round on it plays; None: it does once the organiser has approved it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """A bot that has withdrawn."""
-
-    tournament: str
-    bot: str
-    last_round: int
-    """The last round that it plays; 0: none."""
 
 
 EnteredShape = shape(Entered)

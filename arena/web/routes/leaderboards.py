@@ -12,8 +12,7 @@ from arena.web.shapes import shape
 
 router = APIRouter(tags=["results"])
 
-shape(queries.LeaderboardLine, name="bot", last_played="last_played_at")
-Page = shape(queries.Leaderboard, lines="leaderboard")
+Page = shape(queries.Leaderboard)
 
 
 @router.get("/leaderboard", response_model=Page)

@@ -1,15 +1,14 @@
 """Leagues: what they are, how they stand, who joins and leaves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from datetime import datetime
+from dataclasses import fields
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
 
 from arena.errors import SpecError
 from arena.leagues import applying, membership, overview
-from arena.leagues.changes import Change
+from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.specs import Name
 from arena.web.asking import Author, Organiser
@@ -20,67 +19,8 @@ from arena.web.shapes import shape
 router = APIRouter(tags=["leagues"])
 
 
-@dataclass(frozen=True, slots=True)
-class Leagues:
-    """All leagues by name."""
-
-    leagues: list[overview.LeagueInfo]
-
-
-@dataclass(frozen=True, slots=True)
-class LeagueWhole(overview.LeagueInfo):
-    """A league, and how it stands."""
-
-    seasons: list[overview.SeasonShown]
-    """The one that is shown; empty: none has started."""
-    outside: tuple[overview.Outside, ...]
-    """Members without a place in the latest season."""
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The seasons of a league."""
-
-    league: str
-    seasons: list[overview.SeasonShown]
-    """The latest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What applying a league changes."""
-
-    league: str
-    applied: bool
-    """Whether the changes were made."""
-    changes: list[Change]
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """A bot that plays in a league from its next season on."""
-
-    league: str
-    bot: str
-    next_at: datetime | None
-    """When the next season is due; None: there is none left."""
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A bot that plays in a league no longer."""
-
-    league: str
-    bot: str
-
-
-shape(overview.LeagueInfo, name="league")
-shape(overview.PlaceLine, name="bot")
-shape(overview.DivisionShown, name="division")
-shape(overview.SeasonShown, number="season")
-shape(overview.Outside, name="bot")
 LeagueList = shape(Leagues)
-LeagueShape = shape(LeagueWhole, name="league")
+LeagueShape = shape(LeagueWhole)
 HistoryShape = shape(History)
 ChangesShape = shape(Changes)
 JoinedShape = shape(Joined)

@@ -1,6 +1,5 @@
 """Matches, and what came of bots meeting each other."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
@@ -19,19 +18,9 @@ MOST_BOTS = 100
 """Most bots in a crosstable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crosstable:
-    """Some bots, each against each other one."""
-
-    crosstable: list[meetings.CrossLine]
-    """By pool."""
-
-
-shape(queries.MatchLine, names="bots")
-shape(overview.PlayedSession, number="session", names="bots")
-MatchPage = shape(queries.MatchPage, lines="matches")
-PlayedMatch = shape(overview.PlayedMatch, names="bots")
-CrosstablePage = shape(Crosstable)
+MatchPage = shape(queries.MatchPage)
+PlayedMatch = shape(overview.PlayedMatch)
+CrosstablePage = shape(meetings.Crosstable)
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 Bot = Annotated[str | None, Query(description="`owner/bot`, or one version as `owner/bot@number`.")]
@@ -83,6 +72,6 @@ def show_crosstable(
     ],
     ruleset: Ruleset = None,
     table_size: Annotated[int | None, Query(ge=2, le=8)] = None,
-) -> Crosstable:
+) -> meetings.Crosstable:
     """Return how often each of some bots finished before each other one, in each pool in which they met."""
-    return Crosstable(meetings.crosstable(web.storage, bot, ruleset, table_size))
+    return meetings.Crosstable(meetings.crosstable(web.storage, bot, ruleset, table_size))

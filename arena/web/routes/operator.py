@@ -1,6 +1,5 @@
 """The operator's view: findings, audit, tokens, referees, and the workers' work."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -19,22 +18,8 @@ from referee.matches.auth import Scope
 router = APIRouter(prefix="/operator", tags=["operator"])
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What the doctor found."""
-
-    findings: list[doctor.Finding]
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens by name."""
-
-    tokens: list[tokens.TokenInfo]
-
-
-FindingsShown = shape(Findings)
-TokensShown = shape(Tokens)
+FindingsShown = shape(doctor.Findings)
+TokensShown = shape(tokens.Tokens)
 TokenShown = shape(tokens.TokenInfo)
 MadeToken = shape(tokens.MadeToken)
 ChangesShown = shape(audit.ChangePage)
@@ -59,9 +44,9 @@ class NewToken(Lasting):
 
 
 @router.get("/findings", response_model=FindingsShown)
-def findings(web: Shared, actor: Operator) -> Findings:
+def findings(web: Shared, actor: Operator) -> doctor.Findings:
     """Check the arena as `arena doctor` does: what is well, what is not, and what to do about it."""
-    return Findings(doctor.findings(web.settings, actor, web.clock))
+    return doctor.Findings(doctor.findings(web.settings, actor, web.clock))
 
 
 @router.get("/audit", response_model=ChangesShown)
@@ -90,9 +75,9 @@ def work(web: Shared, actor: Operator, limit: Limit = 100) -> waiting.Work:
 
 
 @router.get("/tokens", response_model=TokensShown)
-def list_tokens(web: Shared, actor: Operator) -> Tokens:
+def list_tokens(web: Shared, actor: Operator) -> tokens.Tokens:
     """List the tokens of workers, organisers and spectators, without the tokens themselves."""
-    return Tokens(tokens.list_tokens(web.storage, actor))
+    return tokens.Tokens(tokens.list_tokens(web.storage, actor))
 
 
 @router.post("/tokens", status_code=201, response_model=MadeToken)

@@ -15,7 +15,7 @@ from arena.web.shapes import shape
 
 router = APIRouter(tags=["bots"])
 
-StatusShape = shape(TournamentStatus, name="tournament", id=None)
+StatusShape = shape(TournamentStatus)
 
 
 class Wanted(Sent):

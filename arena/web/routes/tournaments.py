@@ -1,7 +1,6 @@
 """Tournaments: how they stand, and steering them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
@@ -15,6 +14,7 @@ from arena.rounds import showing
 from arena.specs import Name, make_spec
 from arena.standings import scoreboard
 from arena.tournaments import creation, following, lifecycle
+from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
@@ -26,32 +26,12 @@ from arena.web.shapes import shape
 
 router = APIRouter(tags=["tournaments"])
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed(TournamentStatus):
-    """A tournament after a change."""
-
-    warnings: Sequence[str]
-    """What makes no sense about it, who is not there, and whether nobody could be told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crossed:
-    """A crosstable of a tournament."""
-
-    tournament: str
-    crosstable: scoreboard.CrosstableMatrix
-
-
-NAMES: dict[str, str | None] = {"name": "tournament", "id": None}  # the row's id is nobody else's business
-
-StatusShape = shape(TournamentStatus, **NAMES)
-ChangedShape = shape(Changed, **NAMES)
-ShownShape = shape(showing.TournamentShown, **NAMES)
+StatusShape = shape(TournamentStatus)
+ChangedShape = shape(Changed)
+ShownShape = shape(showing.TournamentShown)
 PageShape = shape(queries.TournamentPage)
-shape(scoreboard.Placed, name="bot", entrant=None)
 ScoreboardShape = shape(scoreboard.Scoreboard)
-CrossedShape = shape(Crossed)
+CrossedShape = shape(scoreboard.Crossed)
 PairingsShape = shape(rounds.PairingsNamed)
 HeadShape = shape(following.HeadShown)
 PreviewShape = shape(previews.Preview)
@@ -98,9 +78,11 @@ def tournament_crosstable(
     tournament: Name,
     limit: Annotated[int, Query(ge=1, le=500, description="So many places of the standings.")] = 50,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="Places to leave out before.")] = 0,
-) -> Crossed:
+) -> scoreboard.Crossed:
     """Return how often each bot finished before each other one."""
-    return Crossed(tournament, scoreboard.crosstable(web.storage, tournament, limit, offset).matrix)
+    return scoreboard.Crossed(
+        tournament, scoreboard.crosstable(web.storage, tournament, limit, offset).matrix
+    )
 
 
 @router.get("/tournaments/{tournament}/pairings", response_model=PairingsShape)

@@ -1,15 +1,12 @@
 """Event streams over a real socket: what happens, as it happens, from where one left off, to the end."""
 
 import json
-import socket
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 import httpx2
 import pytest
-import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
@@ -24,6 +21,7 @@ from arena.web.serving import Server
 from arena.web.slots import Slots
 from tests.arena.fakes import ROOT
 from tests.arena.waiting import DEADLINE, wait_for
+from tests.arena.web.served import served, url_of
 from tests.arena.world import World
 
 
@@ -44,17 +42,8 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def server(app: FastAPI, world: World) -> Iterator[Server]:
     """Serve the application on a socket, looking often."""
     app.state.web = replace(app.state.web, feeds=Feeds(world.storage, 0.02), streams=Slots("streams", 3, 4))
-    server = Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            wait_for(lambda: server.started)
-            yield server
-        finally:
-            server.should_exit = True
-            thread.join(DEADLINE)
-            assert not thread.is_alive()
+    with served(app) as server:
+        yield server
 
 
 Told = tuple[str, str | None, dict[str, object]]
@@ -64,9 +53,8 @@ Told = tuple[str, str | None, dict[str, object]]
 @contextmanager
 def followed(server: Server, name: str, after: int | None = None) -> Iterator[Iterator[Told]]:
     """Follow a tournament; yield what is told."""
-    port = server.servers[0].sockets[0].getsockname()[1]
     headers = {} if after is None else {"Last-Event-ID": str(after)}
-    url = f"http://127.0.0.1:{port}{PREFIX}/tournaments/{name}/events"
+    url = f"{url_of(server)}{PREFIX}/tournaments/{name}/events"
     with httpx2.stream("GET", url, headers=headers, timeout=DEADLINE) as answer:
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -148,7 +136,7 @@ def test_streams_when_a_caller_has_as_many_as_may_be_then_another_is_refused_and
             next(told)
         with followed(server, "cup") as three:
             next(three)
-            url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}{PREFIX}"
+            url = f"{url_of(server)}{PREFIX}"
             refused = httpx2.get(f"{url}/tournaments/cup/events")
             assert (refused.status_code, refused.json()["type"]) == (429, "/problems/too-many-requests")
         wait_for(lambda: slots.taken == 2)

@@ -1,0 +1,58 @@
+"""Calls about one's own account, its keys, owners and invitations."""
+
+from collections.abc import Sequence
+from types import NoneType
+
+from arena.accounts.accounts import SignedIn
+from arena.accounts.apikeys import KeyInfo, Keys, KeyScope, MadeKey
+from arena.accounts.invitations import Invited
+from arena.accounts.owners import OwnerInfo
+from arena.actors import Role
+from arena.client.call import Call
+
+
+def me() -> Call[SignedIn]:
+    """Return who the key is of."""
+    return Call("GET", "/me", SignedIn)
+
+
+def list_keys() -> Call[Keys]:
+    """List your keys, without the keys themselves."""
+    return Call("GET", "/me/keys", Keys)
+
+
+def create_key(name: str, scopes: Sequence[KeyScope], expires_in: int | None = None) -> Call[MadeKey]:
+    """Make a key, which is shown only once."""
+    body = {"name": name, "scopes": list(scopes), "expires_in": expires_in}
+    return Call("POST", "/me/keys", MadeKey, body=body)
+
+
+def revoke_key(name: str) -> Call[KeyInfo]:
+    """Revoke a key, for good."""
+    return Call("DELETE", "/me/keys/{name}", KeyInfo, {"name": name})
+
+
+def create_owner(owner: str) -> Call[OwnerInfo]:
+    """Add an owner, whose bots are yours."""
+    return Call("POST", "/owners", OwnerInfo, body={"owner": owner})
+
+
+def show_owner(owner: str) -> Call[OwnerInfo]:
+    """Return the members of an owner of yours."""
+    return Call("GET", "/owners/{owner}", OwnerInfo, {"owner": owner})
+
+
+def leave_owner(owner: str, account: str) -> Call[None]:
+    """Let an account be a member of an owner of yours no longer."""
+    named = {"owner": owner, "account": account}
+    return Call("DELETE", "/owners/{owner}/members/{account}", NoneType, named)
+
+
+def join_owner(invitation: str) -> Call[SignedIn]:
+    """Join the owner that an invitation is for."""
+    return Call("POST", "/me/owners", SignedIn, body={"invitation": invitation})
+
+
+def invite(role: Role = Role.AUTHOR, owner: str | None = None) -> Call[Invited]:
+    """Invite somebody: to the arena, or to an owner of yours."""
+    return Call("POST", "/invitations", Invited, body={"role": role, "owner": owner})

@@ -1,0 +1,150 @@
+"""The same client for asyncio."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+from arena.client.address import PREFIX, address_of, require_secret
+from arena.client.call import Call, following, in_one, is_long
+from arena.client.exchange import (
+    Known,
+    Lost,
+    Pause,
+    exchange,
+    headers_of,
+    prepare,
+    require_success,
+    unreachable,
+)
+from arena.client.streams import AGAIN_SECONDS, SILENCE_SECONDS, Following, Lines, Told, export_of
+from arena.client.sync import PATIENCE_SECONDS, TIMEOUT_SECONDS
+
+T = TypeVar("T")
+
+
+class AsyncClient:
+    """An arena on the network, as ``Client`` has it."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT_SECONDS,
+        patience: float = PATIENCE_SECONDS,
+        told: Callable[[str], None] = lambda _: None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.address = address_of(url)
+        if key is not None:
+            require_secret(self.address)
+        self._patience, self._told, self._sleep = patience, told, sleep
+        self._known = Known()
+        self._http = httpx2.AsyncClient(headers=headers_of(key), timeout=timeout, transport=transport)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def send(self, call: Call[T]) -> T:
+        """Return the answer to a call; a page that is longer than the API's is put together."""
+        if not is_long(call):
+            return await self._send(call)
+        calls = in_one(call)
+        try:
+            wanted = next(calls)
+            while True:
+                wanted = calls.send(await self._send(wanted))
+        except StopIteration as ended:
+            joined: T = ended.value
+            return joined
+
+    async def pages(self, call: Call[T]) -> AsyncIterator[T]:
+        """Yield the answer to a call for a page, and the pages that follow."""
+        wanted: Call[T] | None = call
+        while wanted is not None:
+            page = await self._send(wanted)
+            yield page
+            wanted = following(wanted, page)
+
+    async def export(self, tournament: str, *, deals: bool = False) -> AsyncIterator[str]:
+        """Yield the lines of a tournament's export, or of its deal records only.
+
+        Raise Unreachable if the connection is lost before the last line.
+        """
+        lines = Lines()
+        async with self._opened(export_of(tournament, deals)) as response:
+            async for chunk in response.aiter_bytes():
+                for line in lines.take(chunk):
+                    yield line
+        lines.end()
+
+    async def follow(self, tournament: str, last: int = 0) -> AsyncIterator[Told]:
+        """Yield how a tournament stands, and its events after a number, as they come, until it has ended.
+
+        It goes on where it was when the connection was lost.
+        """
+        seen = Following(tournament, last)
+        while not seen.ended:
+            try:
+                async with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:
+                    async for sent in httpx2.EventSource(response):
+                        told = seen.take(sent)
+                        if told is not None:
+                            yield told
+                seen.lost(None)
+            except Lost as error:
+                seen.lost(error)
+            if not seen.ended:
+                await self._sleep(AGAIN_SECONDS)
+
+    @asynccontextmanager
+    async def _opened(self, call: Call[Any], **how: Any) -> AsyncIterator[httpx2.Response]:
+        """Send a call, and give its answer to be read bit by bit. Raise Lost if the connection is lost."""
+        request = self._http.build_request(url=self._url(call), **prepare(call), **how)
+        try:
+            response = await self._http.send(request, stream=True)
+            try:
+                if not response.is_success:
+                    await response.aread()
+                require_success(response)
+                yield response
+            finally:
+                await response.aclose()
+        except httpx2.RequestError as error:
+            raise Lost(str(unreachable(request, error))) from None
+
+    def _url(self, call: Call[Any]) -> str:
+        return f"{self.address}{PREFIX}{call.place}"
+
+    async def _send(self, call: Call[T]) -> T:
+        request = self._http.build_request(url=self._url(call), **prepare(call))
+        steps = exchange(request, call, self._known, self._patience)
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(await self._done(step))
+        except StopIteration as ended:
+            answer: T = ended.value
+            return answer
+
+    async def _done(self, step: httpx2.Request | Pause) -> httpx2.Response | httpx2.RequestError | None:
+        if isinstance(step, Pause):
+            if step.why:
+                self._told(step.why)
+            await self._sleep(step.seconds)
+            return None
+        try:
+            return await self._http.send(step)
+        except httpx2.RequestError as error:
+            return error

@@ -1,0 +1,173 @@
+"""What is sent and what comes back, without sending: requests, when to try again, and what answers mean.
+
+``arena.client.sync`` and ``arena.client.asynchronous`` send.
+"""
+
+import json
+import ssl
+from collections import OrderedDict
+from collections.abc import Generator, Mapping
+from http import HTTPStatus
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+from uuid import uuid4
+
+import httpx2
+
+from arena.client.call import Call
+from arena.client.decode import NotDecoded, decode
+from arena.client.problems import error_of
+from arena.errors import Unreachable
+
+T = TypeVar("T")
+
+PAUSES = (0.2, 0.8)
+"""Seconds to wait before each further attempt after a connection was lost."""
+
+REMEMBERED = 64
+"""Answers that are kept, so that the arena need not send again what has not changed."""
+
+AGAIN = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
+"""Statuses of what was not done, and can be sent again after ``Retry-After`` seconds."""
+
+NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+
+
+class Lost(Unreachable):
+    """The connection was lost while an answer was read."""
+
+
+class Pause(NamedTuple):
+    """A wait before the next attempt."""
+
+    seconds: float
+    why: str
+    """For people; empty: it is short."""
+
+
+class Kept(NamedTuple):
+    """An answer that may still hold."""
+
+    tag: str
+    body: bytes
+
+
+Known: TypeAlias = OrderedDict[str, Kept]
+"""Answers by URL, the latest last."""
+
+Step: TypeAlias = httpx2.Request | Pause
+"""What the sender is to do next."""
+
+Outcome: TypeAlias = httpx2.Response | httpx2.RequestError | None
+"""What came of it; None: of a pause."""
+
+
+def exchange(
+    request: httpx2.Request, call: Call[T], known: Known, patience: float
+) -> Generator[Step, Outcome, T]:
+    """Yield what to do for a call, take what came of it, and return the answer.
+
+    A wait that the arena asks for is taken, up to ``patience`` seconds in all. Raise the error that the arena
+    answers with, and Unreachable.
+    """
+    url, kept = str(request.url), known.get(str(request.url))
+    if kept is not None:
+        request.headers["If-None-Match"] = kept.tag
+    response = yield from _answered(request, patience)
+    if response.status_code == HTTPStatus.NOT_MODIFIED and kept is not None:
+        body = kept.body
+    else:
+        require_success(response)
+        body = response.content
+        _remember(known, url, request, response)
+    return _decoded(call, response, body)
+
+
+def prepare(call: Call[Any]) -> dict[str, Any]:
+    """Return what a request for a call is built with; every POST can be sent again."""
+    sent: dict[str, Any] = {"method": call.method, "params": call.parameters or None}
+    if call.body is not None:
+        sent["json"] = call.body
+    if call.method == "POST":
+        sent["headers"] = {"Idempotency-Key": str(uuid4())}
+    return sent
+
+
+def _answered(request: httpx2.Request, patience: float) -> Generator[Step, Outcome, httpx2.Response]:
+    lost, waited = 0, 0.0
+    while True:
+        outcome = yield request
+        if isinstance(outcome, httpx2.RequestError):
+            if lost == len(PAUSES) or not _may_be_repeated(request, outcome):
+                raise unreachable(request, outcome)
+            yield Pause(PAUSES[lost], "")
+            lost += 1
+            continue
+        assert outcome is not None
+        wait = _asked_to_wait(outcome)
+        if wait is None or waited + wait > patience:
+            return outcome
+        waited += wait
+        yield Pause(wait, f"{_host(request)} asks to wait {wait} s")
+
+
+def _may_be_repeated(request: httpx2.Request, error: httpx2.RequestError) -> bool:
+    """Return whether it does no harm to send a request again; DELETE and PATCH would answer otherwise."""
+    return isinstance(error, NOT_SENT) or request.method in ("GET", "PUT", "POST")
+
+
+def _asked_to_wait(response: httpx2.Response) -> int | None:
+    """Return the seconds after which a request may be sent again; None: it may not."""
+    asked = response.headers.get("Retry-After", "")
+    return max(1, int(asked)) if response.status_code in AGAIN and asked.isdecimal() else None
+
+
+def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreachable:
+    """Return what it means that no answer came."""
+    where = _host(request)
+    if isinstance(error, httpx2.TimeoutException):
+        return Unreachable(f"{where} does not answer in time")
+    cause = error.__cause__ and error.__cause__.__cause__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return Unreachable(f"the certificate of {where} is not good: {cause.verify_message}")
+    if isinstance(error, NOT_SENT):
+        return Unreachable(f"{where} cannot be reached: {str(error) or 'no connection'}")
+    return Unreachable(f"the connection to {where} was lost: {str(error) or type(error).__name__}")
+
+
+def require_success(response: httpx2.Response) -> None:
+    """Raise the error that an answer means, whose body has been read."""
+    if not response.is_success:
+        raise error_of(response, _host(response.request))
+
+
+def _decoded(call: Call[T], response: httpx2.Response, body: bytes) -> T:
+    where = _host(response.request)
+    if call.answer is type(None):
+        return None
+    try:
+        return decode(call.answer, json.loads(body))
+    except NotDecoded as error:
+        raise Unreachable(f"{where} does not answer as this version expects: {error}") from None
+    except (ValueError, RecursionError):
+        kind = response.headers.get("Content-Type", "").partition(";")[0] or "something"
+        raise Unreachable(f"{where} does not answer like an arena: {kind} where JSON was expected") from None
+
+
+def _remember(known: Known, url: str, request: httpx2.Request, response: httpx2.Response) -> None:
+    tag = response.headers.get("ETag")
+    if request.method == "GET" and tag:
+        known[url] = Kept(tag, response.content)
+        known.move_to_end(url)
+        while len(known) > REMEMBERED:
+            known.popitem(last=False)
+
+
+def _host(request: httpx2.Request) -> str:
+    url = request.url
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+def headers_of(key: str | None) -> Mapping[str, str]:
+    """Return the headers of all requests."""
+    own = {"User-Agent": "bigtwo-arena-client", "Accept": "application/json"}
+    return own if key is None else {**own, "Authorization": f"Bearer {key}"}

@@ -1,0 +1,21 @@
+"""Calls about rulesets."""
+
+from collections.abc import Mapping
+
+from arena.client.call import Call
+from arena.queries.rulesets import RulesetPage, RulesetShown
+
+
+def list_rulesets(limit: int = 100, cursor: str | None = None) -> Call[RulesetPage]:
+    """List the presets, and the rulesets of tournaments."""
+    return Call("GET", "/rulesets", RulesetPage, query={"limit": limit, "cursor": cursor}, lines="rulesets")
+
+
+def show_ruleset(ruleset: str) -> Call[RulesetShown]:
+    """Return a ruleset: by name, ``name@version``, or the beginning of its hash."""
+    return Call("GET", "/rulesets/{ruleset}", RulesetShown, {"ruleset": ruleset})
+
+
+def check_ruleset(fields: Mapping[str, object]) -> Call[RulesetShown]:
+    """Return what the fields of a ruleset mean, or what is wrong with them."""
+    return Call("POST", "/rulesets/check", RulesetShown, body=fields)

@@ -1,0 +1,156 @@
+"""A client that waits for each answer."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+import httpx2
+
+from arena.client.address import PREFIX, address_of, require_secret
+from arena.client.call import Call, following, in_one, is_long
+from arena.client.exchange import (
+    Known,
+    Lost,
+    Pause,
+    exchange,
+    headers_of,
+    prepare,
+    require_success,
+    unreachable,
+)
+from arena.client.streams import AGAIN_SECONDS, SILENCE_SECONDS, Following, Lines, Told, export_of
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
+
+
+class Client:
+    """An arena on the network.
+
+    ``key`` is an API key; without one there is only what everybody may read. Errors of the arena are raised
+    as those of ``arena.errors``; Unreachable if it cannot be reached. ``patience`` bounds how long a call
+    waits where the arena asks for that, and ``told`` gets a line when it does.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = TIMEOUT_SECONDS,
+        patience: float = PATIENCE_SECONDS,
+        told: Callable[[str], None] = lambda _: None,
+        sleep: Callable[[float], None] = time.sleep,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        self.address = address_of(url)
+        if key is not None:
+            require_secret(self.address)
+        self._patience, self._told, self._sleep = patience, told, sleep
+        self._known = Known()
+        self._http = httpx2.Client(headers=headers_of(key), timeout=timeout, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, call: Call[T]) -> T:
+        """Return the answer to a call; a page that is longer than the API's is put together."""
+        if not is_long(call):
+            return self._send(call)
+        calls = in_one(call)
+        try:
+            wanted = next(calls)
+            while True:
+                wanted = calls.send(self._send(wanted))
+        except StopIteration as ended:
+            joined: T = ended.value
+            return joined
+
+    def pages(self, call: Call[T]) -> Iterator[T]:
+        """Yield the answer to a call for a page, and the pages that follow."""
+        wanted: Call[T] | None = call
+        while wanted is not None:
+            page = self._send(wanted)
+            yield page
+            wanted = following(wanted, page)
+
+    def export(self, tournament: str, *, deals: bool = False) -> Iterator[str]:
+        """Yield the lines of a tournament's export, or of its deal records only.
+
+        Raise Unreachable if the connection is lost before the last line.
+        """
+        lines = Lines()
+        with self._opened(export_of(tournament, deals)) as response:
+            for chunk in response.iter_bytes():
+                yield from lines.take(chunk)
+        lines.end()
+
+    def follow(self, tournament: str, last: int = 0) -> Iterator[Told]:
+        """Yield how a tournament stands, and its events after a number, as they come, until it has ended.
+
+        It goes on where it was when the connection was lost.
+        """
+        seen = Following(tournament, last)
+        while not seen.ended:
+            try:
+                with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:
+                    for sent in httpx2.EventSource(response):
+                        told = seen.take(sent)
+                        if told is not None:
+                            yield told
+                seen.lost(None)
+            except Lost as error:
+                seen.lost(error)
+            if not seen.ended:
+                self._sleep(AGAIN_SECONDS)
+
+    @contextmanager
+    def _opened(self, call: Call[Any], **how: Any) -> Iterator[httpx2.Response]:
+        """Send a call, and give its answer to be read bit by bit. Raise Lost if the connection is lost."""
+        request = self._http.build_request(url=self._url(call), **prepare(call), **how)
+        try:
+            response = self._http.send(request, stream=True)
+            try:
+                if not response.is_success:
+                    response.read()
+                require_success(response)
+                yield response
+            finally:
+                response.close()
+        except httpx2.RequestError as error:
+            raise Lost(str(unreachable(request, error))) from None
+
+    def _url(self, call: Call[Any]) -> str:
+        return f"{self.address}{PREFIX}{call.place}"
+
+    def _send(self, call: Call[T]) -> T:
+        request = self._http.build_request(url=self._url(call), **prepare(call))
+        steps = exchange(request, call, self._known, self._patience)
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(self._done(step))
+        except StopIteration as ended:
+            answer: T = ended.value
+            return answer
+
+    def _done(self, step: httpx2.Request | Pause) -> httpx2.Response | httpx2.RequestError | None:
+        if isinstance(step, Pause):
+            if step.why:
+                self._told(step.why)
+            self._sleep(step.seconds)
+            return None
+        try:
+            return self._http.send(step)
+        except httpx2.RequestError as error:
+            return error

@@ -1,0 +1,45 @@
+"""What fields are called in JSON where not as they are, on the command line and over HTTP (docs/json.md)."""
+
+from collections.abc import Mapping
+from functools import cache
+
+TOURNAMENT: Mapping[str, str | None] = {"name": "tournament", "id": None}
+"""The row's id is nobody else's business."""
+
+RENAMED: Mapping[str, Mapping[str, str | None]] = {
+    "arena.bots.versions.Registered": {"name": "bot"},
+    "arena.bots.versions.VersionInfo": {"name": "bot"},
+    "arena.leagues.overview.DivisionShown": {"name": "division"},
+    "arena.leagues.overview.LeagueInfo": {"name": "league"},
+    "arena.leagues.overview.Outside": {"name": "bot"},
+    "arena.leagues.overview.PlaceLine": {"name": "bot"},
+    "arena.leagues.overview.SeasonShown": {"number": "season"},
+    "arena.matches.overview.PlayedMatch": {"names": "bots"},
+    "arena.matches.overview.PlayedSession": {"number": "session", "names": "bots"},
+    "arena.queries.authors.LogPage": {"entries": "log"},
+    "arena.queries.faults.FaultsLine": {"name": "bot"},
+    "arena.queries.faults.FaultsPage": {"lines": "bots"},
+    "arena.queries.highlights.DealLine": {"names": "bots"},
+    "arena.queries.highlights.DealPage": {"lines": "deals"},
+    "arena.queries.histories.HistoryLine": {"name": "bot"},
+    "arena.queries.histories.HistoryPage": {"lines": "history"},
+    "arena.queries.leaderboards.Leaderboard": {"lines": "leaderboard"},
+    "arena.queries.leaderboards.LeaderboardLine": {"name": "bot", "last_played": "last_played_at"},
+    "arena.queries.matches.MatchLine": {"names": "bots"},
+    "arena.queries.matches.MatchPage": {"lines": "matches"},
+    "arena.queries.meetings.OpponentLine": {"name": "bot"},
+    "arena.queries.profiles.VersionLine": {"name": "bot"},
+    "arena.queries.versus.VersionsLine": {"name": "bot", "other": "opponent"},
+    "arena.standings.scoreboard.Placed": {"name": "bot", "entrant": None},
+    "arena.tournaments.overview.TournamentStatus": TOURNAMENT,
+}
+"""By dataclass, and those derived from it: its fields by name; None: they are left out."""
+
+
+@cache
+def names_of(kind: type) -> Mapping[str, str | None]:
+    """Return what fields of a dataclass are called otherwise in JSON; None: they are left out."""
+    found: dict[str, str | None] = {}
+    for base in reversed(kind.__mro__):
+        found |= RENAMED.get(f"{base.__module__}.{base.__qualname__}", {})
+    return found

@@ -1,0 +1,34 @@
+"""What is answered when a tournament was changed, over HTTP."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from arena.tournaments.overview import TournamentStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed(TournamentStatus):
+    """A tournament after a change."""
+
+    warnings: Sequence[str]
+    """What makes no sense about it, who is not there, and whether nobody could be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A bot that has entered, or asked to."""
+
+    tournament: str
+    bot: str
+    first_round: int | None
+    """From which round on it plays; None: it does once the organiser has approved it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A bot that has withdrawn."""
+
+    tournament: str
+    bot: str
+    last_round: int
+    """The last round that it plays; 0: none."""

@@ -1,0 +1,94 @@
+"""The client over a real socket: every answer read and written again is the same."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from arena.client import Call, Client, accounts, bots, leagues, operator, results, rulesets, tournaments
+from arena.client.decode import decode
+from arena.models import HighlightKind
+from arena.web.app import PREFIX
+from arena.web.shapes import shape
+from tests.arena.client.conftest import Remote
+
+BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
+
+READ: tuple[Call[Any], ...] = (
+    accounts.me(),
+    accounts.list_keys(),
+    accounts.show_owner("yan"),
+    bots.list_bots(),
+    bots.show_bot(BOT),
+    bots.show_history(BOT),
+    bots.show_versus(BOT, OTHER),
+    bots.show_log(BOT),
+    bots.show_own_deals(BOT),
+    bots.list_faults(),
+    leagues.list_leagues(),
+    leagues.show_league("winter"),
+    leagues.league_history("winter"),
+    operator.findings(),
+    operator.list_changes(),
+    operator.referees(),
+    operator.work(),
+    operator.list_tokens(),
+    operator.list_accounts(),
+    results.leaderboard(),
+    results.list_matches(),
+    results.show_match("cup", 1, 1),
+    results.list_deals("cup", 1, 1, 1),
+    results.find_deals(HighlightKind.SWING),
+    results.show_crosstable([BOT, OTHER]),
+    rulesets.list_rulesets(),
+    rulesets.show_ruleset("chinese"),
+    tournaments.list_tournaments(),
+    tournaments.show_tournament("cup"),
+    tournaments.show_tournament("running"),
+    tournaments.tournament_standings("cup"),
+    tournaments.tournament_crosstable("cup"),
+    tournaments.tournament_pairings("cup", explain=True),
+    tournaments.tournament_head("cup"),
+)
+
+
+@pytest.mark.parametrize("call", READ, ids=lambda call: call.path)
+def test_answer_when_it_is_read_and_written_again_then_it_is_the_same(
+    call: Call[Any], remote: Remote
+) -> None:
+    headers = {"Authorization": f"Bearer {remote.key}"}
+    url = f"{remote.url}{PREFIX}{call.place}"
+    sent = (
+        httpx2.get(url, params=httpx2.QueryParams(call.parameters), headers=headers).raise_for_status().json()
+    )
+    assert any(sent.values())
+    kind: Any = call.answer
+    assert shape(kind).model_validate(decode(kind, sent)).model_dump(mode="json") == sent
+
+
+def test_deal_is_a_record(remote: Remote) -> None:
+    with Client(remote.url) as client:
+        found = client.send(results.show_deal("cup", 1, 1, 1, 1))
+    assert found["deal"] == 1
+
+
+def test_pages_of_one_line_have_the_lines_of_one_page(remote: Remote) -> None:
+    with Client(remote.url) as client:
+        whole = client.send(results.list_matches(limit=200)).lines
+        pages = [page.lines for page in client.pages(results.list_matches(limit=3))]
+    assert [line for lines in pages for line in lines] == [*whole]
+    assert len(pages) > 1
+
+
+def test_export_is_what_is_written_here(remote: Remote) -> None:
+    with Client(remote.url) as client:
+        lines = [f"{line}\n" for line in client.export("cup")]
+    assert "".join(lines) == (remote.folder / "cup.jsonl").read_text()
+
+
+def test_stream_of_a_tournament_that_has_ended_tells_how_and_ends(remote: Remote) -> None:
+    with Client(remote.url) as client:
+        told: list[Any] = list(client.follow("cup"))
+    status, *events = told
+    assert status.name == "cup"
+    assert [event["event"] for event in events] == ["started", "finished"]

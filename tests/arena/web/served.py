@@ -1,0 +1,33 @@
+"""An application served on a socket, by a thread of this process."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+
+from arena.web.serving import Server
+from tests.arena.waiting import DEADLINE, wait_for
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[Server]:
+    """Serve an application on a free port while the block lasts."""
+    server = Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            wait_for(lambda: server.started)
+            yield server
+        finally:
+            server.should_exit = True
+            thread.join(DEADLINE)
+            assert not thread.is_alive()
+
+
+def url_of(server: Server) -> str:
+    """Return where a server listens."""
+    return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
