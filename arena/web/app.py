@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
@@ -68,6 +68,15 @@ def _name_of(route: APIRoute) -> str:
     return route.name
 
 
+@cache
+def _api() -> APIRouter:
+    """Return all routes of the API, which FastAPI analyses once for all applications of a process."""
+    api = APIRouter(generate_unique_id_function=_name_of)
+    for router in ROUTERS:
+        api.include_router(router, prefix=PREFIX, responses=RESPONSES)
+    return api
+
+
 def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], datetime] = utc_now) -> FastAPI:
     """Return the application for an arena. Raise SettingsError for a wrong TLS file."""
     app = Application(
@@ -90,8 +99,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Slots("exports", *EXPORTS),
     )
     add_handlers(app)
-    for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX, responses=RESPONSES)
+    app.router.routes += _api().routes
     add_pages(app)
     for middleware in (
         WithoutNul,

@@ -13,8 +13,8 @@ from arena.pairing import History, Pairing
 FIELDS = int(os.environ.get("ARENA_TEST_FIELDS", "10"))
 """Random fields that properties are tried on; ``ARENA_TEST_FIELDS=1000`` tries a thousand of them."""
 
-ROUND_ROBINS = max(FIELDS, 60)
-"""As many for round-robins, which are quickly made."""
+ROUND_ROBINS = max(FIELDS, 25)
+"""As many for round-robins, most of which are quickly made."""
 
 
 def meetings(pairings: Sequence[Pairing], entrants: Sequence[int]) -> Counter[frozenset[int]]:

@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -60,18 +61,6 @@ def test_demo_folder_when_a_link_is_in_it_then_what_it_leads_to_stays(tmp_path: 
     assert (tmp_path / "real" / "mine").read_text() == "mine"
 
 
-def test_demo_makes_nothing_that_the_next_one_would_not_delete(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "arena", "--data", str(tmp_path), "demo"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        while "Tournament round-robin" not in next(process.stdout):
-            pass
-        process.send_signal(signal.SIGINT)
-        process.communicate()
-    with demo_folder(tmp_path / "demo") as folder:
-        assert [path.name for path in folder.iterdir()] == [MARK]
-
-
 def test_demo_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(SettingsError, match="not the folder of a demo"), demo_folder(tmp_path):
@@ -111,14 +100,18 @@ def test_demo_settings_stay_in_the_folder_whatever_is_set(
     assert settings.referees == (settings.listen,)
 
 
-def test_demo_stops_everything_on_ctrl_c(tmp_path: Path) -> None:
+def test_demo_on_ctrl_c_stops_everything_and_leaves_nothing_that_the_next_one_would_not_delete(
+    tmp_path: Path,
+) -> None:
     command = [sys.executable, "-m", "arena", "--data", str(tmp_path), "demo"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        started = [next(process.stdout) for _ in range(2 + len(BOTS))]
+        started = list(takewhile(lambda line: "Tournament round-robin" not in line, process.stdout))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert (process.returncode, err) == (130, "")
     pids = re.findall(r"process (\d+)", "".join(started))
     assert len(pids) == len(BOTS)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    with demo_folder(tmp_path / "demo") as folder:
+        assert [path.name for path in folder.iterdir()] == [MARK]

@@ -182,8 +182,10 @@ def test_compare_when_a_bots_program_fails_then_its_last_lines_say_why(arena: Ar
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", ["compare", "bot practice"])
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [("compare", signal.SIGINT), ("compare", signal.SIGTERM), ("bot practice", signal.SIGTERM)],
+)  # Ctrl-C in practice: tests/arena/test_cli_practice.py
 def test_rooms_when_a_signal_ends_them_then_nothing_is_left(
     tmp_path: Path, command: str, number: signal.Signals
 ) -> None:

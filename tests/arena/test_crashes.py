@@ -5,13 +5,22 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from random import Random
+from typing import NamedTuple
 
 import pytest
 
 from arena.ratings.rebuild import rebuild
-from arena.storage import Storage, Transaction
-from tests.arena.fakes import play_at_once
+from arena.settings import load_settings
+from arena.storage import Storage, Transaction, open_storage
+from tests.arena.fakes import Clock, play_at_once
 from tests.arena.world import LEASE, World, results
+
+
+class Undisturbed(NamedTuple):
+    """The results that all other runs must have, and how many commits it takes to get them."""
+
+    results: dict[str, list[tuple[object, ...]]]
+    commits: int
 
 
 class Killed(BaseException):
@@ -53,16 +62,20 @@ def run(world: World, storage: Storage, draw: Callable[[], int]) -> int:
     return deaths
 
 
-def undisturbed(world: World) -> tuple[dict[str, list[tuple[object, ...]]], int]:
-    """Return the results that all other runs must have, and how many commits it takes to get them."""
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> Undisturbed:
+    """Play the tournament with nothing happening to it."""
     commits: list[str] = []
 
     def count() -> str:
         commits.append("")
         return ""
 
-    run(world, CrashingStorage(world.storage, count), lambda: 0)
-    return results(world.storage), len(commits)
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "arena.db").write_bytes(empty_database)
+    with open_storage(load_settings({"data": folder})) as storage:
+        run(World(storage, Clock()), CrashingStorage(storage, count), lambda: 0)
+        return Undisturbed(results(storage), len(commits))
 
 
 def dying_at(place: int, when: str) -> Callable[[], str]:
@@ -72,9 +85,9 @@ def dying_at(place: int, when: str) -> Callable[[], str]:
 
 
 def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
-    make_world: Callable[[], World],
+    make_world: Callable[[], World], undisturbed: Undisturbed
 ) -> None:
-    expected, commits = undisturbed(make_world())
+    expected, commits = undisturbed
     assert commits > 20
     for place in range(commits):
         for when in ("before", "after"):
@@ -87,23 +100,20 @@ def test_crash_when_at_any_single_commit_then_the_results_are_the_same(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_crash_when_again_and_again_then_the_results_are_the_same(
-    make_world: Callable[[], World], seed: int
+    make_world: Callable[[], World], undisturbed: Undisturbed, seed: int
 ) -> None:
-    expected, _ = undisturbed(make_world())
     random = Random(seed)
     world = make_world()
     storage = CrashingStorage(world.storage, lambda: random.choice(["before", "after", "", "", "", ""]))
     deaths = run(world, storage, lambda: random.randrange(100))
     assert deaths > 3
-    assert results(world.storage) == expected
+    assert results(world.storage) == undisturbed.results
     assert rebuild(world.storage).problem is None
 
 
 def test_advance_when_called_by_several_at_once_then_nothing_is_doubled(
-    make_world: Callable[[], World],
+    world: World, undisturbed: Undisturbed
 ) -> None:
-    expected, _ = undisturbed(make_world())
-    world = make_world()
     world.tournament(8, format="swiss", rounds=2, sessions=2, deals=1)
     threads = 4
     together = threading.Barrier(threads)
@@ -122,7 +132,7 @@ def test_advance_when_called_by_several_at_once_then_nothing_is_doubled(
             assert len(world.messages) == len(set(world.messages))
             twice, world.messages = world.messages * 2, []
             list(pool.map(play, twice))
-    assert results(world.storage) == expected
+    assert results(world.storage) == undisturbed.results
     assert rebuild(world.storage).problem is None
 
 

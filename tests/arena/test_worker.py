@@ -67,12 +67,6 @@ def test_worker_when_woken_then_it_plays_the_tournament_without_a_beat(
     assert results(world.storage) == calm_results(make_world)
 
 
-def test_beat_when_no_message_came_then_it_wakes_the_worker(world: World, supervisor: Supervisor) -> None:
-    world.tournament(4)
-    run(supervisor, "worker", "beat")
-    wait(supervisor, lambda: world.status().ended)
-
-
 def test_tournament_when_its_worker_is_killed_and_messages_vanish_then_it_goes_on_by_itself(
     settings: Settings, world: World, supervisor: Supervisor, make_world: Callable[[], World]
 ) -> None:
@@ -132,7 +126,9 @@ def test_app_when_the_broker_is_a_server_then_only_the_setting_differs(tmp_path:
         assert not (tmp_path / "broker").exists()
 
 
-def test_storage_when_opened_by_processes_at_once_then_it_is_made_once(settings: Settings) -> None:
+def test_beat_when_no_message_came_then_it_wakes_the_worker_though_the_database_was_made_meanwhile(
+    settings: Settings,
+) -> None:
     with Supervisor(settings.logs, settings.environment()) as supervisor:
         run(supervisor, "worker", "beat")
         with open_new(settings) as storage:
