@@ -1,0 +1,123 @@
+"""Bots: how they went, against whom, and what is worth seeing; and two of them head to head."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from arena.actors import Actor, Role
+from arena.models import HighlightKind
+from arena.queries import highlights, histories, matches
+from arena.queries.authors import LogLine, log_for
+from arena.queries.highlights import DealLine
+from arena.queries.leaderboards import LeaderboardLine
+from arena.queries.profiles import Profile, profile
+from arena.queries.versus import versus
+from arena.storage import Storage
+from arena.web.context import Shared
+from arena.web.naming import BotOrVersion
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import Page
+from arena.web.pages.timelines import TimeLine, timeline
+from referee.matches.journal import EntryKind, LogQuery
+
+router = APIRouter()
+
+OPPONENTS = 15
+FITS, CHANGES = 200, 300
+"""Latest lines of the strength and of the Elo that are drawn."""
+TABLED = 40
+"""Of these, latest lines in the table."""
+FAULTY = 50
+"""Latest matches with faults that are marked."""
+LOGGED = 20
+TELLING = 2
+"""Deals of each kind."""
+
+
+class BotAsked(FromForm):
+    """Of which pool the time line is."""
+
+    ruleset: str | None = None
+    table_size: Annotated[int | None, Query(ge=2, le=8)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a bot went in a pool."""
+
+    ruleset: str
+    drawn: TimeLine | None
+    lines: Sequence[histories.HistoryLine]
+    """The latest first."""
+
+
+@router.get("/bots/{owner}/{bot}")
+def show_bot(
+    page: Page, web: Shared, name: BotOrVersion, asked: Annotated[BotAsked, Query()]
+) -> HTMLResponse:
+    """Show a bot, all its versions together or one of them."""
+    told = profile(web.storage, name, OPPONENTS)
+    pools = list(dict.fromkeys((line.ruleset, line.table_size) for line in told.pools))
+    ruleset = asked.ruleset or (pools[0][0] if pools else None)
+    return page(
+        "bot.html",
+        bot=told,
+        name=name,
+        pools=pools,
+        latest=latest_lines(told),
+        course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
+        telling=[*telling_deals(web.storage, name)],
+        faults=own_faults(web.storage, page.actor, told.owner, name),
+    )
+
+
+@router.get("/bots/{owner}/{bot}/versus")
+def show_versus(
+    page: Page,
+    web: Shared,
+    name: BotOrVersion,
+    opponent: Annotated[str, Query(max_length=200)],
+) -> HTMLResponse:
+    """Show two bots head to head."""
+    return page("versus.html", met=versus(web.storage, name, opponent, OPPONENTS))
+
+
+def latest_lines(told: Profile) -> list[LeaderboardLine]:
+    """Return where the newest rated version stands in each pool."""
+    found: dict[tuple[str, int], LeaderboardLine] = {}
+    for line in told.pools:
+        found.setdefault((line.ruleset, line.table_size), line)
+    return [*found.values()]
+
+
+def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int | None) -> Course:
+    """Return how a bot went in a pool. Raise UnknownError."""
+    kinds = ((histories.HistoryKind.STRENGTH, FITS), (histories.HistoryKind.ELO, CHANGES))
+    fits, changes = (
+        histories.history(storage, histories.Asked(name, ruleset, size, kind), most).lines
+        for kind, most in kinds
+    )
+    faulty = matches.find_matches(storage, matches.Asked(bot=name, ruleset=ruleset, faults=True), FAULTY)
+    lines = sorted((*fits, *changes), key=lambda line: line.at, reverse=True)
+    return Course(ruleset, timeline(lines, told.versions, faulty.lines), lines[:TABLED])
+
+
+def telling_deals(storage: Storage, name: str) -> Iterator[DealLine]:
+    """Yield the deals of a bot that stand out most, of each kind some, each deal once."""
+    seen = set()
+    for kind in HighlightKind:
+        for line in highlights.find_deals(storage, highlights.Asked(kind, bot=name), TELLING).lines:
+            place = (line.tournament, line.round, line.table, line.session, line.deal)
+            if place not in seen:
+                seen.add(place)
+                yield line
+
+
+def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[LogLine] | None:
+    """Return the latest faults of a bot with their positions; None: they are not for this reader."""
+    if actor.role is not Role.OPERATOR and owner not in actor.owners:
+        return None
+    return log_for(storage, actor, LogQuery(name, kinds=(EntryKind.FAULT,), limit=LOGGED)).entries

@@ -1,0 +1,133 @@
+"""A bot's time line: strength with its band, Elo and faults, drawn over one axis of time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+
+from arena.queries.histories import HistoryLine
+from arena.queries.matches import MatchLine
+from arena.queries.profiles import VersionLine
+from arena.web.pages.scales import Scale, scale_of
+
+WIDTH, HEIGHT = 1000, 100
+"""Units of the drawing, which is stretched to the place that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What is drawn of one version."""
+
+    name: str
+    band: str
+    """Path of the interval of the strength; empty: there is none."""
+    strength: str
+    """Path of the strength."""
+    elo: str
+    """Path of the Elo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened at a time."""
+
+    x: str
+    """Where, in per cent of the width."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLine:
+    """A bot's time line in one pool."""
+
+    y: Scale
+    curves: Sequence[Curve]
+    days: Sequence[Mark]
+    """Ticks of the axis of time."""
+    versions: Sequence[Mark]
+    """When versions were registered."""
+    faults: Sequence[Mark]
+    """Matches in which it made some."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    x: Scale
+    y: Scale
+
+    def at(self, when: datetime, value: float) -> tuple[float, float]:
+        """Return where something is drawn."""
+        return WIDTH * self.x.share(when.timestamp()), HEIGHT * (1 - self.y.share(value))
+
+
+def timeline(
+    lines: Sequence[HistoryLine], versions: Sequence[VersionLine], faults: Sequence[MatchLine]
+) -> TimeLine | None:
+    """Return the time line of these lines, which are of one pool; None: there are none."""
+    if not lines:
+        return None
+    first, last = min(line.at for line in lines), max(line.at for line in lines)
+    x = scale_of([first.timestamp(), last.timestamp()], 0.02, least=timedelta(hours=1).total_seconds())
+    y = scale_of(_values(lines), 0.08, least=100.0)
+    within = [one for one in versions if first <= one.created_at <= last]
+    return TimeLine(
+        y=y,
+        curves=[*_curves(lines, _Place(x, y), last)],
+        days=[*_days(x)],
+        versions=[Mark(x.at(one.created_at.timestamp()), f"@{one.name.partition('@')[2]}") for one in within],
+        faults=[
+            Mark(x.at(one.finished_at.timestamp()), f"{one.tournament}, round {one.round}, table {one.table}")
+            for one in faults
+            if first <= one.finished_at <= last
+        ],
+    )
+
+
+def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
+    for line in lines:
+        for value in (line.figure, line.rating):
+            if value is not None:
+                yield value
+
+
+def _curves(lines: Sequence[HistoryLine], place: _Place, last: datetime) -> Iterator[Curve]:
+    """Yield what is drawn of each version; a value holds until the next one."""
+    ordered = sorted(lines, key=lambda line: (line.name, line.at))
+    for name, group in groupby(ordered, key=attrgetter("name")):
+        of_it = [*group]
+        fits = [
+            (line.at, line.figure, line.figure_low, line.figure_high)
+            for line in of_it
+            if line.figure is not None and line.figure_low is not None and line.figure_high is not None
+        ]
+        if fits:
+            fits.append((last, *fits[-1][1:]))
+        elo = [place.at(line.at, line.rating) for line in of_it if line.rating is not None]
+        middle, low, high = ([place.at(at, values[part]) for at, *values in fits] for part in (0, 1, 2))
+        yield Curve(name, _band(high, low), _steps(middle), _steps(elo))
+
+
+def _steps(points: Sequence[tuple[float, float]]) -> str:
+    """Return a path that keeps each height until the next point."""
+    if not points:
+        return ""
+    (x, y), *rest = points
+    return f"M{x:.1f} {y:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in rest)
+
+
+def _band(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]]) -> str:
+    """Return the path around what lies between two such lines."""
+    if not upper:
+        return ""
+    back = "".join(f"V{y:.1f}H{x:.1f}" for x, y in reversed(lower[:-1]))
+    return f"{_steps(upper)}{back}Z"
+
+
+def _days(x: Scale) -> Iterator[Mark]:
+    """Yield the ticks of an axis of time."""
+    span = timedelta(seconds=x.high - x.low)
+    shown = "%H:%M" if span < timedelta(days=2) else "%d %b" if span < timedelta(days=400) else "%b %Y"
+    for part in (0.0, 0.25, 0.5, 0.75, 1.0):
+        when = datetime.fromtimestamp(x.low + part * (x.high - x.low), UTC)
+        yield Mark(f"{100 * part:.0f}%", f"{when:{shown}}".removeprefix("0"))

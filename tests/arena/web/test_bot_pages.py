@@ -1,0 +1,162 @@
+"""The pages of bots: what they show is what the queries say."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arena.accounts import accounts, apikeys, browsers
+from arena.actors import Role
+from arena.bots import versions
+from arena.bots.journal import DatabaseJournal
+from arena.queries.histories import HistoryKind, HistoryLine
+from arena.queries.profiles import profile
+from arena.settings import load_settings
+from arena.storage import Storage, open_storage
+from arena.strength.fitting import fit_due
+from arena.web.app import make_app
+from arena.web.pages.links import match_url
+from arena.web.pages.timelines import timeline
+from benchmarks import seasons
+from benchmarks.reading import NOW
+from referee.matches.journal import Entry, EntryKind
+from tests.arena.fakes import ROOT
+from tests.arena.web.conftest import PASSWORD
+from tests.arena.web.markup import Read
+
+BOT = "owner-1/bot-3"
+
+
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> Iterator[Storage]:
+    settings = load_settings({"data": tmp_path_factory.mktemp("bots")})
+    (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    with open_storage(settings) as storage:
+        season = seasons.begin(storage, 8, 6, NOW - timedelta(days=6))
+        for number in range(6):
+            now = NOW - timedelta(days=5 - number)
+            seasons.play_round(season, Random(number), now)
+            fit_due(storage, now)
+        versions.register_version(storage, ROOT, "owner-1/idle", NOW, link="https://example.org/?a=1&b=<2>")
+        yield storage
+
+
+@pytest.fixture(scope="module")
+def client(storage: Storage) -> TestClient:
+    app = make_app(load_settings({"data": "unused"}), storage, clock=lambda: NOW)
+    return TestClient(app, headers={"Accept": "text/html"}, raise_server_exceptions=False)
+
+
+def test_bot_when_its_page_is_read_then_its_matches_opponents_and_seats_are_there(
+    client: TestClient, storage: Storage
+) -> None:
+    answer = client.get(f"/bots/{BOT}")
+    assert answer.status_code == 200
+    page, told = Read(answer.text), profile(storage, BOT, 15)
+    assert told.matches
+    for line in told.matches:
+        assert match_url(line.tournament, line.round, line.table) in page.links
+    for opponent in told.opponents:
+        assert f"{opponent.met.deals}" in page.text
+    for seat in told.seats:
+        assert seat.mean is not None
+        assert f"{abs(seat.mean):.2f}" in page.text
+    [rated] = told.pools
+    assert rated.strength is not None
+    assert f"{rated.strength.figure:.0f}" in page.text
+    assert "path" in page.tags  # the time line
+
+
+def test_bot_when_one_version_is_asked_for_then_the_page_is_of_that(client: TestClient) -> None:
+    assert "version 1" in Read(client.get(f"/bots/{BOT}?version=1").text).text
+    for path, status in (
+        (f"/bots/{BOT}?version=7", 404),
+        ("/bots/owner-1/none", 404),
+        (f"/bots/{BOT}?version=x", 422),
+    ):
+        assert client.get(path).status_code == status
+
+
+def test_bot_when_it_never_played_then_its_page_says_so(client: TestClient) -> None:
+    page = Read(client.get("/bots/owner-1/idle").text)
+    assert "It has no rating yet" in page.text
+    assert "It has played no match yet" in page.text
+    assert "https://example.org/?a=1&b=<2>" in page.links
+
+
+def test_versus_when_two_are_named_then_their_meetings_are_counted(client: TestClient) -> None:
+    page = Read(client.get(f"/bots/{BOT}/versus?opponent=owner-0/bot-0").text)
+    assert "owner-1/bot-3 against owner-0/bot-0" in page.text
+    assert client.get(f"/bots/{BOT}/versus?opponent={BOT}").status_code == 422
+    assert client.get(f"/bots/{BOT}/versus?opponent=owner-0/none").status_code == 404
+    assert client.get(f"/bots/{BOT}/versus").status_code == 422
+
+
+def test_faults_when_the_author_reads_the_page_then_they_have_positions_and_others_see_none(
+    client: TestClient, storage: Storage
+) -> None:
+    [version] = profile(storage, BOT, 1).versions
+    number = int(version.name.partition("@")[2])
+    assert number == 1
+    accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
+    _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
+    key = apikeys.create_key(storage, author, "all", tuple(apikeys.KeyScope), NOW).key
+    with storage.read() as tx:
+        [row] = versions.find_versions(tx, [f"{BOT}@1"], None)
+    details = {"hand": "3D <b>", "answered": "4D"}
+    with DatabaseJournal(storage, "127.0.0.1:1") as journal:
+        journal.add(Entry(row.id, EntryKind.FAULT, "illegal", "not a play", "season/1/1/1", details))
+    path = f"/bots/{BOT}"
+    mine = Read(client.get(path, headers={"Authorization": f"Bearer {key}"}).text)
+    assert "not a play" in mine.text
+    assert "3D <b>" in mine.text
+    assert "not a play" not in Read(client.get(path).text).text
+
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+Value = st.floats(-500, 4000)
+
+
+EMPTY = HistoryLine(START, HistoryKind.ELO, "", "c@1", 4, *[None] * 9)
+
+
+def _elo(at: datetime, name: str, rating: float) -> HistoryLine:
+    return replace(EMPTY, at=at, name=name, rating=rating, change=1.0)
+
+
+def _fit(at: datetime, name: str, figure: float, off: float) -> HistoryLine:
+    low, high = figure - off, figure + off
+    of_fit = replace(EMPTY, at=at, name=name, kind=HistoryKind.STRENGTH, figure=figure)
+    return replace(of_fit, figure_low=low, figure_high=high, deals=10)
+
+
+@st.composite
+def _lines(draw: st.DrawFn) -> list[HistoryLine]:
+    found = []
+    for day in range(draw(st.integers(1, 6))):
+        at, name, value = START + timedelta(days=day), f"a/b@{draw(st.integers(1, 2))}", draw(Value)
+        of_fit = draw(st.booleans())
+        found.append(_fit(at, name, value, draw(st.floats(0, 300))) if of_fit else _elo(at, name, value))
+    return found
+
+
+@given(_lines())
+def test_timeline_when_lines_are_any_then_all_of_it_is_drawn_within(lines: list[HistoryLine]) -> None:
+    drawn = timeline(lines, (), ())
+    assert drawn is not None
+    assert {curve.name for curve in drawn.curves} == {line.name for line in lines}
+    for curve in drawn.curves:
+        kinds = {line.kind for line in lines if line.name == curve.name}
+        assert bool(curve.elo) == (HistoryKind.ELO in kinds)
+        assert bool(curve.band) == bool(curve.strength) == (HistoryKind.STRENGTH in kinds)
+        assert curve.band.endswith("Z") or not curve.band
+        assert "nan" not in curve.band + curve.strength + curve.elo
+
+
+def test_timeline_when_there_are_no_lines_then_there_is_none() -> None:
+    assert timeline((), (), ()) is None
