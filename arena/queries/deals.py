@@ -46,7 +46,24 @@ def one_deal(
     storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
 ) -> Mapping[str, Any]:
     """Return a deal of a finished session for anybody; the same errors as of ``session_deals``."""
+    return deal_in_session(storage, tournament, round, table, number, deal).record
+
+
+@dataclass(frozen=True, slots=True)
+class DealInSession:
+    """A deal of a finished session."""
+
+    record: Mapping[str, Any]
+    """The full deal record."""
+    deals: int
+    """How many deals its session has."""
+
+
+def deal_in_session(
+    storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
+) -> DealInSession:
+    """Return a deal of a finished session for anybody, and how many there are; the same errors."""
     records = shown_deals(storage, tournament, round, table, number)
     if not 1 <= deal <= len(records):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")
-    return records[deal - 1]
+    return DealInSession(records[deal - 1], len(records))

@@ -13,11 +13,11 @@ _MAY_BE_ZERO = ("seat", "count", "ms", "knows")
 
 def replay_data(replay: Replay) -> Data:
     """Return a replay as JSON values; what is empty is left out of its steps."""
-    before: Sequence[Cards] = [()] * len(replay.seats)
     steps = []
+    before: Step | None = None
     for step in replay.steps:
         steps.append(_step(step, before))
-        before = step.hands
+        before = step
     return {
         "seats": list(replay.seats),
         "short": list(replay.short),
@@ -33,12 +33,14 @@ def slowest(replay: Replay) -> int:
     return max((step.ms or 0 for step in replay.steps), default=0)
 
 
-def _step(step: Step, before: Sequence[Cards]) -> Data:
+def _step(step: Step, before: Step | None) -> Data:
     options = step.options
+    held: Sequence[Cards] = before.hands if before else [()] * len(step.hands)
     found: Mapping[str, object] = {
         "kind": step.kind.value,
         "seat": step.seat,
         "cards": " ".join(step.cards),
+        "combination": step.combination,
         "drawn": " ".join(step.drawn),
         "trick": step.trick,
         "count": options and options.count,
@@ -54,10 +56,10 @@ def _step(step: Step, before: Sequence[Cards]) -> Data:
         "out": list(step.out),
         "hands": {
             str(seat): " ".join(hand)
-            for seat, (hand, last) in enumerate(zip(step.hands, before, strict=True))
+            for seat, (hand, last) in enumerate(zip(step.hands, held, strict=True))
             if hand != last
         },
-        "costs": list(step.costs),
+        "costs": list(step.costs) if before is None or step.costs != before.costs else [],
         "points": list(step.points),
         "knows": None if step.knows is None else list(step.knows),
         "words": _words(step.words),

@@ -50,7 +50,6 @@ class Pile:
     """Who played it."""
     cards: Cards
     combination: str
-    latest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ def table_at(replay: Replay, number: int, viewer: int | None = None) -> Table:
         step=step,
         viewer=viewer,
         places=tuple([places[seat % len(places)] for seat in order]),
-        piles=tuple([_pile(replay, one, one is plays[-1]) for one in plays]),
+        piles=tuple([_pile(replay, one) for one in plays]),
         words=told(step, viewer),
         shows_options=viewer is None or viewer == step.seat,
     )
@@ -120,6 +119,6 @@ def _place(replay: Replay, step: Step, trick: Sequence[Step], viewer: int | None
     )
 
 
-def _pile(replay: Replay, step: Step, latest: bool) -> Pile:
+def _pile(replay: Replay, step: Step) -> Pile:
     assert step.seat is not None
-    return Pile(replay.short[step.seat], step.cards, step.combination, latest)
+    return Pile(replay.short[step.seat], step.cards, step.combination)

@@ -65,21 +65,21 @@ def counted(count: int, thing: str = "card") -> str:
 
 
 def combination(kind: str, cards: Cards) -> str:
-    """Return what a play is called: ``pair of 4s``, ``full house of kings``, ``straight``."""
+    """Return what a play is called: ``pair of 4s``, ``full house of kings``, ``four 9s``, ``straight``."""
     ranks = [card[:-1] for card in cards]
     name = COMBINATIONS[kind]
     if kind == "pair_run":
         return f"run of {number(len(cards) // 2)} pairs"
     if kind in ("pair", "triple", "full_house", "quads", "bare_quads"):
         most = max(ranks, key=ranks.count)
-        name = name.removesuffix(" of a kind") if kind in ("quads", "bare_quads") else f"{name} of"
-        return f"{name} {_several(most)}"
+        name = number(ranks.count(most)) if kind in ("quads", "bare_quads") else f"{name} of"
+        return f"{name} {spoken_rank(most)}s"
     return name
 
 
-def _several(rank: str) -> str:
-    word = spoken_rank(rank)
-    return "sixes" if word == "6" else f"{word}s"
+def signed(points: int) -> str:
+    """Return points with their sign; 0 has none."""
+    return f"{points:+d}".replace("-", "−") if points else "0"
 
 
 def dealt_words(names: Sequence[str], dealer: int, counts: Sequence[int]) -> Words:
@@ -114,7 +114,8 @@ def play_words(name: str, step: Step, before: tuple[str, Cards] | None, place: i
     verb = "bombs out of turn with" if step.kind is Kind.BOMB else "plays" if before else "leads"
     parts: list[str | Cards] = [f"{name} {verb} ", step.cards]
     if len(step.cards) > 2:
-        parts.append(f", a {step.combination}")
+        article = "" if step.combination.startswith(("four", "five")) else "a "
+        parts.append(f", {article}{step.combination}")
     if before is not None:
         what, cards = before
         comma = "," if len(step.cards) > 2 else ""
@@ -156,7 +157,13 @@ def fault_words(names: Sequence[str], faults: Iterable[Fault]) -> Words:
 def end_words(names: Sequence[str], end: str, hands: Sequence[Cards], points: Sequence[int]) -> Words:
     """Tell how the deal ended and what it scored."""
     scores = [
-        f"{name} {score:+d}" + (f" with {counted(len(hand))} left" if hand else "")
+        f"{name} {signed(score)}" + (f" with {counted(len(hand))} left" if hand else "")
         for name, hand, score in zip(names, hands, points, strict=True)
     ]
     return (f"{ENDS.get(end, 'The deal is over.')} Points: {', '.join(scores)}.",)
+
+
+def lasted(ms: int) -> str:
+    """Return a time as it is shown: ``340 ms``, ``1.3 s``."""
+    tenths = (ms + 50) // 100
+    return f"{ms} ms" if ms < 1000 else f"{tenths // 10}.{tenths % 10} s"

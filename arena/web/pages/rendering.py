@@ -9,6 +9,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from arena.actors import ANONYMOUS, Actor
+from arena.replays.faces import face, spoken
+from arena.replays.words import lasted
 from arena.web.pages import figures, links
 from arena.web.pages.statics import static_url
 from referee.plain import plain
@@ -30,7 +32,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals.update(static=static_url, **_functions(links))
-    made.filters.update(_functions(figures))
+    made.filters.update(_functions(figures), face=face, spoken=spoken, lasted=lasted)
     return made
 
 

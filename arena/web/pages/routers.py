@@ -3,9 +3,9 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import boards, bots, docs, statics
+from arena.web.pages import boards, bots, deals, docs, statics
 
-ROUTERS: tuple[APIRouter, ...] = (boards.router, bots.router, docs.router)
+ROUTERS: tuple[APIRouter, ...] = (boards.router, bots.router, deals.router, docs.router)
 
 
 def add_pages(app: FastAPI) -> None:

@@ -1,0 +1,174 @@
+"""A deal step by step; every step has an address."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse, Response
+
+from arena.errors import SpecError
+from arena.queries.deals import DealInSession, deal_in_session
+from arena.replays.data import replay_data, slowest
+from arena.replays.make import make_replay
+from arena.replays.steps import Replay, Step, Words
+from arena.replays.table import table_at, told
+from arena.web.context import Shared
+from arena.web.pages.links import deal_url, match_url
+from arena.web.pages.offline import offline_file
+from arena.web.pages.page import Page
+from arena.web.pages.rendering import fill
+
+router = APIRouter()
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+DEAL = "/matches/{tournament}/{round}/{table}/{session}/{deal}"
+
+Spoilers = Literal["on", "off"]
+
+KEPT = 128
+"""Replays that are kept ready: whoever looks at a step looks at others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of a deal is shown; links lead to the same with something changed."""
+
+    step: int = 0
+    viewer: int | None = None
+    """Whose view it is; None: all hands are open."""
+    spoilers: Spoilers = "on"
+
+    @property
+    def url(self) -> str:
+        """The address, from the deal's."""
+        view = "open" if self.viewer is None else self.viewer
+        return f"?step={self.step}&view={view}{'&spoilers=off' if self.spoilers == 'off' else ''}"
+
+    def step_url(self, step: int) -> str:
+        """Return where another step is."""
+        return replace(self, step=step).url
+
+    def seat_url(self, seat: int | None) -> str:
+        """Return where the view of a seat is; None: where all hands are open."""
+        return replace(self, viewer=seat).url
+
+    def view_url(self, seat: int) -> str:
+        """Return where a seat leads: to its view, or from there to open hands."""
+        return self.seat_url(None if seat == self.viewer else seat)
+
+    @property
+    def spoilers_url(self) -> str:
+        """Where what comes is hidden, or where it is shown again."""
+        return replace(self, spoilers="on" if self.spoilers == "off" else "off").url
+
+    def told(self, step: Step) -> Words:
+        """Return what happened in a step, as far as the viewer may know."""
+        return told(step, self.viewer)
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """Where a deal's page leads."""
+
+    record: str
+    file: str
+    picture: str
+    name: str
+    """What files made of the deal are called, without an ending."""
+    before: str | None
+    """The deal before, in its session."""
+    after: str | None
+
+
+def _urls(found: DealInSession) -> Urls:
+    record: Mapping[str, Any] = found.record
+    place = (record["tournament"], record["round"], record["table"], record["session"])
+    number = record["deal"]
+    here = deal_url(*place, number)
+    match = f"{match_url(*place[:3])}/sessions/{place[3]}"
+    return Urls(
+        record=f"/api/v1{match}/deals/{number}",
+        file=f"{here}/replay.html",
+        picture=f"{here}/picture.svg",
+        name="-".join(map(str, (*place, number))),
+        before=deal_url(*place, number - 1) if number > 1 else None,
+        after=deal_url(*place, number + 1) if number < found.deals else None,
+    )
+
+
+@lru_cache(KEPT)
+def _replay(record: str) -> Replay:
+    return make_replay(json.loads(record))
+
+
+def replay_of(record: Mapping[str, Any]) -> Replay:
+    """Return a record's deal, step by step."""
+    return _replay(json.dumps(record))
+
+
+def _check(shown: Shown, replay: Replay) -> None:
+    """Raise SpecError for a step or a seat that there is not."""
+    if shown.step > replay.last:
+        raise SpecError("step", f"must be a whole number from 0 to {replay.last}, not {shown.step}")
+    if shown.viewer is not None and shown.viewer >= len(replay.seats):
+        last = len(replay.seats) - 1
+        raise SpecError("view", f"must be open, or a seat from 0 to {last}, not {shown.viewer}")
+
+
+def deal_values(found: DealInSession, shown: Shown) -> dict[str, Any]:
+    """Return what the page of a deal is filled with. Raise SpecError for a step or a seat out of range."""
+    replay = replay_of(found.record)
+    _check(shown, replay)
+    return {
+        "replay": replay,
+        "shown": shown,
+        "now": table_at(replay, shown.step, shown.viewer),
+        "data": replay_data(replay),
+        "slowest": slowest(replay),
+        "urls": _urls(found),
+    }
+
+
+@router.get(DEAL)
+def deal(
+    page: Page,
+    web: Shared,
+    tournament: str,
+    round: Number,
+    table: Number,
+    session: Number,
+    deal: Number,
+    step: Annotated[int, Query(ge=0)] = 0,
+    view: Annotated[str, Query(pattern="^(open|[0-7])$")] = "open",
+    spoilers: Spoilers = "on",
+) -> HTMLResponse:
+    """Return the page of a deal at one of its steps."""
+    found = deal_in_session(web.storage, tournament, round, table, session, deal)
+    shown = Shown(step, None if view == "open" else int(view), spoilers)
+    return page("deal.html", base=str(page.request.base_url), **deal_values(found, shown))
+
+
+@router.get(f"{DEAL}/replay.html")
+def deal_file(
+    web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> Response:
+    """Return a deal as one file that needs nothing else."""
+    found = deal_in_session(web.storage, tournament, round, table, session, deal)
+    name = quote(f"{_urls(found).name}.html")
+    kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return HTMLResponse(offline_file(deal_values(found, Shown())), headers=kept)
+
+
+@router.get(f"{DEAL}/picture.svg")
+def deal_picture(
+    web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> Response:
+    """Return a picture of the cards as they were dealt; it tells nothing of what came."""
+    found = deal_in_session(web.storage, tournament, round, table, session, deal)
+    picture = fill("picture.svg", "", replay=replay_of(found.record))
+    return Response(picture, media_type="image/svg+xml")

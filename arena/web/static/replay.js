@@ -1,0 +1,215 @@
+// Goes through a deal step by step: keys, wheel, buttons, slider, playing on; every step has an address.
+import { log, now, said, table, told, unfold } from "./table.js";
+
+const PACE = 1000; // milliseconds a step, at single speed
+const SETTLED = 300; // milliseconds without a step until the address changes: browsers allow few changes
+const WHEEL = 60; // how far a wheel turns for a step
+
+const root = document.documentElement;
+const data = unfold(JSON.parse(document.getElementById("replay-data").textContent));
+const box = document.getElementById("replay");
+const part = (id) => document.getElementById(id);
+const last = data.steps.length - 1;
+const whole = (text, most, other) => (/^\d+$/.test(text ?? "") && Number(text) <= most ? Number(text) : other);
+
+const asked = new URLSearchParams(location.search);
+const state = {
+  number: whole(asked.get("step"), last, 0),
+  viewer: whole(asked.get("view"), data.seats.length - 1, null),
+  hidden: (asked.get("spoilers") ?? root.dataset.spoilers) === "off",
+  playing: null,
+};
+
+const keep = (name, value) => {
+  root.dataset[name] = value;
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // then it holds for this page only
+  }
+};
+
+function address(number = state.number, viewer = state.viewer, hidden = state.hidden) {
+  const spoilers = hidden ? "&spoilers=off" : "";
+  return `?step=${number}&view=${viewer ?? "open"}${spoilers}`;
+}
+
+const toView = (seat) => address(state.number, seat === state.viewer ? null : seat);
+const toStep = (number) => address(number);
+
+let settling;
+function settle() {
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    try {
+      history.replaceState(null, "", address());
+    } catch {
+      // a file that was opened from a disk may have no other address
+    }
+  }, SETTLED);
+}
+
+function drawButtons() {
+  const targets = { first: 0, back: state.number - 1, on: state.number + 1, last };
+  for (const button of box.querySelectorAll("[data-go]")) {
+    const target = targets[button.dataset.go];
+    const goes = target >= 0 && target <= last && target !== state.number;
+    if (goes) button.setAttribute("href", toStep(target));
+    else button.removeAttribute("href");
+    button.toggleAttribute("aria-disabled", !goes);
+    if (!goes) button.setAttribute("aria-disabled", "true");
+  }
+  const play = box.querySelector("[data-play]");
+  play.setAttribute("aria-pressed", String(state.playing !== null));
+  play.setAttribute("aria-label", state.playing === null ? "Play" : "Pause");
+  for (const link of box.querySelectorAll("[data-view]")) {
+    const viewer = link.dataset.view === "open" ? null : Number(link.dataset.view);
+    link.setAttribute("href", address(state.number, viewer));
+    if (viewer === state.viewer) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+  const spoil = box.querySelector("[data-spoil]");
+  spoil.textContent = state.hidden ? "Show what comes" : "Hide what comes";
+  spoil.setAttribute("href", address(state.number, state.viewer, !state.hidden));
+}
+
+function drawLog() {
+  part("log").innerHTML = log(data, state.number, state.viewer, toStep);
+  showLine();
+}
+
+function markLog() {
+  [...part("log").children].forEach((line, index) => {
+    line.classList.toggle("later", index > state.number);
+    if (index === state.number) line.setAttribute("aria-current", "step");
+    else line.removeAttribute("aria-current");
+  });
+  showLine();
+}
+
+function showLine() {
+  const list = part("log");
+  const line = list.children[state.number];
+  const above = line.offsetTop - list.scrollTop;
+  if (above < 0 || above + line.offsetHeight > list.clientHeight) {
+    list.scrollTop = line.offsetTop - list.clientHeight / 3;
+  }
+}
+
+function draw() {
+  part("table").innerHTML = table(data, state.number, state.viewer, toView);
+  part("now").innerHTML = now(data, state.number, state.viewer);
+  part("number").textContent = state.number;
+  part("slider").value = state.number;
+  part("slider").setAttribute("aria-valuetext", `Step ${state.number}`);
+  part("said").textContent = said(told(data.steps[state.number], state.viewer));
+  box.dataset.spoilers = state.hidden ? "off" : "on";
+  drawButtons();
+  settle();
+}
+
+function go(number) {
+  const wanted = Math.min(Math.max(number, 0), last);
+  if (wanted === state.number) return;
+  state.number = wanted;
+  draw();
+  markLog();
+}
+
+function look(viewer) {
+  state.viewer = viewer;
+  const within = part("table").contains(document.activeElement);
+  draw();
+  drawLog();
+  if (within) part("table").querySelector(`[data-seat="${viewer ?? 0}"] a`).focus();
+}
+
+function pause() {
+  clearInterval(state.playing);
+  state.playing = null;
+  drawButtons();
+}
+
+function play() {
+  if (state.number === last) go(0);
+  clearInterval(state.playing);
+  state.playing = setInterval(() => {
+    go(state.number + 1);
+    if (state.number === last) pause();
+  }, PACE / Number(part("speed").value));
+  drawButtons();
+}
+
+function step(number) {
+  pause();
+  go(number);
+}
+
+const KEYS = {
+  ArrowLeft: () => step(state.number - 1),
+  ArrowRight: () => step(state.number + 1),
+  Home: () => step(0),
+  End: () => step(last),
+  " ": () => (state.playing === null ? play() : pause()),
+};
+
+document.addEventListener("keydown", (event) => {
+  const busy = event.target.closest("input, select, textarea") || (event.key === " " && event.target.closest("button, a"));
+  if (busy || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey || !(event.key in KEYS)) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+
+let turned = 0;
+part("table").addEventListener(
+  "wheel",
+  (event) => {
+    const on = Math.sign(event.deltaY);
+    if (event.ctrlKey || !on || (on < 0 ? state.number === 0 : state.number === last)) return; // the page scrolls
+    event.preventDefault();
+    turned = Math.sign(turned) === on ? turned + event.deltaY : event.deltaY;
+    if (Math.abs(turned) < WHEEL) return;
+    turned = 0;
+    step(state.number + on);
+  },
+  { passive: false },
+);
+
+const PLAIN = (event) => event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+
+box.addEventListener("click", (event) => {
+  if (!PLAIN(event)) return;
+  const { target } = event;
+  const goes = target.closest("[data-go]");
+  const line = target.closest("#log a");
+  const view = target.closest("[data-view]");
+  const seat = target.closest("[data-seat]");
+  if (target.closest("[data-play]")) KEYS[" "]();
+  else if (goes) step({ first: 0, back: state.number - 1, on: state.number + 1, last }[goes.dataset.go]);
+  else if (line) step([...part("log").children].indexOf(line.parentElement));
+  else if (view) look(view.dataset.view === "open" ? null : Number(view.dataset.view));
+  else if (seat) look(Number(seat.dataset.seat) === state.viewer ? null : Number(seat.dataset.seat));
+  else if (target.closest("[data-spoil]")) hide(!state.hidden);
+  else return;
+  event.preventDefault();
+});
+
+function hide(hidden) {
+  state.hidden = hidden;
+  keep("spoilers", hidden ? "off" : "on");
+  draw();
+  drawLog();
+}
+
+part("slider").addEventListener("input", (event) => step(Number(event.target.value)));
+part("speed").addEventListener("change", () => state.playing !== null && play());
+part("colours").value = root.dataset.cards ?? "four";
+part("colours").addEventListener("change", (event) => keep("cards", event.target.value));
+
+const live = document.createElement("p");
+live.id = "said";
+live.className = "unseen";
+live.setAttribute("aria-live", "polite");
+box.append(live);
+draw();
+drawLog();

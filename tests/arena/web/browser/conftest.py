@@ -1,0 +1,96 @@
+"""A real browser that looks at the pages of a real server."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, sync_playwright
+from uvicorn import Config, Server
+
+from arena.settings import load_settings
+from arena.storage import open_storage
+from arena.web.app import make_app
+from tests.arena.fakes import Clock
+from tests.arena.waiting import wait_for
+from tests.arena.world import World
+from tests.needed import require
+
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Return a browser; each test has windows of its own."""
+    path = require("chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
+        yield started
+        started.close()
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """Serve an application on a port of its own; yield where."""
+    server = Server(Config(app, port=0, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_for(lambda: server.started)
+        [socket, *_] = server.servers[0].sockets
+        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An arena with pages."""
+
+    url: str
+    world: World
+    browser: Browser
+    troubles: list[str] = field(default_factory=list)
+    """What browsers complained of, and what they asked of others: nothing, if all is well."""
+
+    def window(self, **options: object) -> BrowserContext:
+        """Open a window; what it has to complain of is noted."""
+        context = self.browser.new_context(**options)  # type: ignore[arg-type]
+        context.on("page", lambda page: self._watch(page))
+        context.route("**", lambda route: self._route(route))
+        return context
+
+    def _watch(self, page: Page) -> None:
+        page.on("console", lambda message: self._note(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self._note(f"error: {error}"))
+        page.on("requestfailed", lambda request: self._failed(request))
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # a page that turns out to be a download
+            self._note(f"failed: {request.url} ({request.failure})")
+
+    def _note(self, trouble: str) -> None:
+        self.troubles.append(trouble)
+
+    def _route(self, route: Route) -> None:
+        if not route.request.url.startswith((f"{self.url}/", "file:", "data:")):
+            self._note(f"asked of another: {route.request.url}")
+        route.continue_()
+
+
+@contextmanager
+def site(folder: Path, database: bytes, browser: Browser) -> Iterator[Site]:
+    """Serve an arena in a folder with this database; fail if browsers had anything to complain of."""
+    settings = load_settings({"data": folder / "arena"}).prepare()
+    (settings.data / "arena.db").write_bytes(database)
+    with open_storage(settings) as storage, served(make_app(settings, storage)) as url:
+        found = Site(url, World(storage, Clock()), browser)
+        yield found
+        assert found.troubles == []

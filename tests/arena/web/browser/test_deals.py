@@ -1,0 +1,247 @@
+"""A deal's page in a browser: by keys, by mouse, without script, and in a file of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from arena.queries.deals import one_deal
+from arena.replays.make import make_replay
+from arena.replays.steps import Replay
+from arena.replays.table import told
+from arena.replays.words import plain
+from tests.arena.exported import play_by_table
+from tests.arena.web.browser.conftest import Site, site
+
+DEAL = "/matches/cup/1/1/1/2"
+
+NORMAL = """() => {
+  const shown = [];
+  for (const id of ["table", "now", "log"]) {
+    const part = document.getElementById(id).cloneNode(true);
+    const texts = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    const blank = [];
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      text.data = text.data.replace(/\\s+/g, " ");
+      if (!text.data.trim() && !text.parentElement.closest("p, a, .who")) blank.push(text);
+    }
+    blank.forEach((text) => text.remove());
+    shown.push(part.innerHTML.replaceAll("> <", "><"));
+  }
+  return shown;
+}"""
+"""Returns what is drawn, but for blanks between elements."""
+
+
+@pytest.fixture(scope="module")
+def arena(
+    tmp_path_factory: pytest.TempPathFactory, empty_database: bytes, browser: Browser
+) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("site"), empty_database, browser) as found:
+        found.world.finish(found.world.tournament(4, rounds=1).id, play_by_table)
+        yield found
+
+
+@pytest.fixture(scope="module")
+def replay(arena: Site) -> Replay:
+    return make_replay(one_deal(arena.world.storage, "cup", 1, 1, 1, 2))
+
+
+@pytest.fixture
+def page(arena: Site) -> Iterator[Page]:
+    with arena.window(viewport={"width": 1280, "height": 900}) as window:
+        yield window.new_page()
+
+
+def at_step(page: Page, number: int) -> None:
+    expect(page.locator("#number")).to_have_text(str(number))
+
+
+def test_steps_when_they_are_drawn_by_the_script_then_they_are_those_of_the_server(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    with arena.window(java_script_enabled=False) as plain_window:
+        without = plain_window.new_page()
+        for view in ("open", "2"):
+            page.goto(f"{arena.url}{DEAL}?view={view}")
+            for number in range(0, replay.last + 1, 11):
+                without.goto(f"{arena.url}{DEAL}?step={number}&view={view}")
+                page.locator("#slider").fill(str(number))
+                at_step(page, number)
+                assert page.evaluate(NORMAL) == without.evaluate(NORMAL), number
+
+
+def test_deal_when_keys_are_pressed_then_it_goes_there_and_the_address_with_it(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    page.goto(arena.url + DEAL)
+    for key, number in (
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowLeft", 1),
+        ("End", replay.last),
+        ("ArrowRight", replay.last),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+        ("ArrowRight", 1),
+    ):
+        page.keyboard.press(key)
+        at_step(page, number)
+    page.wait_for_url("**?step=1&view=open")
+    page.reload()
+    at_step(page, 1)
+    assert (
+        page.locator("#log [aria-current]").inner_text().startswith(plain(replay.steps[1].words).split()[0])
+    )
+
+
+def test_deal_when_it_is_played_then_it_goes_on_to_its_end(arena: Site, page: Page, replay: Replay) -> None:
+    page.goto(f"{arena.url}{DEAL}?step={replay.last - 6}")
+    page.locator("#speed").select_option("10")
+    page.locator("h1").click()
+    page.keyboard.press(" ")
+    at_step(page, replay.last)
+    expect(page.locator("[data-play]")).to_have_attribute("aria-pressed", "false")
+    for name, points in zip(replay.short, replay.points, strict=True):
+        seat = page.locator(f'.seat[aria-label="{name}"] .points')
+        expect(seat).to_have_text(f"{points:+d}".replace("-", "−") if points else "0")
+    page.wait_for_url(f"**?step={replay.last}&view=open")
+
+
+def test_deal_when_a_seat_is_clicked_then_its_view_is_shown_until_it_is_clicked_again(
+    arena: Site, page: Page
+) -> None:
+    page.goto(f"{arena.url}{DEAL}?step=3")
+    expect(page.locator("#table .hand.down")).to_have_count(0)
+    page.locator("#table .at-2 .held").click()
+    expect(page.locator("#table .hand.down")).to_have_count(3)
+    expect(page.locator("#table .at-0")).to_have_attribute("data-seat", "2")
+    page.wait_for_url("**?step=3&view=2")
+    page.locator("#table .at-0 a").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#table .hand.down")).to_have_count(0)
+    assert page.evaluate("document.activeElement.closest('[data-seat]')?.dataset.seat") == "0"
+
+
+def test_deal_when_the_wheel_turns_over_the_table_then_it_steps_and_elsewhere_the_page_scrolls(
+    arena: Site, page: Page
+) -> None:
+    page.goto(f"{arena.url}{DEAL}?step=3")
+    page.locator("#table").hover()
+    page.mouse.wheel(0, 120)
+    at_step(page, 4)
+    page.mouse.wheel(0, -120)
+    at_step(page, 3)
+
+
+def test_buttons_slider_and_log_when_they_are_used_then_the_deal_goes_there(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    page.goto(arena.url + DEAL)
+    page.locator("[data-go=on]").click()
+    at_step(page, 1)
+    page.locator("[data-go=last]").click()
+    at_step(page, replay.last)
+    page.locator("[data-go=back]").click()
+    at_step(page, replay.last - 1)
+    page.locator("[data-go=first]").click()
+    at_step(page, 0)
+    page.locator("#slider").fill("7")
+    at_step(page, 7)
+    page.locator("#log li a").nth(4).click()
+    at_step(page, 4)
+    assert page.locator("[data-go=first]").get_attribute("aria-disabled") is None
+
+
+def test_what_comes_when_it_is_hidden_then_neither_length_nor_result_are_seen_and_that_is_kept(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    page.goto(f"{arena.url}{DEAL}?step=3")
+    page.locator("[data-spoil]").click()
+    for hidden in ("#slider", ".total", "[data-go=last]", "#log .end"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.locator("#log li:visible")).to_have_count(4)
+    page.goto(arena.url + DEAL)
+    expect(page.locator("#log li:visible")).to_have_count(1)
+    page.locator("[data-spoil]").click()
+    expect(page.locator("#slider")).to_be_visible()
+    expect(page.locator("#log li:visible")).to_have_count(replay.last + 1)
+
+
+def test_colours_when_they_are_chosen_then_suits_have_them_on_the_next_page_too(
+    arena: Site, page: Page
+) -> None:
+    page.goto(arena.url + DEAL)
+    colour = "suit => getComputedStyle(document.querySelector(`.card.${suit}`)).color"
+    assert len({page.evaluate(colour, suit) for suit in "DCHS"}) == 4
+    page.locator("#colours").select_option("two")
+    page.goto(f"{arena.url}{DEAL}?step=1")
+    assert len({page.evaluate(colour, suit) for suit in "DCHS"}) == 2
+
+
+def test_every_step_when_it_is_reached_by_key_then_a_screen_reader_is_told(
+    arena: Site, page: Page, replay: Replay
+) -> None:
+    page.goto(f"{arena.url}{DEAL}?view=1")
+    line = page.locator("[aria-live=polite]")
+    for step in replay.steps[1:20]:
+        page.keyboard.press("ArrowRight")
+        at_step(page, step.number)
+        assert line.text_content() == plain(told(step, 1))
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_page_when_it_is_narrow_or_wide_then_nothing_sticks_out_and_corners_are_seen(
+    arena: Site, width: int
+) -> None:
+    with arena.window(viewport={"width": width, "height": 800}) as window:
+        page = window.new_page()
+        page.goto(arena.url + DEAL)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        corners = """() => [...document.querySelectorAll("#table .seat .hand")].map((hand) => {
+          const left = [...hand.querySelectorAll("li")].map((one) => one.getBoundingClientRect().left);
+          const gaps = left.slice(1).map((one, at) => one - left[at]);
+          return Math.min(...gaps) / hand.querySelector(".card").getBoundingClientRect().width;
+        })"""
+        assert min(page.evaluate(corners)) > 0.34
+
+
+def test_file_of_a_deal_when_it_is_opened_from_a_disk_then_it_works_and_asks_nobody(
+    arena: Site, page: Page, replay: Replay, tmp_path: Path
+) -> None:
+    page.goto(arena.url + DEAL)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="One file").click()
+    file = tmp_path / "deal.html"
+    download.value.save_as(file)
+    assert download.value.suggested_filename == "cup-1-1-1-2.html"
+    assert file.stat().st_size <= 60_000
+    with arena.window(offline=True) as window:
+        opened = window.new_page()
+        opened.goto(file.as_uri())
+        opened.keyboard.press("ArrowRight")
+        at_step(opened, 1)
+        opened.keyboard.press("End")
+        at_step(opened, replay.last)
+        expect(opened.locator("#log li")).to_have_count(replay.last + 1)
+        expect(opened.locator("#now")).to_contain_text("The deal is over.")
+
+
+def test_deal_without_script_when_its_links_are_followed_then_every_step_is_shown(
+    arena: Site, replay: Replay
+) -> None:
+    with arena.window(java_script_enabled=False) as window:
+        page = window.new_page()
+        page.goto(arena.url + DEAL)
+        for number in (1, 2):
+            page.locator("[data-go=on]").click()
+            at_step(page, number)
+        assert urlsplit(page.url).query == "step=2&view=open"
+        page.locator("#log li a").nth(replay.last).click()
+        at_step(page, replay.last)
+        page.locator("[data-view='1']").click()
+        assert urlsplit(page.url).query == f"step={replay.last}&view=1"
+        expect(page.locator("#slider")).to_be_hidden()

@@ -1,0 +1,182 @@
+"""The page of a deal without a script, and the files that are made of it."""
+
+import json
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.queries.deals import DealInSession, one_deal
+from arena.replays.faces import spoken
+from arena.replays.make import make_replay
+from arena.replays.steps import Kind, Replay
+from arena.replays.words import plain
+from arena.web.headers import POLICY
+from arena.web.pages.deals import Shown, deal_values
+from arena.web.pages.offline import offline_file
+from arena.web.pages.rendering import fill
+from tests.arena.exported import play_by_table
+from tests.arena.replays.records import NAMES, played, timed
+from tests.arena.test_bot_deals import play_one_table
+from tests.arena.web.markup import Read
+from tests.arena.web.test_pages import client as client
+from tests.arena.world import World
+
+DEAL = "/matches/cup/1/1/2/1"
+FILES = ("", "/replay.html", "/picture.svg")
+HOSTILE = '"><script>alert(1)</script>&{{ 7 * 7 }}'
+
+
+@pytest.fixture
+def replay(world: World) -> Replay:
+    """Play a cup of 3 sessions of 2 deals, and return the deal that is looked at."""
+    world.finish(world.tournament(4, rounds=1).id, play_by_table)
+    return make_replay(one_deal(world.storage, "cup", 1, 1, 2, 1))
+
+
+def test_steps_of_a_deal_when_they_are_asked_for_by_its_address_then_it_has_its_cards_and_words(
+    replay: Replay, client: TestClient
+) -> None:
+    for step in (*replay.steps[::5], replay.steps[-1]):
+        answer = client.get(f"{DEAL}?step={step.number}")
+        assert answer.status_code == 200
+        page = Read(answer.text)
+        assert f"Step {step.number} of {replay.last}" in page.text
+        assert not [link for link in page.links if "//" in link]
+        table = answer.text.partition('id="table"')[2].partition('class="controls"')[0]
+        for hand in step.hands:
+            for card in hand:
+                assert f'role="img" aria-label="{spoken(card)}"' in table
+        for text in filter(None, (part for part in step.words if isinstance(part, str))):
+            assert " ".join(text.split()) in page.text
+
+
+def test_deal_when_it_is_seen_from_a_seat_then_no_other_card_is_in_the_table(
+    replay: Replay, client: TestClient
+) -> None:
+    text = client.get(f"{DEAL}?step=0&view=2").text
+    table = text.partition('id="table"')[2].partition('class="controls"')[0]
+    assert [card for card in replay.steps[0].hands[2] if f'"{spoken(card)}"' not in table] == []
+    for seat in (0, 1, 3):
+        assert [card for card in replay.steps[0].hands[seat] if f'"{spoken(card)}"' in table] == []
+    assert table.count('aria-label="13 cards, face down"') == 3
+
+
+def test_deal_when_what_is_asked_is_not_there_then_the_page_says_what_is_wrong(
+    replay: Replay, client: TestClient
+) -> None:
+    for query, told in (
+        ("step=-1", "step"),
+        ("step=100000", f"step must be a whole number from 0 to {replay.last}, not 100000"),
+        ("step=first", "step"),
+        ("view=4", "view must be open, or a seat from 0 to 3, not 4"),
+        ("view=none", "view"),
+        ("spoilers=maybe", "spoilers"),
+    ):
+        answer = client.get(f"{DEAL}?{query}")
+        assert answer.status_code == 422
+        assert told in Read(answer.text).text
+    for path in ("/matches/cup/1/1/2/3", "/matches/cup/1/1/9/1", "/matches/cap/1/1/1/1"):
+        for file in FILES:
+            assert client.get(path + file).status_code == 404
+
+
+def test_deal_when_other_tables_still_play_it_then_nobody_sees_it(world: World, client: TestClient) -> None:
+    cup = world.tournament(8, format="swiss", rounds=1, deals=1, duplicate=True)
+    world.advance(cup.id)
+    for match in world.messages:
+        world.play(match, play_one_table)
+    for file in FILES:
+        answer = client.get(f"/matches/cup/1/1/1/1{file}")
+        assert (answer.status_code, 'role="img"' in answer.text) == (409, False)
+
+
+def test_page_of_a_deal_when_it_is_read_then_nothing_in_it_is_against_the_policy(
+    replay: Replay, client: TestClient
+) -> None:
+    answer = client.get(DEAL)
+    page = Read(answer.text)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert not page.tags & {"style", "iframe"}
+    assert not [name for name in page.attributes if name == "style" or name.startswith("on")]
+    assert answer.text.count("<script") == answer.text.count("<script src") + 2
+    assert '<script type="application/json"' in answer.text
+    assert '<script type="module" src="/static/' in answer.text
+    assert len(json.loads(page.inner_scripts)["steps"]) == replay.last + 1
+    for link in page.links:
+        if link.startswith((DEAL, "/api/", "/static/")):
+            assert client.get(link).status_code == 200, link
+
+
+def test_log_when_it_is_read_then_every_step_is_a_sentence_with_its_cards_said(
+    replay: Replay, client: TestClient
+) -> None:
+    text = client.get(DEAL).text.partition('<ol id="log"')[2].partition("</ol>")[0]
+    lines = text.split("<li ")[1:]
+    assert len(lines) == replay.last + 1
+    for line, step in zip(lines, replay.steps, strict=True):
+        assert f'href="?step={step.number}&amp;view=open"' in line
+        said = [spoken(card) for part in step.words if not isinstance(part, str) for card in part]
+        assert [part.partition('"')[0] for part in line.split('aria-label="')[1:]] == said
+
+
+def found(record: dict[str, Any]) -> DealInSession:
+    return DealInSession(record, 6)
+
+
+def page_of(record: dict[str, Any], step: int = 0, viewer: int | None = None) -> str:
+    values = deal_values(found(record), Shown(step, viewer))
+    return fill("deal.html", "/", base="http://arena.test/", **values)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_page_of_a_deal_when_it_was_played_under_any_ruleset_then_it_can_be_read(name: str) -> None:
+    record = timed(played(name)[0])
+    last = make_replay(record).last
+    assert f"Step {last // 2} of {last}" in Read(page_of(record, last // 2, 1)).text
+    assert Read(page_of(record, last)).text.count("The deal is over") == 2
+
+
+def test_names_when_they_are_hostile_then_they_are_text_everywhere() -> None:
+    record = {
+        **played("hong-kong")[0],
+        "tournament": HOSTILE,
+        "seats": [f"{HOSTILE}/{at}" for at in range(4)],
+    }
+    values = deal_values(found(record), Shown())
+    picture = fill("picture.svg", "", replay=values["replay"])
+    for text in (page_of(record), offline_file(values), picture):
+        assert "<script>alert" not in text
+        assert "49" not in Read(text).text or "{{ 7 * 7 }}" in Read(text).text
+        assert HOSTILE in unescape(text)
+
+
+def test_fault_when_the_referee_decided_then_table_log_and_sentence_show_it() -> None:
+    record = played("hong-kong")[0]
+    index = next(at for at, text in enumerate(record["actions"]) if text.endswith(":-"))
+    seat = int(record["actions"][index][0])
+    fault = {"action": index, "seat": seat, "kind": "timeout", "ms": 1040, "credit_ms": 40}
+    given = {**record, "faults": [fault]}
+    step = next(step for step in make_replay(given).steps if step.faults)
+    text = page_of(given, step.number)
+    assert text.count(" faulty") == 2
+    assert '<span class="did fault">fault</span>' in text
+    assert text.count("ran out of time, so the referee decided.") == 3  # sentence, log and data
+
+
+def test_file_of_a_deal_when_it_is_made_then_its_policy_lets_only_itself_run() -> None:
+    record = timed(played("hong-kong")[0])
+    text = offline_file(deal_values(found(record), Shown()))
+    assert "src=" not in text
+    assert "@import" not in text
+    assert "default-src &#39;none&#39;" in text
+    assert plain(make_replay(record).steps[0].words).split()[0] in text
+
+
+def test_picture_when_it_is_made_then_it_has_the_cards_dealt_and_tells_nothing_of_the_result() -> None:
+    replay = make_replay(played("hong-kong")[0])
+    picture = fill("picture.svg", "", replay=replay)
+    assert picture.count("<g ") == 52
+    assert replay.steps[-1].kind is Kind.END
+    assert not [points for points in replay.points if points and f"{points:+d}" in picture]
