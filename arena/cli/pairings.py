@@ -1,19 +1,19 @@
 """``arena tournament withdraw``, ``stop``, ``pairings``: who leaves, who meets whom, and why."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from arena.cli.context import actor_at_terminal, storage_of
-from arena.cli.output import MOST, AsJson, console, headline, number, print_json, renamed, say
+from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
 from arena.cli.tables import table
 from arena.cli.watch import status_object
 from arena.formats import FORMATS
 from arena.models import utc_now
-from arena.pairing import Balance, Spread, TableReason
+from arena.pairing import Balance, Spread
 from arena.rounds.overview import PairingsShown, RoundShown, named
 from arena.rounds.overview import pairings as find_pairings
+from arena.rounds.reasons import reason_lines
 from arena.tournaments import entry, lifecycle
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
@@ -66,7 +66,7 @@ def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
     if one.reasons:
         for at, reason in enumerate(one.reasons, start=1):
             say(f"Table {at}: {', '.join(map(names.__getitem__, reason.entrants))}")
-            for line in _reason_lines(reason, shown):
+            for line in reason_lines(reason, shown.names):
                 say(f"  {line}")
     else:
         tables = enumerate(one.pairing.tables, start=1)
@@ -77,35 +77,6 @@ def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
     if one.pairing.byes:
         say(f"sitting out: {', '.join(names[entrant] for entrant in one.pairing.byes)}")
     say("")
-
-
-def _reason_lines(reason: TableReason, shown: PairingsShown) -> Iterator[str]:
-    places = ", ".join(map(str, reason.places))
-    scores = ", ".join(map(number, reason.scores))
-    yield f"places {places}; scores {scores}; gap {number(reason.gap)}"
-    counts = [
-        ("avoided: same owner", reason.owners_avoided),
-        ("avoided: they have met", reason.repeats_avoided),
-        ("accepted: same owner", reason.owners_accepted),
-        ("accepted: they have met", reason.repeats_accepted),
-    ]
-    for what, pairs in counts:
-        if pairs:
-            yield f"{what}: {', '.join(f'{shown.names[a]} – {shown.names[b]}' for a, b in pairs)}"
-    if reason.instead is None and (reason.owners_accepted or reason.repeats_accepted):
-        yield "no exchange with a nearby table would improve it"
-    if reason.instead is not None:
-        best, change = reason.instead, reason.instead.change
-        parts = [
-            ("same owner", change.owners),
-            ("repeats", change.repeats),
-            ("squared gaps", change.gaps / 4),
-        ]
-        costs = ", ".join(f"{what} {'+' if more > 0 else ''}{number(more)}" for what, more in parts)
-        yield (
-            f"best exchange: {shown.names[best.entrant]} for {shown.names[best.other]} "
-            f"of table {best.table}: {costs}"
-        )
 
 
 def _show_balance(balance: Balance) -> None:

@@ -27,6 +27,8 @@ class PlayedSession:
     """By seat."""
     forfeits: tuple[int, ...]
     """The seats whose bots forfeited it, in order."""
+    deal_points: tuple[tuple[int, ...], ...]
+    """Of each deal, by seat."""
     finished_at: datetime
 
 
@@ -158,5 +160,6 @@ def _told(session: Session, names: tuple[str, ...]) -> dict[str, Any]:
         "points": tuple(session.points),
         "faults": tuple(session.faults),
         "forfeits": tuple(session.forfeits),
+        "deal_points": tuple(map(tuple, session.deal_points)),
         "finished_at": session.finished_at,
     }

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-__all__ = ["counted", "date", "day", "decimals", "moment", "percent", "signed", "thousands"]
+__all__ = ["counted", "date", "day", "decimals", "moment", "number", "percent", "signed", "thousands"]
 
 MINUS = "−"
 
@@ -37,6 +37,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 def decimals(number: float, digits: int) -> str:
     """Return a number with so many decimals."""
     return f"{number:.{digits}f}".replace("-", MINUS)
+
+
+def number(value: float) -> str:
+    """Return a number with at most two decimals, and no zeros at their end."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return thousands(0) if text == "-0" else text.replace("-", MINUS)
 
 
 def day(at: datetime | None) -> str:

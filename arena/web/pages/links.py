@@ -8,6 +8,7 @@ __all__ = [
     "deal_url",
     "league_url",
     "match_url",
+    "round_url",
     "ruleset_url",
     "tournament_url",
     "with_query",
@@ -38,6 +39,11 @@ def match_url(tournament: str, round: int, table: int) -> str:
 def deal_url(tournament: str, round: int, table: int, session: int, deal: int) -> str:
     """Return where a deal is."""
     return _path("matches", tournament, round, table, session, deal)
+
+
+def round_url(tournament: str, round: int) -> str:
+    """Return where a round of a tournament is."""
+    return _path("tournaments", tournament, "rounds", round)
 
 
 def league_url(name: str) -> str:

@@ -3,9 +3,16 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import boards, bots, deals, docs, statics
+from arena.web.pages import boards, bots, deals, docs, matches, statics, tournaments
 
-ROUTERS: tuple[APIRouter, ...] = (boards.router, bots.router, deals.router, docs.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    boards.router,
+    bots.router,
+    deals.router,
+    docs.router,
+    matches.router,
+    tournaments.router,
+)
 
 
 def add_pages(app: FastAPI) -> None:

@@ -1,0 +1,51 @@
+"""Matches: lists of them, and one with its sessions and deals."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse
+
+from arena.matches import overview
+from arena.queries import matches as queries
+from arena.web.context import Shared
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import Page
+
+router = APIRouter()
+
+LISTED = 40
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+class MatchesAsked(FromForm):
+    """Which matches, called as in the API."""
+
+    bot: str | None = None
+    opponent: str | None = None
+    ruleset: str | None = None
+    tournament: str | None = None
+    faults: bool = False
+    result: queries.Result | None = None
+    cursor: Annotated[str | None, Query(max_length=400)] = None
+
+
+@router.get("/matches")
+def list_matches(page: Page, web: Shared, asked: Annotated[MatchesAsked, Query()]) -> HTMLResponse:
+    """Show matches that are done, the newest first."""
+    question = queries.Asked(
+        bot=asked.bot,
+        opponent=asked.opponent,
+        ruleset=asked.ruleset,
+        tournament=asked.tournament,
+        faults=asked.faults,
+        result=asked.result,
+    )
+    found = queries.find_matches(web.storage, question, LISTED, asked.cursor)
+    return page("matchlist.html", found=found, asked=asked)
+
+
+@router.get("/matches/{tournament}/{round}/{table}")
+def show_match(page: Page, web: Shared, tournament: str, round: Number, table: Number) -> HTMLResponse:
+    """Show a match with its sessions."""
+    return page("match.html", match=overview.played_match(web.storage, tournament, round, table))

@@ -1,0 +1,183 @@
+"""The pages of tournaments and matches: what they show is what the queries say."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.matches.overview import played_match
+from arena.queries import matches
+from arena.rounds.overview import pairings
+from arena.settings import load_settings
+from arena.standings import scoreboard
+from arena.storage import Storage, open_storage
+from arena.tournaments import creation
+from arena.tournaments.overview import status
+from arena.web.app import make_app
+from arena.web.pages.links import bot_url, deal_url, match_url, round_url, tournament_url
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.random_play import play_with_faults
+from tests.arena.web.markup import Read
+from tests.arena.world import World
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> Iterator[World]:
+    settings = load_settings({"data": tmp_path_factory.mktemp("tournaments")})
+    (settings.prepare().data / "arena.db").write_bytes(empty_database)
+    with open_storage(settings) as storage:
+        world = World(storage, Clock())
+        names = world.register(9)
+        world.finish(world.tournament_of(names, format="swiss", rounds=3).id)
+        world.finish(world.tournament_of(names, name="knock", format="knockout").id)
+        world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
+        flowing = world.tournament_of(names[:8], name="flow", format="continuous")
+        world.advance(flowing.id)
+        world.play(world.messages.pop(0))
+        creation.create(storage, ROOT, world.spec(names, name="waiting"), world.clock())
+        yield world
+
+
+@pytest.fixture(scope="module")
+def client(world: World) -> TestClient:
+    app = make_app(load_settings({"data": "unused"}), world.storage, clock=world.clock)
+    return TestClient(app, headers={"Accept": "text/html"}, raise_server_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def storage(world: World) -> Storage:
+    return world.storage
+
+
+def read(client: TestClient, path: str) -> Read:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return Read(answer.text)
+
+
+def test_tournaments_when_they_are_listed_then_each_has_its_page_and_its_state(client: TestClient) -> None:
+    page = read(client, "/tournaments")
+    for name in ("cup", "knock", "faults", "flow", "waiting"):
+        assert tournament_url(name) in page.links
+    running = read(client, "/tournaments?state=running")
+    assert tournament_url("flow") in running.links
+    assert tournament_url("cup") not in running.links
+    assert client.get("/tournaments?state=lost").status_code == 422
+
+
+def test_tournament_when_it_is_read_then_bots_stand_in_the_order_of_the_standings(
+    client: TestClient, storage: Storage
+) -> None:
+    page = read(client, "/tournaments/cup")
+    lines = scoreboard.standings(storage, "cup")
+    shown = [link for link in page.links if link.startswith("/bots/")]
+    assert shown == [bot_url(line.name) for line in lines]
+    found = status(storage, "cup")
+    for proof in (found.commitment, found.seed_hash, found.seed):
+        assert str(proof) in page.text
+    assert "arena verify cup.jsonl" in page.text
+    assert "Decided by score" in page.text
+
+
+def test_tournament_when_it_still_runs_then_its_events_are_followed_and_its_seed_is_secret(
+    client: TestClient,
+) -> None:
+    answer = client.get("/tournaments/flow")
+    page = Read(answer.text)
+    assert 'data-events="/api/v1/tournaments/flow/events"' in answer.text
+    assert any(link.endswith("/live.js") for link in page.links)
+    assert "secret until" in page.text
+    assert "not final" in page.text
+    assert not any(link.endswith("/live.js") for link in read(client, "/tournaments/cup").links)
+
+
+def test_tournament_when_it_is_continuous_then_its_latest_matches_are_there(
+    client: TestClient, storage: Storage
+) -> None:
+    [line] = matches.find_matches(storage, matches.Asked(tournament="flow")).lines
+    assert match_url("flow", line.round, line.table) in read(client, "/tournaments/flow").links
+
+
+def test_knockout_when_it_is_read_then_its_bracket_marks_who_goes_on(
+    client: TestClient, storage: Storage
+) -> None:
+    answer = client.get("/tournaments/knock")
+    rounds = pairings(storage, "knock").rounds
+    later = [
+        {who for table in one.pairing.tables for who in table} | {*one.pairing.byes} for one in rounds[1:]
+    ]
+    on = sum(
+        who in after
+        for one, after in zip(rounds, later, strict=False)
+        for table in one.pairing.tables
+        for who in table
+    )
+    assert answer.text.count('<li class="on">') == on + 1  # and who won the final
+    assert {round_url("knock", one.number) for one in rounds} <= {*Read(answer.text).links}
+
+
+def test_round_when_it_is_read_then_each_table_has_its_result(client: TestClient, storage: Storage) -> None:
+    page = read(client, round_url("cup", 2))
+    lines = matches.find_matches(storage, matches.Asked(tournament="cup", round=2)).lines
+    for line in lines:
+        assert match_url("cup", 2, line.table) in page.links
+        for points in line.points:
+            assert str(abs(points)) in page.text
+    [one] = pairings(storage, "cup", 2).rounds
+    assert "sitting out" in page.text
+    assert len(one.pairing.byes) == 1
+
+
+def test_round_when_it_is_asked_why_then_the_reasons_are_there(client: TestClient) -> None:
+    assert "gap" not in read(client, round_url("cup", 2)).text
+    assert "gap" in read(client, round_url("cup", 2) + "?why=true").text
+    assert "seeding" in read(client, round_url("knock", 1) + "?why=true").text
+    for wrong, code in (("/tournaments/cup/rounds/9", 404), ("/tournaments/cup/rounds/x", 422)):
+        assert client.get(wrong).status_code == code
+
+
+def test_crosstable_when_it_is_read_then_each_cell_has_its_share(
+    client: TestClient, storage: Storage
+) -> None:
+    crossed = scoreboard.crosstable(storage, "cup")
+    answer = client.get("/tournaments/cup/crosstable")
+    for (row, column), (ahead, deals) in crossed.before.items():
+        if ahead + crossed.before[column, row][0]:
+            told = f"{crossed.names[row]} before {crossed.names[column]}: {ahead} of {deals}"
+            assert told in answer.text
+    assert Read(answer.text).tags >= {"abbr"}
+
+
+def test_match_when_it_is_read_then_it_has_sessions_points_and_a_link_to_each_deal(
+    client: TestClient, storage: Storage
+) -> None:
+    page = read(client, "/matches/faults/1/1")
+    found = played_match(storage, "faults", 1, 1)
+    assert len(found.sessions) == 3
+    for session in found.sessions:
+        for number, points in enumerate(session.deal_points, start=1):
+            assert deal_url("faults", 1, 1, session.number, number) in page.links
+            assert len(points) == 4
+        assert tuple(map(sum, zip(*session.deal_points, strict=True))) == session.points
+    assert "Faults" in page.text
+    for path, code in (("/matches/faults/1/9", 404), ("/matches/none/1/1", 404), ("/matches/cup/0/1", 422)):
+        assert client.get(path).status_code == code
+
+
+def test_matches_when_they_are_filtered_then_the_form_keeps_its_fields_and_pages_follow(
+    client: TestClient, storage: Storage
+) -> None:
+    answer = client.get("/matches?bot=owner-0/bot-0&opponent=&faults=")
+    lines = matches.find_matches(storage, matches.Asked(bot="owner-0/bot-0")).lines
+    page = Read(answer.text)
+    assert {match_url(one.tournament, one.round, one.table) for one in lines} <= {*page.links}
+    assert 'value="owner-0/bot-0"' in answer.text
+    assert client.get("/matches?opponent=owner-0/bot-0").status_code == 422
+    assert "No match" in read(client, "/matches?tournament=waiting").text
+
+
+@pytest.mark.parametrize("path", ["/tournaments/none", "/tournaments/none/crosstable", "/tournaments/NO!"])
+def test_tournament_when_there_is_none_then_a_page_says_so(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code in (404, 422)
+    assert "text/html" in answer.headers["content-type"]
