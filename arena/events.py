@@ -69,6 +69,13 @@ def _add(
     tx.flush()
 
 
+def latest_digest(tx: Transaction, tournament: Tournament) -> str:
+    """Return the digest that the next event will cover, of a tournament whose row is locked."""
+    of_it = select(TournamentEvent.digest).where(TournamentEvent.tournament_id == tournament.id)
+    last = tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).first()
+    return last or tournament.commitment or ""
+
+
 def lock_row(tx: Transaction, tournament_id: int) -> None:
     """Lock a tournament's row until the transaction ends.
 

@@ -22,16 +22,28 @@ from referee.signing import KeyFileError, SigningKey
 def signing_key(settings: Settings, referee: str) -> SigningKey:
     """Return a referee's key, kept in the data folder; its first start draws it. Raise SettingsError."""
     folder = settings.prepare().data / "referee-keys"
-    file = folder / f"{quote(referee, safe='')}.pem"
+    return _kept(folder, folder / f"{quote(referee, safe='')}.pem", "referee")
+
+
+def arena_key(settings: Settings) -> SigningKey:
+    """Return the key with which the arena signs decisions of organisers; the first one draws it.
+
+    Raise SettingsError.
+    """
+    folder = settings.prepare().data / "arena-key"
+    return _kept(folder, folder / "decisions.pem", "arena")
+
+
+def _kept(folder: Path, file: Path, whose: str) -> SigningKey:
     try:
         make_private(folder)
         if not file.exists():
             _draw(file)
         return SigningKey.read(file.read_bytes())
     except OSError as error:
-        raise SettingsError("data", f"cannot keep the referee's key in {file}: {error.strerror}") from None
+        raise SettingsError("data", f"cannot keep the {whose}'s key in {file}: {error.strerror}") from None
     except KeyFileError as error:
-        text = f"{file}: the referee's key {error}; restore it from a backup, or delete it for a new key"
+        text = f"{file}: the {whose}'s key {error}; restore it from a backup, or delete it for a new key"
         raise SettingsError("data", text) from None
 
 

@@ -80,8 +80,8 @@ class Entry(BaseModel):
     alone draws the seed."""
 
 
-class Admission(BaseModel):
-    """Whose bots may enter once a tournament is created; the head does not have it."""
+class Discretion(BaseModel):
+    """What the organiser decides while a tournament runs, and after it; the head does not have it."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -91,9 +91,11 @@ class Admission(BaseModel):
     organiser may enter any bot."""
     owner_limit: int | None = Field(default=None, ge=1, le=10_000)
     """Most bots of one owner; by default as many as the format allows."""
+    confirm: bool = False
+    """Whether its results are provisional until the organiser confirms them."""
 
 
-class Terms(Limits, Plan, Entry, Admission):
+class Terms(Limits, Plan, Entry, Discretion):
     """Everything that can be set for a tournament except ruleset, entrants and format."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli import entries, pairings
+from arena.cli import decisions, entries, pairings
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
@@ -270,10 +270,13 @@ def standings(
         lines = scoreboard.standings(storage, name)
         crossed = scoreboard.crosstable(storage, name, limit, offset) if crosstable else None
         status = overview.status(storage, name)
+        corrections = scoreboard.corrections(storage, name)
     if as_json:
         found: dict[str, object] = {
             "tournament": name,
             "state": status.state,
+            "provisional": status.provisional,
+            "corrections": corrections,
             "standings": [standing_object(line) for line in lines],
         }
         if crossed:
@@ -287,15 +290,19 @@ def standings(
     show_standings(lines, status.format)
     if crossed:
         show_crosstable(crossed)
+    decisions.show_corrections(corrections)
     if not status.ended:
         say(f"{name} is {status.state.value}, so this is not final: {progress_text(status)}")
+    elif status.provisional:
+        say(f"this is provisional until the organiser confirms it: arena tournament confirm {name}")
 
 
 def standing_object(line: StandingLine) -> dict[str, object]:
     """Return a line of the standings for scripts."""
     standing = asdict(line.standing)
     del standing["entrant"]
-    rest = {"raw": line.raw, "deals": line.deals, "plus_minus": line.plus_minus}
+    names = ("raw", "deals", "plus_minus", "disqualified")
+    rest = {name: getattr(line, name) for name in names}
     return {"rank": standing.pop("rank"), "bot": line.name, **standing, **rest}
 
 
@@ -306,9 +313,13 @@ def show_standings(lines: list[StandingLine], format: str) -> None:
     if any(line.raw != line.standing.points for line in lines):  # as only duplicate deals make them
         points.append("raw")
     names = [name for key in decisive for name in (points if key == "points" else [key])]
-    rows = [(line.standing.rank, line.name, *(_cell(line, name) for name in names)) for line in lines]
+    rows = [(line.standing.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
     console().print(table(columns, rows))
+
+
+def _name(line: StandingLine) -> str:
+    return f"{line.name} (disqualified)" if line.disqualified else line.name
 
 
 _COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
@@ -327,7 +338,7 @@ def _spread(line: StandingLine) -> str:
 for command in (
     *(entries.enter, entries.may_enter, pairings.withdraw),
     *(entries.invite, entries.entries, entries.approve, entries.decline),
-    *(pairings.stop, pairings.pairings),
+    *(pairings.stop, pairings.pairings, decisions.confirm, decisions.correct),
 ):
     app.command()(command)
 

@@ -14,6 +14,7 @@ from rich.live import Live
 from arena.cli.bars import FittedBar
 from arena.cli.output import AsJson, console, print_json, say
 from arena.errors import StorageError
+from arena.standings.corrections import Correction, correction_text
 from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
 from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
@@ -43,6 +44,10 @@ class Verdict:
     """The public value that had a share in the luck; None: the organiser alone drew it."""
     keys: dict[str, Key]
     """The referees' public keys, and how many sessions each has signed."""
+    provisional: bool
+    """Whether the results wait for the organiser to confirm them."""
+    corrections: list[Correction]
+    """What the organiser decided about the standings after the end."""
 
 
 def verify(
@@ -130,7 +135,11 @@ def _settled(report: Report) -> list[str]:
         return []
     luck = f"the beacon {report.beacon!r} and the seed" if report.beacon else "the organiser's seed alone"
     keys = [f"  signed by: {_signer(key, found)}" for key, found in report.keys.items()]
-    return [f"  commitment: {report.commitment}", f"  luck: {luck}", *keys]
+    decided = [
+        f"  corrected: {correction_text(one)}, signed with the key {one.key}" for one in report.corrections
+    ]
+    waits = ["  provisional: the organiser has not confirmed the results"] if report.provisional else []
+    return [f"  commitment: {report.commitment}", f"  luck: {luck}", *keys, *decided, *waits]
 
 
 def _signer(key: str, found: Key) -> str:
@@ -151,6 +160,8 @@ def _verdict(file: Path, report: Report) -> Verdict:
         commitment=report.commitment,
         beacon=report.beacon,
         keys=report.keys,
+        provisional=report.provisional,
+        corrections=report.corrections,
     )
 
 

@@ -8,6 +8,7 @@ from arena.queries.tournaments import TournamentPage
 from arena.rounds.overview import PairingsNamed
 from arena.rounds.preview import Preview
 from arena.rounds.showing import TournamentShown
+from arena.standings.corrections import Correction, Kind
 from arena.standings.scoreboard import CROSSED, Crossed, Scoreboard
 from arena.tournaments.answers import Changed
 from arena.tournaments.following import HeadShown
@@ -90,6 +91,26 @@ def stop_tournament(tournament: str) -> Call[Changed]:
 def cancel_tournament(tournament: str) -> Call[Changed]:
     """End a tournament of yours at once and for good."""
     return _step("cancel", tournament)
+
+
+def confirm_tournament(tournament: str) -> Call[Changed]:
+    """Confirm the results of a tournament of yours that has ended."""
+    return _step("confirm", tournament)
+
+
+def correct_standings(
+    tournament: str,
+    bot: str,
+    correction: Kind,
+    reason: str,
+    round: int | None = None,
+    table: int | None = None,
+    points: int | None = None,
+) -> Call[Correction]:
+    """Correct the standings of a tournament of yours that has ended; a match where it is about points."""
+    match = {"round": round, "table": table, "points": points}
+    body = {"bot": bot, "correction": correction, "reason": reason, **match}
+    return Call("POST", f"{TOURNAMENT}/corrections", Correction, {"tournament": tournament}, body=body)
 
 
 def _step(step: str, tournament: str, body: Mapping[str, object] | None = None) -> Call[Changed]:

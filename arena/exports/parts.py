@@ -21,6 +21,9 @@ from referee.validation import Refused, Wording, problems
 FORMAT = "bigtwo-export/2"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
 
+DECISION = "bigtwo-decision/1"
+"""What is signed of an organiser's decision says this of itself."""
+
 SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
 """Fields that are the same in all deal records of a session."""
 
@@ -233,6 +236,8 @@ class TournamentPart(Part):
     """When it was started; None: not yet."""
     finished_at: str | None
     """When it finished or was cancelled; None: not yet."""
+    confirm: bool = False
+    """Whether its results are provisional until its organiser has confirmed them; absent: they are not."""
 
 
 EventKind = Literal[
@@ -248,6 +253,8 @@ EventKind = Literal[
     "key_added",
     "finished",
     "cancelled",
+    "corrected",
+    "confirmed",
 ]
 """What can happen to a tournament after it was locked."""
 
@@ -375,6 +382,13 @@ class PartError(ValueError):
 def digest(content: object) -> str:
     """Return the SHA-256 of a JSON value written with sorted keys, without spaces, in ASCII."""
     return sha256(canonical(content)).hexdigest()
+
+
+def decision_digest(event: str, previous: str, at: str, details: Mapping[str, object]) -> str:
+    """Return what an arena signs of an organiser's decision: an event, without the signature in it."""
+    plain = {name: value for name, value in details.items() if name != "signed"}
+    content = {"format": DECISION, "event": event, "previous": previous, "at": at, "details": plain}
+    return digest(content)
 
 
 def deals_digest(records: Iterable[Mapping[str, object]]) -> str:

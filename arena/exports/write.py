@@ -118,6 +118,7 @@ def _tournament(
         "created_at": _time(tournament.created_at),
         "started_at": _time(tournament.started_at),
         "finished_at": _time(tournament.finished_at),
+        **({"confirm": True} if tournament.confirm else {}),
     }
 
 

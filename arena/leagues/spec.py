@@ -34,7 +34,7 @@ MOST_SEASONS = 9_999
 
 MOST_DIVISIONS = 100
 
-SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "beacon")
+SET_BY_LEAGUE = ("name", "entrants", "allow_same_owner", "owner_limit", "confirm", "beacon")
 """Fields of a tournament that its league sets; its tournaments start by themselves, so without a beacon."""
 
 
@@ -129,8 +129,8 @@ class LeagueSpec(_Table):
     """Whether two bots of one owner may sit at the same table, in the tournaments of all divisions."""
     tournament: Tournament
     """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
-    ``entrants``, ``allow_same_owner``, ``owner_limit`` and ``beacon``. A ruleset file is copied into the
-    league."""
+    ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm`` and ``beacon``. A ruleset file is copied
+    into the league."""
     divisions: Annotated[tuple[Division, ...], Field(strict=False, min_length=1, max_length=MOST_DIVISIONS)]
     """The divisions, from the highest to the lowest."""
     qualification: Qualification | None = None

@@ -127,6 +127,8 @@ class Tournament(SQLModel, Terms, table=True):  # type: ignore[misc]  # both hav
     """When it last moved on; every step begins by updating it, which keeps two steps apart. NULL: never."""
     finished_at: datetime | None = None
     """When it finished or was cancelled; NULL: not yet."""
+    confirmed_at: datetime | None = None
+    """When its organiser confirmed its results; NULL: not yet, or that is not asked for (``confirm``)."""
 
 
 class Entrant(SQLModel, table=True):

@@ -13,7 +13,24 @@ from sqlmodel import col, select
 
 from arena.formats import FORMATS
 from arena.matches.duplicate import PlayedSession, scores
-from arena.models import Entrant, Match, MatchState, Round, RoundState, Seat, Session, Tournament
+from arena.models import (
+    Entrant,
+    Match,
+    MatchState,
+    Round,
+    RoundState,
+    Seat,
+    Session,
+    Tournament,
+    TournamentEvent,
+)
+from arena.standings.corrections import (
+    Correction,
+    adjusted,
+    demoted,
+    disqualified_by,
+    read_correction,
+)
 from arena.standings.ranking import MatchOutcome, Standing, standings
 from arena.storage import Transaction
 from arena.tournaments.entrants import EntrantInfo
@@ -114,7 +131,19 @@ def byes(tx: Transaction, tournament: Tournament) -> list[int]:
 def current_standings(
     tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
 ) -> list[Standing]:
-    """Return the standings after all matches that are done."""
+    """Return the standings after all matches that are done, and the organiser's corrections."""
     numbers = [entrant.number for entrant in entrants]
     criteria = FORMATS[tournament.format].criteria
-    return standings(numbers, outcomes(tx, tournament), byes(tx, tournament), criteria)
+    corrections = corrections_of(tx, tournament)
+    ended = adjusted(outcomes(tx, tournament), corrections)
+    lines = standings(numbers, ended, byes(tx, tournament), criteria)
+    return demoted(lines, disqualified_by(corrections))
+
+
+def corrections_of(tx: Transaction, tournament: Tournament) -> list[Correction]:
+    """Return what the organiser decided about the standings, in order; before the end there is nothing."""
+    if tournament.finished_at is None:
+        return []
+    of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")
+    events = tx.exec(select(TournamentEvent).where(*of_it).order_by(col(TournamentEvent.number)))
+    return [read_correction(one.number, one.at.isoformat(), one.details) for one in events]

@@ -7,10 +7,12 @@ from itertools import permutations
 from arena.formats import FORMATS
 from arena.models import Tournament, TournamentState
 from arena.ratings.elo import spread
+from arena.standings.corrections import Correction, adjust_sums, demoted, disqualified_by
 from arena.standings.keeping import current_sums
+from arena.standings.outcomes import corrections_of, outcomes
 from arena.standings.ranking import Standing, ranked
 from arena.standings.sums import Sum, Sums
-from arena.storage import Storage
+from arena.storage import Storage, Transaction
 from arena.tournaments.entrants import EntrantInfo, list_entrants
 from arena.tournaments.overview import find_tournament
 
@@ -32,6 +34,8 @@ class StandingLine:
     plus_minus: float | None
     """Half the width of the 95 % interval around the points that count, as if the deals were drawn again;
     None for fewer than two deals."""
+    disqualified: bool
+    """Whether the organiser decided that it stands behind all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,8 @@ class Placed(Standing):
     """Deals played."""
     plus_minus: float | None
     """Margin of ``points`` in 95 of 100 cases; None: too few deals."""
+    disqualified: bool
+    """Whether its organiser decided that it stands behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,11 @@ class Scoreboard:
 
     tournament: str
     state: TournamentState
-    """They are final if it is finished or cancelled."""
+    """They are final if it is finished or cancelled, and they are not provisional."""
+    provisional: bool
+    """Whether its organiser has still to confirm them."""
+    corrections: tuple[Correction, ...]
+    """What its organiser decided about them, in order."""
     standings: tuple[Placed, ...]
     """The best first."""
 
@@ -110,7 +120,8 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
     """Return who stands where after all finished matches; raise UnknownError."""
     lines = standings(storage, name)
     with storage.read() as tx:
-        state = find_tournament(tx, name).state
+        tournament = find_tournament(tx, name)
+        decided = tuple(corrections_of(tx, tournament))
     placed = [
         Placed(
             **{field.name: getattr(line.standing, field.name) for field in fields(Standing)},
@@ -118,21 +129,29 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
             raw=line.raw,
             deals=line.deals,
             plus_minus=line.plus_minus,
+            disqualified=line.disqualified,
         )
         for line in lines
     ]
-    return Scoreboard(name, state, tuple(placed))
+    provisional = tournament.confirm and tournament.confirmed_at is None
+    return Scoreboard(name, tournament.state, provisional, decided, tuple(placed))
+
+
+def corrections(storage: Storage, name: str) -> list[Correction]:
+    """Return what the organiser decided about the standings, in order; raise UnknownError."""
+    with storage.read() as tx:
+        return corrections_of(tx, find_tournament(tx, name))
 
 
 def standings(storage: Storage, name: str) -> list[StandingLine]:
     """Return the standings after all finished matches, best first; raise UnknownError.
 
-    They follow from sums: no closed round is read.
+    They follow from sums: no closed round is read, unless the organiser has adjusted the points of a match.
     """
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
-        sums = current_sums(tx, tournament)
+        sums, disqualified = _corrected(tx, tournament, entrants)
         names = {entrant.number: entrant.name for entrant in entrants}
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         return [
@@ -142,19 +161,33 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
                 found.raw,
                 found.deals,
                 spread(found.deals, found.total, found.squares),
+                line.entrant in disqualified,
             )
-            for line in _ranked(tournament, entrants, sums)
+            for line in _ranked(tournament, entrants, sums, disqualified)
             for found in [sums.entrants.get(ids[line.entrant], Sum())]
         ]
 
 
-def _ranked(tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums) -> list[Standing]:
+def _corrected(
+    tx: Transaction, tournament: Tournament, entrants: Sequence[EntrantInfo]
+) -> tuple[Sums, set[int]]:
+    """Return the sums as they count, and who is disqualified."""
+    sums, corrections = current_sums(tx, tournament), corrections_of(tx, tournament)
+    if any(one.points for one in corrections):
+        ids = {entrant.number: entrant.entrant_id for entrant in entrants}
+        adjust_sums(sums, outcomes(tx, tournament), corrections, ids)
+    return sums, disqualified_by(corrections)
+
+
+def _ranked(
+    tournament: Tournament, entrants: Sequence[EntrantInfo], sums: Sums, disqualified: set[int]
+) -> list[Standing]:
     """Return the standings by these sums."""
     numbers = {entrant.entrant_id: entrant.number for entrant in entrants}
     criteria = FORMATS[tournament.format].criteria
     size = tournament.table_size if sums.pairs else 1
     lines = ranked(list(numbers), sums.totals(), size, criteria)
-    return [replace(line, entrant=numbers[line.entrant]) for line in lines]
+    return demoted([replace(line, entrant=numbers[line.entrant]) for line in lines], disqualified)
 
 
 def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 0) -> Crosstable:
@@ -166,9 +199,9 @@ def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
         entrants = list_entrants(tx, tournament)
-        sums = current_sums(tx, tournament)
+        sums, disqualified = _corrected(tx, tournament, entrants)
         by_number = {entrant.number: entrant for entrant in entrants}
-        lines = _ranked(tournament, entrants, sums)
+        lines = _ranked(tournament, entrants, sums, disqualified)
         shown = [by_number[line.entrant] for line in lines[offset : offset + limit]]
         place = {entrant.entrant_id: at for at, entrant in enumerate(shown)}
         before = dict.fromkeys(permutations(place.values(), 2), (0, 0))

@@ -72,6 +72,10 @@ class TournamentStatus:
     started_at: datetime | None
     finished_at: datetime | None
     """When it finished or was cancelled; None: not yet."""
+    provisional: bool
+    """Whether its results wait for its organiser to confirm them."""
+    confirmed_at: datetime | None
+    """When its organiser confirmed its results; None: not yet, or it need not."""
     round: int
     """The latest round that was opened; 0: none yet."""
     matches_done: int
@@ -244,6 +248,8 @@ def _status(
         created_at=tournament.created_at,
         started_at=tournament.started_at,
         finished_at=tournament.finished_at,
+        provisional=tournament.confirm and tournament.confirmed_at is None,
+        confirmed_at=tournament.confirmed_at,
         round=max(kept.opened or 0, kept.closed or 0, kept.cancelled or 0),
         matches_done=closed + unclosed.get(MatchState.DONE, (0, 0))[0],
         matches_running=unclosed.get(MatchState.RUNNING, (0, 0))[0],

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 
 from arena.exports.lines import Difference, Lines
 from arena.exports.parts import EndPart, RoundPart, standing_object
+from arena.standings.corrections import CorrectionError, adjusted, demoted, disqualified_by
 from arena.standings.ranking import standings
 from arena.verify.events import Course, check_events
 from arena.verify.head import Head, check_head
@@ -46,9 +47,16 @@ def _check_end(lines: Lines, head: Head, course: Course, rounds: Rounds) -> None
     rounds.check_number(course.stopped)
     for round, table in course.void:
         raise lines.wrong(f"the events name attempts at round {round}, table {table}, which is not there")
+    try:
+        outcomes = adjusted(rounds.outcomes, course.corrections)
+    except CorrectionError as error:
+        raise lines.wrong(f"the events name a correction of nothing: {error}") from None
     expected = [
         standing_object(line, head.names[line.entrant])
-        for line in standings(list(head.names), rounds.outcomes, rounds.byes, head.format.criteria)
+        for line in demoted(
+            standings(list(head.names), outcomes, rounds.byes, head.format.criteria),
+            disqualified_by(course.corrections),
+        )
     ]
     lines.same("standings: lines", len(part.standings), len(expected))
     for place, (given, right) in enumerate(zip(part.standings, expected, strict=True)):

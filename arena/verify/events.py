@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.exports.lines import Lines
-from arena.exports.parts import EventPart
+from arena.exports.parts import EventPart, decision_digest
 from arena.formats import FORMATS
+from arena.standings.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.verify.head import Head, check_time
 from arena.verify.report import Report
 from arena.verify.signatures import note_added_key
+from referee.matches.match import Signed
+from referee.signing import is_valid
 
 AFTER: Mapping[str, Mapping[str, str]] = {
     "started": {"created": "running", "failed": "running"},
@@ -20,6 +23,9 @@ AFTER: Mapping[str, Mapping[str, str]] = {
     "cancelled": dict.fromkeys(("created", "running", "paused", "failed"), "cancelled"),
 }
 """For each event that changes where a tournament stands: from where, and to where."""
+
+DECISIONS = ("corrected", "confirmed")
+"""Events after the end, which the arena signs."""
 
 OPEN = ("created", "running", "paused", "failed")
 """States of a tournament that has not ended."""
@@ -32,6 +38,10 @@ class Course:
     state: str = "created"
     stopped: int | None = None
     """The rounds after which it was to end; None: it was not stopped."""
+    corrections: list[Correction] = field(default_factory=list)
+    """What the organiser decided about the standings after the end."""
+    confirmed: bool = False
+    """Whether the organiser confirmed the results."""
     void: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
     """By round and table, for each session of which attempts came to nothing, how many."""
 
@@ -75,6 +85,8 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
             _note_void(lines, head, course, event)
         elif event.event == "lost":
             _check_lost(lines, head, event)
+        elif event.event in DECISIONS:
+            _note_decision(lines, report, course, event, stays)
         lines.close(event)
         previous = event.digest
     _check_entrants(lines, head, stays)
@@ -82,6 +94,7 @@ def check_events(lines: Lines, report: Report, head: Head) -> Course:
         raise lines.wrong(
             f"the events leave the tournament {course.state}, but it is said to be {head.tournament.state}"
         )
+    report.provisional = head.tournament.confirm and not course.confirmed
     return course
 
 
@@ -96,10 +109,46 @@ def _check_state(lines: Lines, head: Head, course: Course, event: EventPart) -> 
                 "details.beacon_value", event.details.get("beacon_value"), head.tournament.beacon_value
             )
         course.state = to[course.state]
+    elif event.event in DECISIONS:
+        if course.state in OPEN or course.confirmed:
+            state = "confirmed" if course.confirmed else course.state
+            raise lines.wrong(f"event: {event.event} in a tournament that is {state}")
+        if event.event == "confirmed" and not head.tournament.confirm:
+            raise lines.wrong("event: confirmed in a tournament whose results were not provisional")
+    elif event.event == "key_added" and course.state not in OPEN:
+        pass  # a referee that came before a decision was noted
     elif course.state not in OPEN or (event.event in ("void", "lost") and course.state == "created"):
         raise lines.wrong(f"event: {event.event} in a tournament that is {course.state}")
     elif event.event == "entered" and not FORMATS[head.part.pairing].late_entry:
         raise lines.wrong(f"event: nobody can enter a {head.part.pairing} late")
+
+
+def _note_decision(
+    lines: Lines, report: Report, course: Course, event: EventPart, stays: Sequence[_Stay]
+) -> None:
+    """Take a decision of the organiser, which the arena has signed with what came before."""
+    given = event.details.get("signed")
+    if not isinstance(given, dict) or {*given} != {"digest", "signature", "key"}:
+        raise lines.wrong("details.signed: the arena has not signed it")
+    signed = Signed(str(given["digest"]), str(given["signature"]), str(given["key"]))
+    if signed.digest != decision_digest(event.event, event.previous, event.at, event.details):
+        raise lines.wrong("details.signed: the arena signed something else")
+    if not is_valid(signed):
+        raise lines.wrong("details.signed: the signature is not that of the key")
+    if event.event == "confirmed":
+        course.confirmed = True
+        return
+    try:
+        correction = read_correction(event.number, event.at, event.details)
+    except CorrectionError as error:
+        raise lines.wrong(f"details.{error}") from None
+    stay = _numbered(lines, stays, correction.entrant)
+    lines.same("details.bot", correction.bot, stay.bot)
+    out = correction.entrant in disqualified_by(course.corrections)
+    if correction.correction != "points" and out == (correction.correction == "disqualified"):
+        raise lines.wrong(f"details.correction: {stay.bot} {'is' if out else 'is not'} disqualified")
+    course.corrections.append(correction)
+    report.corrections.append(correction)
 
 
 def _note_void(lines: Lines, head: Head, course: Course, event: EventPart) -> None:

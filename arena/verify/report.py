@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from arena.exports.lines import is_close
 from arena.exports.parts import SignedLine
+from arena.standings.corrections import Correction
 
 Where = tuple[str, int, int, str]
 """Tournament, round, table and bot: where a rating changed."""
@@ -24,6 +25,9 @@ UNPROVEN = (
 
 ALONE = "that the organiser did not draw several seeds and choose one: there was no beacon"
 BATCHES = "who was free for each batch of a continuous tournament, and what these were rated then"
+DECIDED = (
+    "that corrections are right, and their organiser's: compare the key with the one that the arena shows"
+)
 ELSEWHERE = "the ratings that come from tournaments whose exports are not given: {}"
 
 
@@ -113,6 +117,10 @@ class Report:
     """How many sessions each bot played."""
     rated: list[Rated] = field(default_factory=list)
     """The rounds that were rated, in that order."""
+    provisional: bool = False
+    """Whether the results wait for the organiser to confirm them."""
+    corrections: list[Correction] = field(default_factory=list)
+    """What the organiser decided about the standings after the end."""
 
 
 def unproven(reports: Sequence[Report]) -> list[str]:
@@ -124,6 +132,8 @@ def unproven(reports: Sequence[Report]) -> list[str]:
         found.append(ALONE)
     if any(report.pairing == "continuous" for report in reports):
         found.append(BATCHES)
+    if any(report.corrections for report in reports):
+        found.append(DECIDED)
     if missing:
         found.append(ELSEWHERE.format(", ".join(sorted(missing))))
     return found

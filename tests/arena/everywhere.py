@@ -22,6 +22,7 @@ from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.strength.fitting import fit_due
 from arena.tournaments import admission, creation, entry, lifecycle
+from arena.tournaments.corrections import Wanted, correct
 from arena.tournaments.testmatches import HOUSE
 from referee.client import RefereeStatus
 from referee.matches.auth import Scope
@@ -32,6 +33,7 @@ from tests.arena.leagues import LeagueWorld, winter
 from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.world import World
+from tests.referee.key import KEY
 
 ENDLESS = {
     "beat": "runs until it is stopped",
@@ -101,6 +103,8 @@ CALLS = {
     "token rotate": "organiser",
     "tournament approve": "asking owner-1/bot-5",
     "tournament cancel": "running --yes",
+    "tournament confirm": "provisional --yes",
+    "tournament correct": "faults owner-1/bot-1 --points=-3 --round 1 --table 1 --reason late",
     "tournament create": "FOLDER/new.toml",
     "tournament decline": "asking owner-1/bot-5 --reason late",
     "tournament enter": "waiting owner-1/bot-5",
@@ -113,12 +117,12 @@ CALLS = {
     "tournament pause": "running",
     "tournament resume": "paused",
     "tournament show": "cup",
-    "tournament standings": "cup --crosstable",
+    "tournament standings": "provisional --crosstable",
     "tournament start": "waiting",
     "tournament stop": "running",
     "tournament watch": "cup",
     "tournament withdraw": "waiting owner-0/bot-4",
-    "verify": "FOLDER/cup.jsonl",
+    "verify": "FOLDER/provisional.jsonl",
 }
 """Commands and what follows them, words separated by spaces."""
 
@@ -174,7 +178,12 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         names = world.register(6)
         world.finish(world.tournament_of(names, rounds=2, format="swiss").id, play_randomly)
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
-        (folder / "cup.jsonl").write_text("".join(f"{line}\n" for line in export_lines(storage, "cup")))
+        provisional = world.tournament_of(names[:4], name="provisional", sessions=1, deals=1, confirm=True)
+        world.finish(provisional.id, play_randomly)
+        correct(storage, ROOT, "provisional", Wanted(names[0], "disqualified", "late"), utc_now(), KEY)
+        for name in ("cup", "provisional"):
+            text = "".join(f"{line}\n" for line in export_lines(storage, name))
+            (folder / f"{name}.jsonl").write_text(text)
         _make_league(world)
         fit_due(storage, world.clock())
         _make_tournaments(world, names[:5])

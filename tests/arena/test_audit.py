@@ -20,11 +20,12 @@ from arena.operations.tokens import create_token, revoke_token
 from arena.ratings.rebuild import mend
 from arena.settings import Settings
 from arena.storage import Storage
-from arena.tournaments import admission, creation, entry, lifecycle
+from arena.tournaments import admission, corrections, creation, entry, lifecycle
 from tests.arena.cli import make_arena
 from tests.arena.fakes import ROOT
 from tests.arena.leagues import winter
 from tests.arena.world import World
+from tests.referee.key import KEY
 
 ANN = Actor(Role.AUTHOR, "ann", frozenset({"ann"}))
 ORA = Actor(Role.ORGANISER, "ora", account_id=1)
@@ -102,6 +103,8 @@ def of(function: Callable[..., object], *arguments: object) -> Use:
     return lambda storage, actor, now: function(storage, actor, *arguments, now)
 
 
+LATE = corrections.Wanted("bob/a", "disqualified", "late")
+
 USES: dict[str, tuple[Use, Role]] = {
     "register": (of(register_version, "bob/a"), Role.OPERATOR),
     "describe": (of(partial(describe, language="go"), "bob/a"), Role.OPERATOR),
@@ -114,6 +117,14 @@ USES: dict[str, tuple[Use, Role]] = {
     "decline": (of(admission.decline, "cup", "bob/a", "late"), Role.ORGANISER),
     "invite": (of(admission.invite, "cup", ["bob"]), Role.ORGANISER),
     "uninvite": (of(admission.uninvite, "cup", "bob"), Role.ORGANISER),
+    "confirm": (
+        lambda storage, actor, now: corrections.confirm(storage, actor, "cup", now, KEY),
+        Role.ORGANISER,
+    ),
+    "correct": (
+        lambda storage, actor, now: corrections.correct(storage, actor, "cup", LATE, now, KEY),
+        Role.ORGANISER,
+    ),
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.OPERATOR),
     "apply": (of(applying.apply, winter()), Role.ORGANISER),

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Query
+from pydantic import Field
 
 from arena.errors import BrokerError
+from arena.keys import arena_key
 from arena.models import TournamentState
 from arena.queries import tournaments as queries
 from arena.rounds import overview as rounds
@@ -13,7 +15,9 @@ from arena.rounds import preview as previews
 from arena.rounds import showing
 from arena.specs import Name, make_spec
 from arena.standings import scoreboard
-from arena.tournaments import creation, following, lifecycle
+from arena.standings.corrections import MOST_POINTS, Correction, Kind
+from arena.tournaments import corrections, creation, following, lifecycle
+from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
@@ -35,6 +39,7 @@ CrossedShape = shape(scoreboard.Crossed)
 PairingsShape = shape(rounds.PairingsNamed)
 HeadShape = shape(following.HeadShown)
 PreviewShape = shape(previews.Preview)
+CorrectionShape = shape(Correction)
 
 
 class Start(Sent):
@@ -42,6 +47,24 @@ class Start(Sent):
 
     beacon: str | None = None
     """The beacon's value, published after the tournament was locked; null: it has no beacon."""
+
+
+class Correcting(Sent):
+    """A correction of standings."""
+
+    bot: str
+    """``owner/bot@version``, or ``owner/bot`` if one version of it is in the tournament."""
+    correction: Kind
+    """``disqualified``: it stands behind all others. ``reinstated``: no longer. ``points``: its points of a
+    match count for more, or less."""
+    reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
+    """One line, which everybody reads."""
+    round: Annotated[int | None, Field(ge=1, le=2**31 - 1)] = None
+    """Where ``correction`` is ``points``: of the match."""
+    table: Annotated[int | None, Field(ge=1, le=2**31 - 1)] = None
+    """Likewise."""
+    points: Annotated[int | None, Field(ge=-MOST_POINTS, le=MOST_POINTS)] = None
+    """What the match counts more."""
 
 
 Given = Annotated[
@@ -148,6 +171,23 @@ def stop_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
     """Pair no more rounds of a tournament of yours: it finishes when those that are paired are played."""
     status = lifecycle.stop(web.storage, actor, tournament, web.clock())
     return _changed(status, _wake(web, status) if status.state == TournamentState.RUNNING else [])
+
+
+@router.post("/tournaments/{tournament}/confirm", response_model=ChangedShape)
+def confirm_tournament(web: Shared, actor: Organiser, tournament: Name) -> Changed:
+    """Confirm the results of a tournament of yours that has ended: nothing changes them any more."""
+    key = arena_key(web.settings)
+    return _changed(corrections.confirm(web.storage, actor, tournament, web.clock(), key))
+
+
+@router.post("/tournaments/{tournament}/corrections", status_code=201, response_model=CorrectionShape)
+def correct_standings(web: Shared, actor: Organiser, tournament: Name, sent: Correcting) -> Correction:
+    """Correct the standings of a tournament of yours that has ended, by an entry that everybody sees.
+
+    What was played stays, and so do ratings. The arena signs the entry.
+    """
+    wanted = corrections.Wanted(**sent.model_dump())
+    return corrections.correct(web.storage, actor, tournament, wanted, web.clock(), arena_key(web.settings))
 
 
 @router.post("/tournaments/{tournament}/cancel", response_model=ChangedShape)

@@ -158,6 +158,15 @@ ROUTES: dict[str, Line] = {
     "POST /tournaments/{tournament}/resume": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/paused/resume"),
     "POST /tournaments/{tournament}/stop": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/stop"),
     "POST /tournaments/{tournament}/cancel": Line(ITS_ORGANISER, TOURNAMENTS, "/tournaments/running/cancel"),
+    "POST /tournaments/{tournament}/confirm": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/tournaments/provisional/confirm"
+    ),
+    "POST /tournaments/{tournament}/corrections": Line(
+        ITS_ORGANISER,
+        TOURNAMENTS,
+        "/tournaments/cup/corrections",
+        {"bot": "owner-1/bot-1", "correction": "disqualified", "reason": "late"},
+    ),
     "POST /tournaments/{tournament}/entrants": Line(
         ITS_PEOPLE, BOTS, "/tournaments/waiting/entrants", {"bot": "owner-0/spare"}
     ),

@@ -1,0 +1,68 @@
+"""``arena tournament confirm``, ``correct``: what organisers decide about results after the end."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from arena.cli.asking import Yes
+from arena.cli.asking import confirm as ask
+from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.output import MOST, AsJson, headline, print_json, renamed, say
+from arena.cli.pairings import BotName, Name
+from arena.cli.watch import status_object
+from arena.keys import arena_key
+from arena.models import utc_now
+from arena.standings.corrections import Correction, Kind, correction_text
+from arena.tournaments import corrections
+
+
+def confirm(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Confirm the results of a tournament that has ended: nothing changes them any more."""
+    key = arena_key(settings_of(ctx))
+    with storage_of(ctx) as storage:
+        ask(f"Confirm the results of {name}, for good", yes)
+        status = corrections.confirm(storage, actor_at_terminal(), name, utc_now(), key)
+    if as_json:
+        print_json(status_object(status))
+    else:
+        say(f"the results of {name} are final", f"signed with the key {key.public}")
+
+
+def correct(
+    ctx: typer.Context,
+    name: Name,
+    bot: BotName,
+    reason: Annotated[str, typer.Option(help="Why; everybody reads it.")],
+    disqualify: Annotated[bool, typer.Option("--disqualify", help="Let it stand behind all others.")] = False,
+    reinstate: Annotated[bool, typer.Option("--reinstate", help="Let it be disqualified no longer.")] = False,
+    points: Annotated[
+        int | None, typer.Option(min=-MOST, max=MOST, help="What its match counts more; less: --points=-5.")
+    ] = None,
+    round: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's round.")] = None,
+    table: Annotated[int | None, typer.Option(min=1, max=MOST, help="The match's table.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Correct the standings of a tournament that has ended, by an entry of its own that everybody sees.
+
+    Either --disqualify, --reinstate, or --points with --round and --table. What was played stays, and so do
+    ratings.
+    """
+    if sum([disqualify, reinstate, points is not None]) != 1:
+        raise typer.BadParameter("give one of --disqualify, --reinstate and --points")
+    kind: Kind = "points" if points is not None else "disqualified" if disqualify else "reinstated"
+    wanted = corrections.Wanted(bot, kind, reason, round, table, points)
+    key = arena_key(settings_of(ctx))
+    with storage_of(ctx) as storage:
+        found = corrections.correct(storage, actor_at_terminal(), name, wanted, utc_now(), key)
+    if as_json:
+        print_json({"tournament": name, **renamed(found)})
+    else:
+        say(correction_text(found), f"signed with the key {key.public}")
+
+
+def show_corrections(found: Sequence[Correction]) -> None:
+    """Print what the organiser decided about standings."""
+    if found:
+        headline("Corrections by the organiser")
+        say(*map(correction_text, found))

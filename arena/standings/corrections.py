@@ -1,0 +1,151 @@
+"""Corrections: what an organiser decided about the results of a tournament after its end.
+
+Nothing that was played is changed, nor who met whom, nor ratings: only the standings are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast, get_args
+
+from arena.standings.ranking import MatchOutcome, Standing, match_scores
+from arena.standings.sums import Sums
+
+Kind = Literal["disqualified", "reinstated", "points"]
+
+MOST_POINTS = 10**9
+"""Points by which a match can be adjusted at most, up or down."""
+
+
+class CorrectionError(ValueError):
+    """A correction that can be none; the message names the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A decision about the standings, as the chain of events has it."""
+
+    number: int
+    """Of its event."""
+    at: str
+    """When, in ISO 8601."""
+    by: str
+    """Account of the organiser; empty: at the arena's own terminal."""
+    correction: Kind
+    """``disqualified``: it stands behind all others. ``reinstated``: no longer. ``points``: its points of a
+    match count for more, or less."""
+    entrant: int
+    """Number of the entrant."""
+    bot: str
+    """``owner/bot@version``."""
+    round: int | None
+    """Of the match whose points it changes; None: it changes none."""
+    table: int | None
+    """Likewise."""
+    points: int | None
+    """What the match counts more; None: it changes none."""
+    reason: str
+    """Why."""
+    key: str
+    """The public key of the arena that signed it."""
+
+
+def read_correction(number: int, at: str, details: Mapping[str, Any]) -> Correction:
+    """Return the correction that an event tells of. Raise CorrectionError."""
+    kind, of_match = details.get("correction"), ("round", "table", "points")
+    if kind not in get_args(Kind):
+        raise CorrectionError("correction: is none of " + ", ".join(get_args(Kind)))
+    for name in ("by", "bot", "reason"):
+        if not isinstance(details.get(name), str):
+            raise CorrectionError(f"{name}: is not text")
+    wanted = ["entrant", *(of_match if kind == "points" else ())]
+    for name in wanted:
+        if type(details.get(name)) is not int:
+            raise CorrectionError(f"{name}: is not a whole number")
+    extra = sorted({*details} - {"correction", "by", "bot", "reason", "signed", *wanted})
+    if extra:
+        raise CorrectionError(f"{extra[0]}: does not belong to it")
+    if kind == "points" and not 0 < abs(details["points"]) <= MOST_POINTS:
+        raise CorrectionError(f"points: is not 1 to {MOST_POINTS}, up or down")
+    signed = details.get("signed")
+    return Correction(
+        number=number,
+        at=at,
+        by=details["by"],
+        correction=cast(Kind, kind),
+        entrant=details["entrant"],
+        bot=details["bot"],
+        round=details.get("round"),
+        table=details.get("table"),
+        points=details.get("points"),
+        reason=details["reason"],
+        key=str(signed.get("key")) if isinstance(signed, dict) else "",
+    )
+
+
+def disqualified_by(corrections: Iterable[Correction]) -> set[int]:
+    """Return the entrants that are disqualified after these corrections."""
+    found: set[int] = set()
+    for one in corrections:
+        if one.correction == "disqualified":
+            found.add(one.entrant)
+        elif one.correction == "reinstated":
+            found.discard(one.entrant)
+    return found
+
+
+def adjusted(outcomes: Sequence[MatchOutcome], corrections: Iterable[Correction]) -> list[MatchOutcome]:
+    """Return how matches count after these corrections.
+
+    Raise CorrectionError for a match that is not there, or in which the entrant did not play.
+    """
+    counted = {(one.round, one.table): one for one in outcomes}
+    for one in corrections:
+        if one.points is None or one.round is None or one.table is None:
+            continue
+        match = counted.get((one.round, one.table))
+        if match is None or one.entrant not in match.points:
+            raise CorrectionError(
+                f"entrant {one.entrant} has no finished match at round {one.round}, table {one.table}"
+            )
+        points = {**match.points, one.entrant: match.points[one.entrant] + one.points}
+        counted[one.round, one.table] = replace(match, points=points)
+    return list(counted.values())
+
+
+def adjust_sums(
+    sums: Sums,
+    outcomes: Sequence[MatchOutcome],
+    corrections: Sequence[Correction],
+    ids: Mapping[int, int],
+) -> None:
+    """Change sums by entrants' ids as these corrections change the outcomes; ``ids`` are by number."""
+    for before, after in zip(outcomes, adjusted(outcomes, corrections), strict=True):
+        if before.points == after.points:
+            continue
+        scored, scores, top = match_scores(before.points), match_scores(after.points), len(after.points) - 1
+        for entrant, score in scores.items():
+            own = sums.of(ids[entrant])
+            own.played += score - scored[entrant]
+            own.points += after.points[entrant] - before.points[entrant]
+            own.wins += (score == top) - (scored[entrant] == top)
+            if own.last_round == after.round:
+                own.last = score
+
+
+def demoted(lines: Sequence[Standing], disqualified: set[int]) -> list[Standing]:
+    """Return the standings with the disqualified behind all others, on one last rank; these close up."""
+    if not disqualified:
+        return list(lines)
+    others = [line for line in lines if line.entrant not in disqualified]
+    first: dict[int, int] = {}
+    return [
+        replace(line, rank=first.setdefault(line.rank, place)) for place, line in enumerate(others, start=1)
+    ] + [replace(line, rank=len(others) + 1) for line in lines if line.entrant in disqualified]
+
+
+def correction_text(one: Correction) -> str:
+    """Return a correction in words."""
+    what = f"{one.bot} is {one.correction}"
+    if one.points is not None:
+        what = f"round {one.round}, table {one.table}: {one.points:+} points for {one.bot}"
+    return f"{what}: {one.reason} (event {one.number}, {one.at[:10]})"

@@ -1,0 +1,178 @@
+"""After the end: organisers confirm results, or correct them by entries of their own, which are signed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select as select_columns
+from sqlmodel import col, select
+
+from arena.actors import Actor, Role
+from arena.audit import record
+from arena.errors import SpecError, StateError, TakenError
+from arena.events import latest_digest, lock_row, note, note_keys
+from arena.exports.parts import EventKind, decision_digest
+from arena.models import BotVersion, Entrant, Match, MatchState, Round, Seat, Tournament, TournamentEvent
+from arena.standings.corrections import (
+    MOST_POINTS,
+    Correction,
+    Kind,
+    disqualified_by,
+    read_correction,
+)
+from arena.storage import Storage, Transaction
+from arena.tournaments.admission import check_reason
+from arena.tournaments.overview import ENDED, TournamentStatus, find_tournament, status_of
+from referee.signing import SigningKey
+
+
+def confirm(storage: Storage, actor: Actor, name: str, now: datetime, key: SigningKey) -> TournamentStatus:
+    """Confirm the results of a tournament that has ended: they are final. ``key`` is the arena's.
+
+    Raise NotAllowed, UnknownError, StateError.
+    """
+    actor.require(Role.ORGANISER, f"confirm {name}")
+    with storage.write() as tx:
+        tournament = _lock_ended(tx, actor, name, "confirm")
+        if not tournament.confirm:
+            raise StateError(f"the results of tournament {name} are not provisional (confirm)")
+        tournament.confirmed_at = now
+        tx.flush()
+        _decide(tx, tournament, "confirmed", now, key, {"by": actor.account})
+        record(tx, actor, "tournament.confirm", name, now)
+        return status_of(tx, tournament)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A correction that an organiser wants to make."""
+
+    bot: str
+    """``owner/bot@version``, or ``owner/bot`` if one version of it is in the tournament."""
+    correction: Kind
+    """See ``Correction``."""
+    reason: str
+    """One line, which everybody reads."""
+    round: int | None = None
+    """Where ``correction`` is ``points``: of the match."""
+    table: int | None = None
+    """Likewise."""
+    points: int | None = None
+    """What the match counts more."""
+
+
+def correct(
+    storage: Storage, actor: Actor, name: str, wanted: Wanted, now: datetime, key: SigningKey
+) -> Correction:
+    """Correct the standings of a tournament that has ended, by an event that the arena's key signs.
+
+    Raise NotAllowed, SpecError, UnknownError, StateError, TakenError.
+    """
+    actor.require(Role.ORGANISER, f"correct {name}")
+    with storage.write() as tx:
+        tournament = _lock_ended(tx, actor, name, "correct")
+        reason, match = check_reason(wanted.reason), _match_of(wanted)
+        entrant, version = _entrant(tx, tournament, wanted.bot)
+        details: dict[str, object] = {"correction": wanted.correction, "entrant": entrant.number}
+        if match is None:
+            _require_changes(tx, tournament, entrant, version, wanted.correction)
+        else:
+            _require_played(tx, tournament, entrant, version, *match)
+            details |= {"round": match[0], "table": match[1], "points": wanted.points}
+        details |= {"bot": version, "reason": reason, "by": actor.account}
+        event = _decide(tx, tournament, "corrected", now, key, details)
+        record(tx, actor, "tournament.correct", name, now, event=event.number, **details)
+        return read_correction(event.number, event.at.isoformat(), event.details)
+
+
+def _match_of(wanted: Wanted) -> tuple[int, int] | None:
+    """Return the round and the table that a correction is about, or None. Raise SpecError."""
+    given = {name: getattr(wanted, name) for name in ("round", "table", "points")}
+    of_points = wanted.correction == "points"
+    for name, value in given.items():
+        if (value is None) == of_points:
+            raise SpecError(name, "is missing" if of_points else "belongs to the correction points alone")
+    if wanted.round is None or wanted.table is None or wanted.points is None:
+        return None
+    if not 0 < abs(wanted.points) <= MOST_POINTS:
+        raise SpecError("points", f"must be 1 to {MOST_POINTS}, up or down, not {wanted.points}")
+    return wanted.round, wanted.table
+
+
+def _lock_ended(tx: Transaction, actor: Actor, name: str, what: str) -> Tournament:
+    """Return a tournament whose row is locked, and about which its organiser can decide now."""
+    tournament = find_tournament(tx, name)
+    actor.require_organiser(tournament.organiser_id, f"{what} {name}")
+    lock_row(tx, tournament.id)
+    tx.refresh(tournament)
+    if tournament.state not in ENDED:
+        raise StateError(f"tournament {name} is {tournament.state.value}; it has to end first")
+    if tournament.commitment is None:
+        raise StateError(f"tournament {name} was never locked: it has no results")
+    if tournament.confirmed_at is not None:
+        raise StateError(f"the results of tournament {name} are confirmed: nothing changes them any more")
+    return tournament
+
+
+def _entrant(tx: Transaction, tournament: Tournament, bot: str) -> tuple[Entrant, str]:
+    """Return the entrant that is this version, or the only one of this bot, and the version's name."""
+    rows = select(Entrant, BotVersion.name).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
+    named = (
+        BotVersion.name == bot if "@" in bot else col(BotVersion.name).startswith(f"{bot}@", autoescape=True)
+    )
+    found = tx.exec(rows.where(Entrant.tournament_id == tournament.id, named)).all()
+    if not found:
+        raise StateError(f"{bot} is not in tournament {tournament.name}")
+    if len(found) > 1:
+        which = ", ".join(name for _, name in found)
+        raise StateError(
+            f"{len(found)} versions of {bot} are in tournament {tournament.name}; name one: {which}"
+        )
+    return found[0]
+
+
+def _require_played(
+    tx: Transaction, tournament: Tournament, entrant: Entrant, version: str, round: int, table: int
+) -> None:
+    seats = (
+        select_columns(col(Seat.id))
+        .join(Match, col(Match.id) == Seat.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .where(
+            col(Round.tournament_id) == tournament.id,
+            col(Round.number) == round,
+            col(Match.table_number) == table,
+            col(Match.state) == MatchState.DONE,
+            col(Seat.entrant_id) == entrant.id,
+        )
+    )
+    if tx.connection().execute(seats).first() is None:
+        raise StateError(f"{version} has no finished match in round {round} at table {table}")
+
+
+def _require_changes(
+    tx: Transaction, tournament: Tournament, entrant: Entrant, version: str, kind: Kind
+) -> None:
+    of_it = (TournamentEvent.tournament_id == tournament.id, TournamentEvent.kind == "corrected")
+    events = tx.exec(select(TournamentEvent).where(*of_it).order_by(col(TournamentEvent.number)))
+    corrections = [read_correction(one.number, one.at.isoformat(), one.details) for one in events]
+    out = entrant.number in disqualified_by(corrections)
+    if out and kind == "disqualified":
+        raise TakenError(f"{version} is disqualified already")
+    if not out and kind == "reinstated":
+        raise StateError(f"{version} is not disqualified")
+
+
+def _decide(
+    tx: Transaction,
+    tournament: Tournament,
+    kind: EventKind,
+    now: datetime,
+    key: SigningKey,
+    details: dict[str, object],
+) -> TournamentEvent:
+    """Add a signed event to the chain of a tournament whose row is locked, and return it."""
+    note_keys(tx, tournament, now)
+    digest = decision_digest(kind, latest_digest(tx, tournament), now.isoformat(), details)
+    note(tx, tournament, kind, now, **details, signed=key.sign(digest)._asdict())
+    of_it = select(TournamentEvent).where(TournamentEvent.tournament_id == tournament.id)
+    return tx.exec(of_it.order_by(col(TournamentEvent.number).desc()).limit(1)).one()
