@@ -228,7 +228,7 @@ def baseline(
 ) -> None:
     """Make bot versions baselines, whose mean strength is 1500 in each pool; list the baselines.
 
-    In a pool without baselines, the mean strength of all its bots is 1500.
+    In a pool without baselines, the mean strength of the bots that are not provisional is 1500.
     """
     if remove and not bots:
         raise typer.BadParameter("say which bots", param_hint="'--remove'")

@@ -45,7 +45,7 @@ class StrengthLine:
     figure_high: float
     """The upper end."""
     anchor: Literal["baselines", "mean"]
-    """The anchor: the mean of the group's baselines, or, where it has none, of all its bots."""
+    """The anchor: the mean of the group's baselines; without them, of its bots that are not provisional."""
     ahead: float | None
     """How often it finishes a deal ahead of another bot of the group, from 0 to 1; None: not known."""
     ahead_low: float | None

@@ -13,31 +13,38 @@ class Above(NamedTuple):
     """A bot's strength against the anchor of its group."""
 
     value: float
-    """Points a deal more than the mean of the group's baselines; than that of all its bots if it has none."""
+    """Points a deal more than the mean of the anchor."""
     error: float
     """Standard error of that."""
     anchored: bool
     """Whether the group has baselines."""
 
 
-def above_anchor(fit: Fit, baselines: Set[int]) -> list[Above]:
-    """Return the strengths against the baselines, which are given as bots, in the order of the fit's bots."""
+def above_anchor(fit: Fit, baselines: Set[int], settled: Set[int]) -> list[Above]:
+    """Return the strengths against the anchors of their groups, in the order of the fit's bots.
+
+    A group's anchor is its baselines; if it has none, its settled bots, so that a newcomer makes nobody's
+    strength uncertain; if it has none of these either, all of it. Both are given as bots.
+    """
     found = [
         Above(float(value), float(variance) ** 0.5, False)
         for value, variance in zip(fit.strengths, fit.variances, strict=True)
     ]
-    fixed = np.isin(fit.bots, list(baselines))
     groups = np.array(fit.groups)
-    for group in set(groups[fixed].tolist()):
-        members = np.flatnonzero(groups == group)
-        for bot, above in zip(
-            members, _above(fit, members, np.flatnonzero(fixed & (groups == group))), strict=True
-        ):
-            found[bot] = above
+    for group in set(fit.groups):
+        own = groups == group
+        fixed = own & np.isin(fit.bots, list(baselines))
+        anchored = bool(fixed.any())
+        anchor = fixed if anchored else own & np.isin(fit.bots, list(settled))
+        if anchored or (anchor.any() and (own & ~anchor).any()):
+            members = np.flatnonzero(own)
+            lines = _above(fit, members, np.flatnonzero(anchor), anchored)
+            for bot, above in zip(members, lines, strict=True):
+                found[bot] = above
     return found
 
 
-def _above(fit: Fit, members: Places, anchor: Places) -> Iterator[Above]:
+def _above(fit: Fit, members: Places, anchor: Places, anchored: bool) -> Iterator[Above]:
     """Yield for each member of a group what it is above the mean of some of them."""
     mean = fit.strengths[anchor].mean()
     if fit.covariances is not None:
@@ -48,4 +55,4 @@ def _above(fit: Fit, members: Places, anchor: Places) -> Iterator[Above]:
         shared = np.isin(members, anchor) * fit.variances[members] / len(anchor)
     variances = np.clip(fit.variances[members] + of_anchor - 2 * shared, 0.0, None)
     for value, variance in zip(fit.strengths[members] - mean, variances, strict=True):
-        yield Above(float(value), float(variance) ** 0.5, True)
+        yield Above(float(value), float(variance) ** 0.5, anchored)

@@ -22,6 +22,7 @@ from arena.strength.history import forget_between, tell
 from arena.strength.kept import Pool, baselines_in, latest_fits, lines_in, unfitted
 from arena.strength.ranges import places
 from arena.strength.reading import counts_of
+from arena.strength.scale import ENOUGH
 
 SHARE = 20
 """After a fit, a pool has its next one no sooner than so many times later as the fit took."""
@@ -91,7 +92,8 @@ def _rows(found: Fit, kinds: Sequence[Counts], baselines: Set[int]) -> Iterator[
         deals[kind.scores["bot"]] += kind.scores["deals"]
     known = finishing_ahead(kinds, found)
     ahead: Sequence[Ahead | None] = [None] * len(found.bots) if known is None else known
-    standing = zip(places(found), above_anchor(found, baselines), ahead, strict=True)
+    settled = set(np.flatnonzero(deals >= ENOUGH).tolist())
+    standing = zip(places(found), above_anchor(found, baselines, settled), ahead, strict=True)
     for at, (place, above, often) in enumerate(standing):
         bot = found.bots[at]
         yield {

@@ -35,7 +35,7 @@ def fitted(rng: np.random.Generator, bots: int, rounds: int) -> Fit:
 
 def test_anchor_when_nobody_is_a_baseline_then_it_is_the_mean() -> None:
     found = fitted(np.random.default_rng(1), 8, 10)
-    above = above_anchor(found, set())
+    above = above_anchor(found, set(), set())
     assert [one.value for one in above] == pytest.approx(found.strengths)
     assert [one.error for one in above] == pytest.approx(np.sqrt(found.variances))
     assert {one.anchored for one in above} == {False}
@@ -43,7 +43,7 @@ def test_anchor_when_nobody_is_a_baseline_then_it_is_the_mean() -> None:
 
 def test_anchor_when_there_are_baselines_then_strengths_are_differences_to_their_mean() -> None:
     found = fitted(np.random.default_rng(1), 8, 10)
-    above = above_anchor(found, {2, 5, 99})
+    above = above_anchor(found, {2, 5, 99}, set())
     weights = np.eye(8)
     weights[:, [2, 5]] -= 0.5
     assert found.covariances is not None
@@ -53,8 +53,26 @@ def test_anchor_when_there_are_baselines_then_strengths_are_differences_to_their
     assert {one.anchored for one in above} == {True}
 
 
+def test_anchor_when_a_newcomer_has_hardly_played_then_the_others_are_as_certain_as_before() -> None:
+    rng = np.random.default_rng(4)
+    world, sums = synthetic(rng, 9, 1.0, 0.0), Sums(4)
+    for _ in range(40):
+        sums.add(world.play([int(bot) for bot in rng.permutation(8)][:4], 20))
+    before = fit([sums])
+    sums.add(world.play([0, 1, 2, 8], 1))
+    after = fit([sums])
+    assert before is not None
+    assert after is not None
+    old, new = above_anchor(before, set(), set(range(8))), above_anchor(after, set(), set(range(8)))
+    assert [one.error for one in new[:8]] == pytest.approx([one.error for one in old], rel=0.02)
+    assert [one.value for one in new[:8]] == pytest.approx([one.value for one in old], abs=0.1)
+    assert new[8].error > 3 * new[0].error
+    assert {one.anchored for one in new} == {False}
+    assert above_anchor(after, set(), set())[0].error > 1.1 * new[0].error
+
+
 def test_anchor_when_a_bot_is_the_only_baseline_then_its_own_strength_is_certain() -> None:
-    above = above_anchor(fitted(np.random.default_rng(1), 8, 10), {3})
+    above = above_anchor(fitted(np.random.default_rng(1), 8, 10), {3}, set())
     assert above[3].value == 0.0
     assert above[3].error == pytest.approx(0.0, abs=1e-6)
 
@@ -65,7 +83,7 @@ def test_anchor_when_a_group_has_no_baseline_then_it_stays_on_its_mean() -> None
         sums.add(Scored((one, other), 100, (score, -score), 100 * 9.0))
     found = fit([sums])
     assert found is not None
-    above = above_anchor(found, {1})
+    above = above_anchor(found, {1}, set())
     assert [one.anchored for one in above] == [True, True, False, False, False]
     assert above[0].value == 0
     assert sum(one.value for one in above[2:]) == pytest.approx(0, abs=1e-9)
@@ -74,7 +92,7 @@ def test_anchor_when_a_group_has_no_baseline_then_it_stays_on_its_mean() -> None
 def test_anchor_when_a_pool_is_large_then_errors_of_different_bots_are_independent() -> None:
     exact = fitted(np.random.default_rng(1), 40, 10)
     large = Fit(**{name: getattr(exact, name) for name in Fit.__slots__} | {"covariances": None})
-    near, true = above_anchor(large, {1, 2, 3}), above_anchor(exact, {1, 2, 3})
+    near, true = above_anchor(large, {1, 2, 3}, set()), above_anchor(exact, {1, 2, 3}, set())
     assert [one.value for one in near] == pytest.approx([one.value for one in true])
     assert [one.error for one in near] == pytest.approx([one.error for one in true], rel=0.15)
 
@@ -96,7 +114,7 @@ def test_scale_when_strong_newcomers_join_then_it_sinks_without_a_baseline_only(
     before = play(6, 20)
     after = play(12, 40)
     assert after.strengths[1] - before.strengths[1] == pytest.approx(-1.5, abs=0.2)
-    moved = above_anchor(after, {0})[1].value - above_anchor(before, {0})[1].value
+    moved = above_anchor(after, {0}, set())[1].value - above_anchor(before, {0}, set())[1].value
     assert moved == pytest.approx(0, abs=0.25)
 
 
