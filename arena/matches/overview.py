@@ -13,6 +13,9 @@ from arena.models import Match, Round, Session, StoredRuleset, Tournament
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
+STILL_PLAYED = "other tables still have to play these deals; they are shown once the round is over"
+"""Why a deal of a duplicate tournament is not shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlayedSession:
@@ -105,9 +108,7 @@ def shown_deals(
         found = _find(tx, tournament, round, table)
         shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
         if tx.exec(shown.where(Round.id == found.match.round_id, may_be_shown())).first() is None:
-            raise StateError(
-                "other tables still have to play these deals; they are shown once the round is over"
-            )
+            raise StateError(STILL_PLAYED)
         sessions = sessions_of(tx, found.match)
         asked = [session for session in sessions if session.number == number]
         if not asked:

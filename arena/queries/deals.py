@@ -8,6 +8,7 @@ from arena.errors import UnknownError
 from arena.matches.overview import shown_deals
 from arena.queries.cursors import make_cursor, read_cursor
 from arena.storage import Storage
+from arena.tournaments.overview import find_tournament
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,18 @@ class SessionDeals:
     """Full deal records, each to be replayed alone."""
     next: str | None
     """Cursor of the next page; None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DealInSession:
+    """A deal of a finished session."""
+
+    record: Mapping[str, Any]
+    """The full deal record."""
+    deals: int
+    """How many deals its session has."""
+    shared: bool
+    """Whether other tables of the round play it too: it is of a duplicate tournament."""
 
 
 def session_deals(
@@ -49,16 +62,6 @@ def one_deal(
     return deal_in_session(storage, tournament, round, table, number, deal).record
 
 
-@dataclass(frozen=True, slots=True)
-class DealInSession:
-    """A deal of a finished session."""
-
-    record: Mapping[str, Any]
-    """The full deal record."""
-    deals: int
-    """How many deals its session has."""
-
-
 def deal_in_session(
     storage: Storage, tournament: str, round: int, table: int, number: int, deal: int
 ) -> DealInSession:
@@ -66,4 +69,6 @@ def deal_in_session(
     records = shown_deals(storage, tournament, round, table, number)
     if not 1 <= deal <= len(records):
         raise UnknownError(f"no deal {deal} in session {number}: it has {len(records)}")
-    return DealInSession(records[deal - 1], len(records))
+    with storage.read() as tx:
+        shared = find_tournament(tx, tournament).duplicate
+    return DealInSession(records[deal - 1], len(records), shared)

@@ -17,7 +17,7 @@ from arena.replays.make import make_replay
 from arena.replays.steps import Replay, Step, Words
 from arena.replays.table import table_at, told
 from arena.web.context import Shared
-from arena.web.pages.links import deal_url, match_url
+from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.offline import offline_file
 from arena.web.pages.page import Page
 from arena.web.pages.rendering import fill
@@ -83,6 +83,8 @@ class Urls:
     before: str | None
     """The deal before, in its session."""
     after: str | None
+    together: str | None
+    """The deal at all tables of the round, where they play the same ones."""
 
 
 def _urls(found: DealInSession) -> Urls:
@@ -98,6 +100,7 @@ def _urls(found: DealInSession) -> Urls:
         name="-".join(map(str, (*place, number))),
         before=deal_url(*place, number - 1) if number > 1 else None,
         after=deal_url(*place, number + 1) if number < found.deals else None,
+        together=together_url(*place[:2], place[3], number) if found.shared else None,
     )
 
 

@@ -10,6 +10,7 @@ __all__ = [
     "match_url",
     "round_url",
     "ruleset_url",
+    "together_url",
     "tournament_url",
     "with_query",
 ]
@@ -44,6 +45,11 @@ def deal_url(tournament: str, round: int, table: int, session: int, deal: int) -
 def round_url(tournament: str, round: int) -> str:
     """Return where a round of a tournament is."""
     return _path("tournaments", tournament, "rounds", round)
+
+
+def together_url(tournament: str, round: int, session: int, deal: int) -> str:
+    """Return where a deal is at all tables of a duplicate round."""
+    return _path("tournaments", tournament, "rounds", round, "sessions", session, "deals", deal)
 
 
 def league_url(name: str) -> str:

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import boards, bots, deals, docs, matches, statics, tournaments
+from arena.web.pages import boards, bots, deals, docs, matches, statics, together, tournaments
 
 ROUTERS: tuple[APIRouter, ...] = (
     boards.router,
@@ -11,6 +11,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     deals.router,
     docs.router,
     matches.router,
+    together.router,
     tournaments.router,
 )
 

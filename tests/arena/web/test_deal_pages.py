@@ -122,7 +122,7 @@ def test_log_when_it_is_read_then_every_step_is_a_sentence_with_its_cards_said(
 
 
 def found(record: dict[str, Any]) -> DealInSession:
-    return DealInSession(record, 6)
+    return DealInSession(record, 6, shared=False)
 
 
 def page_of(record: dict[str, Any], step: int = 0, viewer: int | None = None) -> str:

@@ -1,21 +1,18 @@
 """A real browser that looks at the pages of a real server."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, sync_playwright
-from uvicorn import Config, Server
 
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.web.app import make_app
 from tests.arena.fakes import Clock
-from tests.arena.waiting import wait_for
+from tests.arena.web.served import served, url_of
 from tests.arena.world import World
 from tests.needed import require
 
@@ -33,21 +30,6 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=path, args=[*FLAGS])
         yield started
         started.close()
-
-
-@contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """Serve an application on a port of its own; yield where."""
-    server = Server(Config(app, port=0, log_level="warning", lifespan="off"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        wait_for(lambda: server.started)
-        [socket, *_] = server.servers[0].sockets
-        yield f"http://127.0.0.1:{socket.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +72,7 @@ def site(folder: Path, database: bytes, browser: Browser) -> Iterator[Site]:
     """Serve an arena in a folder with this database; fail if browsers had anything to complain of."""
     settings = load_settings({"data": folder / "arena"}).prepare()
     (settings.data / "arena.db").write_bytes(database)
-    with open_storage(settings) as storage, served(make_app(settings, storage)) as url:
-        found = Site(url, World(storage, Clock()), browser)
+    with open_storage(settings) as storage, served(make_app(settings, storage)) as server:
+        found = Site(url_of(server), World(storage, Clock()), browser)
         yield found
         assert found.troubles == []

@@ -42,6 +42,9 @@ def arena(
 ) -> Iterator[Site]:
     with site(tmp_path_factory.mktemp("site"), empty_database, browser) as found:
         found.world.finish(found.world.tournament(4, rounds=1).id, play_by_table)
+        names = found.world.register(8)
+        shared = {"format": "swiss", "rounds": 1, "duplicate": True, "deals": None}
+        found.world.finish(found.world.tournament_of(names, name="shared", **shared).id, play_by_table)
         yield found
 
 
@@ -245,3 +248,21 @@ def test_deal_without_script_when_its_links_are_followed_then_every_step_is_show
         page.locator("[data-view='1']").click()
         assert urlsplit(page.url).query == f"step={replay.last}&view=1"
         expect(page.locator("#slider")).to_be_hidden()
+
+
+def test_deal_at_all_tables_when_keys_are_pressed_then_all_go_on_by_a_trick(arena: Site, page: Page) -> None:
+    page.goto(f"{arena.url}/tournaments/shared/rounds/1/sessions/1/deals/1")
+    told = page.locator(".tricks p")
+    expect(told).to_contain_text("The cards as dealt")
+    first, second = page.locator(".one").all()
+    assert first.locator(".hand").all_inner_texts() == second.locator(".hand").all_inner_texts()
+    page.keyboard.press("ArrowRight")
+    expect(told).to_contain_text("After trick 1")
+    page.wait_for_url("**?trick=1")
+    page.keyboard.press("End")
+    expect(page.locator(".one .result")).to_have_count(8)
+    page.get_by_role("link", name="Back").click()
+    page.keyboard.press("Home")
+    expect(told).to_contain_text("The cards as dealt")
+    page.get_by_role("link", name="Table 2").click()
+    expect(page.get_by_role("link", name="At all tables")).to_be_visible()

@@ -1,0 +1,93 @@
+"""The same deal at all tables of a duplicate round, trick by trick."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse
+
+from arena.errors import SpecError
+from arena.queries.together import AtTable, SameDeal, same_deal
+from arena.replays.steps import Replay, Step
+from arena.replays.tricks import after_trick, plays_in, tricks_of
+from arena.web.context import Shared
+from arena.web.pages.deals import Spoilers, replay_of
+from arena.web.pages.links import together_url
+from arena.web.pages.page import Page
+
+router = APIRouter()
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+MOST = 12
+"""Tables on a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A table as it is drawn."""
+
+    at: AtTable
+    replay: Replay
+    step: Step
+    """The last of the trick."""
+    plays: tuple[Step, ...]
+    """Of the trick."""
+    is_over: bool
+    """Whether the deal was over with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """Where the page leads."""
+
+    before: str | None
+    after: str | None
+    tables: Sequence[tuple[int, str]]
+    """The first table of each page of tables, and where that is; empty if one page has all."""
+
+
+def _urls(found: SameDeal) -> Urls:
+    place = (found.tournament, found.round, found.session)
+    here = together_url(*place, found.deal)
+    firsts = [one.table for one in found.tables[::MOST]]
+    return Urls(
+        before=together_url(*place, found.deal - 1) if found.deal > 1 else None,
+        after=together_url(*place, found.deal + 1) if found.deal < found.deals else None,
+        tables=[(first, f"{here}?first={first}") for first in firsts] if len(firsts) > 1 else (),
+    )
+
+
+@router.get("/tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}")
+def deal_at_all_tables(
+    page: Page,
+    web: Shared,
+    tournament: str,
+    round: Number,
+    session: Number,
+    deal: Number,
+    trick: Annotated[int | None, Query(ge=0)] = None,
+    first: Annotated[int, Query(ge=1, le=2**31 - 1)] = 1,
+    spoilers: Spoilers = "on",
+) -> HTMLResponse:
+    """Return the page of a deal at all tables, after a trick; without one, at its beginning."""
+    found = same_deal(web.storage, tournament, round, session, deal, first, MOST)
+    replays = [(one, replay_of(one.record)) for one in found.tables if one.record is not None]
+    last = max((tricks_of(replay) for _, replay in replays), default=0)
+    if trick is not None and trick > last:
+        raise SpecError("trick", f"must be a whole number from 0 to {last}, not {trick}")
+    shown = trick or 0
+    drawn = [
+        Drawn(one, replay, after_trick(replay, shown), plays_in(replay, shown), shown >= tricks_of(replay))
+        for one, replay in replays
+    ]
+    return page(
+        "together.html",
+        found=found,
+        drawn=drawn,
+        trick=shown,
+        last=last,
+        urls=_urls(found),
+        spoilers=spoilers,
+    )
