@@ -3,14 +3,16 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import boards, bots, deals, docs, matches, statics, together, tournaments
+from arena.web.pages import boards, bots, deals, docs, leagues, matches, rules, statics, together, tournaments
 
 ROUTERS: tuple[APIRouter, ...] = (
     boards.router,
     bots.router,
     deals.router,
     docs.router,
+    leagues.router,
     matches.router,
+    rules.router,
     together.router,
     tournaments.router,
 )

@@ -1,0 +1,108 @@
+"""Leagues: divisions, seasons, who rises and falls, and places over the seasons."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from arena.leagues import overview
+from arena.leagues.overview import SeasonShown
+from arena.specs import Name
+from arena.web.context import Shared
+from arena.web.pages.page import Page
+from arena.web.pages.scales import Scale
+
+router = APIRouter()
+
+DRAWN = 20
+"""Latest seasons in the graph."""
+WAYS = 24
+"""Members whose ways are drawn."""
+WIDTH, HEIGHT = 1000, 100
+"""Units of the graph, which is stretched to the place that it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A member's places over the seasons."""
+
+    member: str
+    path: str
+    places: Sequence[int | None]
+    """By season, counted through all divisions; None: it had none."""
+    last: int
+    """The latest one."""
+    y: str
+    """Where its latest place is, in per cent of the height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Places over the seasons, the best at the top."""
+
+    seasons: Sequence[tuple[int, str]]
+    """Numbers of seasons, and where they are in per cent of the width."""
+    ways: Sequence[Way]
+    borders: Sequence[str]
+    """Where divisions of the latest season border each other, in per cent of the height."""
+
+
+@router.get("/leagues")
+def list_leagues(page: Page, web: Shared) -> HTMLResponse:
+    """Show all leagues."""
+    return page("leagues.html", leagues=overview.list_leagues(web.storage))
+
+
+@router.get("/leagues/{league}")
+def show_league(
+    page: Page,
+    web: Shared,
+    league: Name,
+    season: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
+) -> HTMLResponse:
+    """Show a league with its latest season or an earlier one, and the places over all seasons."""
+    shown = overview.show(web.storage, league, web.clock(), season)
+    seasons = overview.history(web.storage, league, web.clock())
+    return page(
+        "league.html", league=shown.league, season=shown.season, outside=shown.outside, graph=graph(seasons)
+    )
+
+
+def graph(seasons: Sequence[SeasonShown]) -> Graph | None:
+    """Return the places over the first of these seasons, the latest first; None: they are fewer than two."""
+    drawn = [*reversed(seasons[:DRAWN])]
+    if len(drawn) < 2:
+        return None
+    places = [dict(_places(season)) for season in drawn]
+    most = max(map(len, places))
+    x, y = Scale(-0.5, len(drawn) - 0.5), Scale(0.5, most + 0.5)
+    latest = sorted(places[-1], key=places[-1].__getitem__)[:WAYS]
+    ways = []
+    for member in latest:
+        own = [of_season.get(member) for of_season in places]
+        last = places[-1][member]
+        ways.append(Way(member, _path(own, x, y), own, last, y.at(last)))
+    ends = [len(division.lines) for division in drawn[-1].divisions]
+    borders = [y.at(sum(ends[:at]) + 0.5) for at in range(1, len(ends))]
+    return Graph([(season.number, x.at(at)) for at, season in enumerate(drawn)], ways, borders)
+
+
+def _places(season: SeasonShown) -> Iterator[tuple[str, int]]:
+    """Yield the members of a season with their places, counted through all divisions."""
+    before = 0
+    for division in season.divisions:
+        for line in division.lines:
+            yield line.member, before + line.rank
+        before += len(division.lines)
+
+
+def _path(places: Sequence[int | None], x: Scale, y: Scale) -> str:
+    """Return a line through these places, with gaps where there is none."""
+    path, drawing = "", False
+    for at, place in enumerate(places):
+        if place is not None:
+            path += f"{'L' if drawing else 'M'}{WIDTH * x.share(at):.1f} {HEIGHT * y.share(place):.2f}"
+        drawing = place is not None
+    return path

@@ -1,0 +1,127 @@
+"""Rulesets: the rules in words with their examples drawn, their fields, and what parts two of them."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse
+
+from arena.queries import rulesets
+from arena.queries.rulesets import RulesetShown
+from arena.web.context import Shared
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import Page
+from referee.ruleset.reading import json_schema
+
+router = APIRouter()
+
+LISTED = 100
+
+CARD = r"[2-9TJQKAGB][DCHS]"
+CARDS = re.compile(rf"\b{CARD}(?: {CARD})*\b")
+EXAMPLE = re.compile(rf"([^():<]+?) \(({CARD}(?: {CARD})+)\)")
+"""What a kind of play is called, and one such play."""
+
+Called = Annotated[str, Path(max_length=200)]
+
+
+class RulesAsked(FromForm):
+    """With which other ruleset one is compared."""
+
+    other: str | None = None
+
+
+class ListAsked(FromForm):
+    """Which page of the list."""
+
+    cursor: Annotated[str | None, Query(max_length=400)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of the rules."""
+
+    title: str
+    words: Sequence[str | Sequence[str]]
+    """Its text, with cards as lists of them."""
+    examples: Sequence[tuple[str, Sequence[str]]]
+    """Plays that it shows, by kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldShown:
+    """A field of a ruleset."""
+
+    name: str
+    told: str
+    """What it means."""
+    value: object
+    other: object = None
+    """What the other ruleset has, if two are compared."""
+
+
+@router.get("/rules")
+def list_rules(page: Page, web: Shared, asked: Annotated[ListAsked, Query()]) -> HTMLResponse:
+    """Show the presets, and the rulesets that tournaments were created with."""
+    found = rulesets.list_rulesets(web.storage, LISTED, asked.cursor)
+    return page("rules.html", found=found, asked=asked)
+
+
+@router.get("/rules/{ruleset}")
+def show_rules(
+    page: Page, web: Shared, ruleset: Called, asked: Annotated[RulesAsked, Query()]
+) -> HTMLResponse:
+    """Show a ruleset, and how it differs from another one if that is asked."""
+    one = rulesets.find_ruleset(web.storage, ruleset)
+    other = None if asked.other is None else rulesets.find_ruleset(web.storage, asked.other)
+    return page(
+        "ruleset.html",
+        one=one,
+        paragraphs=[paragraph(text) for text in one.description],
+        fields=[*fields_of(one)],
+        other=other,
+        differences=None if other is None else differences(one, other),
+        known=rulesets.list_rulesets(web.storage, LISTED).rulesets,
+    )
+
+
+def paragraph(text: str) -> Paragraph:
+    """Return a paragraph of the rules with the cards in it found."""
+    title, _, rest = text.partition(": ")
+    if not rest:
+        title, rest = "", text
+    examples = [(kind.strip(" ;,."), cards.split()) for kind, cards in EXAMPLE.findall(rest)]
+    return Paragraph(title, [*_words(rest)], examples)
+
+
+def _words(text: str) -> Iterator[str | Sequence[str]]:
+    end = 0
+    for found in CARDS.finditer(text):
+        yield text[end : found.start()]
+        yield found.group().split()
+        end = found.end()
+    yield text[end:]
+
+
+@cache
+def _told() -> Mapping[str, str]:
+    """Return by field what it means."""
+    return {name: one.get("description", "") for name, one in json_schema()["properties"].items()}
+
+
+def fields_of(one: RulesetShown) -> Iterator[FieldShown]:
+    """Yield the fields of a ruleset."""
+    for name, value in one.ruleset.items():
+        yield FieldShown(name, _told().get(name, ""), value)
+
+
+def differences(one: RulesetShown, other: RulesetShown) -> Sequence[FieldShown]:
+    """Return the fields in which two rulesets differ, but for what they are called."""
+    return [
+        FieldShown(name, _told().get(name, ""), value, other.ruleset[name])
+        for name, value in one.ruleset.items()
+        if name not in ("name", "version") and value != other.ruleset[name]
+    ]
