@@ -21,7 +21,7 @@ setup: .venv/installed ## make the virtual environment .venv from requirements.l
 .venv/installed: requirements.lock pyproject.toml .ci/setup
 	@.ci/setup
 
-demo: setup ## run an arena here: eight bots, three tournaments, standings and ratings
+demo: setup ## run an arena here: eight bots, three tournaments, standings, ratings, pages
 	@$(BIN)/arena demo
 
 test: check ## run all checks and all tests

@@ -2,13 +2,16 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
 import venv
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
@@ -35,13 +38,25 @@ class Installed(NamedTuple):
 
     def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment, without what the tests' environment could add to it."""
+        with self.start(program, *arguments) as process:
+            out, err = process.communicate()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def start(self, program: str, *arguments: str) -> subprocess.Popen[str]:
+        """Start one."""
         environment = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith(("ARENA_", "PYTHON", "VIRTUAL_ENV"))
         }
-        command = tied(self.programs / program, *arguments)
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        return subprocess.Popen(
+            tied(self.programs / program, *arguments),
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
 
 def build(source: Path, into: Path, *targets: str) -> None:
@@ -116,14 +131,25 @@ def test_installed_arena_when_asked_then_it_answers(
     assert shown in done.stdout
 
 
-def test_installed_demo_runs_three_tournaments_and_verifies_every_deal(installed: Installed) -> None:
-    done = installed.run("arena", "demo")
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert done.stdout.count("deals follow from it") == 3
-    pids = re.findall(r"process (\d+)", done.stdout)
+def test_installed_demo_runs_three_tournaments_verifies_every_deal_and_serves_its_pages(
+    installed: Installed,
+) -> None:
+    with installed.start("arena", "demo", "--web") as process:
+        assert process.stdout is not None
+        shown = "".join(takewhile(lambda line: not line.startswith("Ctrl-C"), process.stdout))
+        for found in re.findall(r"^(?:Look at it|The longest deal): (\S+)$", shown, re.MULTILINE):
+            with urlopen(found, timeout=60) as page:  # the address is one that the demo printed
+                assert b"<main" in page.read()
+        process.send_signal(signal.SIGINT)
+        rest, err = process.communicate()
+    out = shown + rest
+    assert (process.returncode, err) == (0, ""), out
+    assert out.count("deals follow from it") == 3
+    assert "The longest deal: " in out
+    pids = re.findall(r"process (\d+)", out)
     assert len(pids) == len(BOTS)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-    boards = done.stdout.split("tables of 4")[1:]
+    boards = out.split("tables of 4")[1:]
     assert boards
     for board in boards:
         ranked = re.findall(r"(\S+/\S+)@1", board)[: len(BOTS)]

@@ -6,15 +6,16 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from arena.bots import versions
 from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.leaderboard import show_leaderboards
-from arena.cli.local import free_address, start_arena
+from arena.cli.local import free_address, start_arena, watch_over
 from arena.cli.output import console, say
 from arena.cli.results import show_crosstable
 from arena.cli.samples import SAMPLE_BOTS
@@ -25,9 +26,10 @@ from arena.exports.write import export_lines
 from arena.files import make_private
 from arena.matches.referees import asker
 from arena.messages import wake
-from arena.models import utc_now
+from arena.models import HighlightKind, utc_now
 from arena.processes import Supervisor
-from arena.queries import leaderboards
+from arena.queries import highlights, leaderboards
+from arena.queries.highlights import find_deals
 from arena.settings import TLS_FILES, Settings, load_settings
 from arena.specs import TournamentSpec
 from arena.standings import scoreboard
@@ -35,6 +37,7 @@ from arena.storage import Storage, migrate_storage, open_storage
 from arena.strength.kept import are_fitted
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
+from arena.web.pages.links import deal_url
 
 MARK = ".arena-demo"
 """File that makes a folder a demo's, in which the next demo may delete what a demo makes."""
@@ -73,10 +76,17 @@ TOURNAMENTS = (
 """Name, format, ruleset, rounds."""
 
 
-def demo(ctx: typer.Context) -> None:
+def demo(
+    ctx: typer.Context,
+    web: Annotated[
+        bool | None,
+        typer.Option(help="Serve the pages, in the end until Ctrl-C; a terminal has it so anyway."),
+    ] = None,
+) -> None:
     """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
+    serving = sys.stdout.isatty() if web is None else web
     with demo_folder(settings_of(ctx).data / "demo") as folder:
-        settings = demo_settings(folder)
+        settings = demo_settings(folder, serving)
         migrate_storage(settings)
         with (
             open_storage(settings) as storage,
@@ -98,6 +108,8 @@ def demo(ctx: typer.Context) -> None:
             _wait_for_strengths(supervisor, storage)
             show_leaderboards(leaderboards.leaderboard(storage).lines)
             _verify(storage)
+            if serving:
+                _serve(supervisor, settings, storage)
             say("stopping everything …")
         _say_what_next(folder)
 
@@ -145,8 +157,8 @@ def _empty(folder: Path) -> None:
             path.unlink()
 
 
-def demo_settings(folder: Path) -> Settings:
-    """Return settings with everything in the demo's folder and a free port, whatever else is set."""
+def demo_settings(folder: Path, serving: bool) -> Settings:
+    """Return settings with everything in the demo's folder and on free ports, whatever else is set."""
     listen = free_address()
     return load_settings(
         {
@@ -156,7 +168,7 @@ def demo_settings(folder: Path) -> Settings:
             "listen": listen,
             "referees": listen,
             "local_referees": 1,
-            "web_listen": "",
+            "web_listen": free_address() if serving else "",
             "web_url": "",
             "beat_seconds": 1,
             **dict.fromkeys(TLS_FILES),
@@ -167,6 +179,8 @@ def demo_settings(folder: Path) -> Settings:
 def _start(supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
     say(f"An arena in {settings.data}: referee, worker and beat, a process each …")
     start_arena(supervisor, settings)
+    if settings.web_listen:
+        say(f"Watch it: {settings.web_url}/")
     say(f"Registering {len(BOTS)} bots and starting each as a process of its own …")
     for bot, file in BOTS.items():
         registered = versions.register_version(storage, actor_at_terminal(), bot, utc_now())
@@ -208,6 +222,17 @@ def _verify(storage: Storage) -> None:
             raise StateError(f"{name}: {report.problem}")
         seed = overview.status(storage, name).seed
         say(f"{name}: the seed {seed} is revealed, and all {report.deals} deals follow from it")
+
+
+def _serve(supervisor: Supervisor, settings: Settings, storage: Storage) -> None:
+    """Serve the pages until Ctrl-C."""
+    say("", f"Look at it: {settings.web_url}/")
+    for deal in find_deals(storage, highlights.Asked(HighlightKind.LONGEST), 1).lines:
+        where = deal_url(deal.tournament, deal.round, deal.table, deal.session, deal.deal)
+        say(f"The longest deal: {settings.web_url}{where}")
+    say("Ctrl-C ends the demo.")
+    with suppress(KeyboardInterrupt):
+        watch_over(supervisor, lambda: False)
 
 
 def _say_what_next(folder: Path) -> None:

@@ -94,7 +94,7 @@ def test_demo_settings_stay_in_the_folder_whatever_is_set(
 ) -> None:
     monkeypatch.setenv("ARENA_DATABASE_URL", "postgresql://real/arena")
     monkeypatch.setenv("ARENA_REFEREES", "real:8710")
-    settings = demo_settings(tmp_path)
+    settings = demo_settings(tmp_path, serving=False)
     assert settings.database_url == f"sqlite:///{tmp_path}/arena.db"
     assert str(tmp_path) in settings.broker_url
     assert settings.referees == (settings.listen,)
