@@ -1,9 +1,9 @@
 """A thousand kills: storms over an arena of real processes, one after another, until so many have died.
 
-``python -m benchmarks.kills`` plays cups of 120 sessions, each with two workers, two referees, the beat and
-eight bots, and kills one of them at random 24 times. After each storm the cup has to be what a calm run with
-the same attempts gives, its export has to be right, and no bot may have a fault: else this ends with what
-differs. ``--minutes`` ends it earlier, after the storm that is then under way.
+``python -m benchmarks.kills`` plays cups of 80 sessions, each with two workers, two referees, the beat and
+eight bots, and kills each of them twice, at random moments. After each storm the cup has to be what a calm
+run with the same attempts gives, its export has to be right, and no bot may have a fault: else this ends with
+what differs. ``--minutes`` ends it earlier, after the storm that is then under way.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from tests.arena.calm import attempts_of
-from tests.arena.storm import SESSIONS, at_random, cluster, dealt_again, survive
+from tests.arena.storm import BOT_NAMES, SESSIONS, at_random, cluster, dealt_again, survive
 
 
 def storm(seed: int) -> tuple[int, int]:
@@ -25,7 +25,7 @@ def storm(seed: int) -> tuple[int, int]:
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder) / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)
         with contextlib.redirect_stdout(io.StringIO()):
-            survive(running, random, Path(folder), [emptied])
+            survive(running, random, Path(folder), [*BOT_NAMES, *BOT_NAMES], [emptied])
         return running.killed, dealt_again(attempts_of(running.storage))
 
 

@@ -1,7 +1,7 @@
 """What the arena's tests share: a database in a file, and tournaments in it."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from shutil import copytree
 
@@ -11,10 +11,13 @@ from argon2 import PasswordHasher
 from arena.accounts import passwords
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, migrate, open_storage
+from tests.arena import servers
 from tests.arena.compiling import compile_once
 from tests.arena.everywhere import make_everything
 from tests.arena.fakes import Clock
 from tests.arena.pool import open_pool, play_pool
+from tests.arena.searching import searched_once
+from tests.arena.servers import Postgres
 from tests.arena.world import World
 
 compile_once()
@@ -22,6 +25,13 @@ compile_once()
 
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
 """Where passwords are no secrets, they need not be dear to guess."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def searches(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Search for the same tables once, but in the tests of the search itself."""
+    with nullcontext() if request.path.name.startswith("test_pairing_") else searched_once():
+        yield
 
 
 @pytest.fixture
@@ -91,6 +101,20 @@ def make_world(tmp_path: Path, empty_database: bytes) -> Iterator[Callable[[], W
             return World(stack.enter_context(open_storage(settings)), Clock())
 
         yield make
+
+
+@pytest.fixture(scope="session")
+def postgres_once() -> Iterator[Postgres]:
+    with servers.postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(postgres_once: Postgres) -> Postgres:
+    """Return the PostgreSQL server of this process, with an empty database ``arena`` and no others."""
+    postgres_once.server.wait()
+    postgres_once.begin_anew()
+    return postgres_once
 
 
 @pytest.fixture(scope="session")

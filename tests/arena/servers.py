@@ -116,6 +116,14 @@ class Postgres:
         self.sql("SELECT pg_reload_conf()")
         return self.url().replace("//arena@", f"//{user}:{password}@")
 
+    def begin_anew(self) -> None:
+        """Drop what tests before made, and create an empty database ``arena``."""
+        kept = f"datistemplate OR datname IN ('postgres', '{MIGRATED}')"
+        for database in self.sql(f"SELECT datname FROM pg_database WHERE NOT ({kept})").splitlines():
+            if database:
+                self.run("dropdb", "--force", database.strip())
+        self.create("arena")
+
     def create(self, database: str) -> str:
         """Create an empty database and return its URL."""
         self.run("createdb", database)

@@ -149,12 +149,12 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_export_is_right(
     queue: Queue, tmp_path: Path
 ) -> None:
-    queue.reach_done(4)
+    queue.reach_done(2)
 
     leaver = queue.leave_in_mid_batch()  # a batch that is finished long after others that open later
     left = queue.batch()  # the next one may be on its way already, with the bot in it
     queue.reach(left + 2)
-    queue.reach_done(10)
+    queue.reach_done(6)
     away = queue.batch()
     assert [batch for batch in queue.batches_of(leaver) if left + 2 <= batch <= away] == []
 
@@ -162,7 +162,7 @@ def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_expo
     queue.arena.kill("worker")
     queue.connect(leaver)
     queue.arena.wait("queue", lambda _: max(queue.batches_of(leaver)) > away)
-    queue.reach_done(15)
+    queue.reach_done(9)
 
     queue.command("tournament", "stop", "queue")
     status = queue.arena.wait("queue", lambda status: status.ended)

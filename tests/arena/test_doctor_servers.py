@@ -11,7 +11,6 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from redis import Redis
-from sqlalchemy.engine import make_url
 
 from arena.cli.app import run
 from arena.messages import wake
@@ -62,17 +61,14 @@ def trouble(settings: Settings, **changed: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with servers.postgres() as server:
-        server.lock("clerk", PASSWORD)
-        yield server
+def locked(postgres_once: Postgres) -> str:
+    """Return the value of the arena's setting for a database ``well``, and a user who needs a password."""
+    return postgres_once.lock("clerk", PASSWORD).replace("/arena", "/well")
 
 
 @contextmanager
-def arena_on(folder: Path, postgres: Postgres, name: str, broker: str) -> Iterator[Cluster]:
-    """Run an arena on an empty database of this name and on this broker."""
-    url = make_url(postgres.create(name)).set(username="clerk", password=PASSWORD)
-    database = url.render_as_string(hide_password=False)
+def arena_on(folder: Path, database: str, broker: str) -> Iterator[Cluster]:
+    """Run an arena on this database and on this broker."""
     with cluster(folder, workers=1, database_url=database, broker_url=broker) as running:
         wake(running.settings, 1)
         running.wait(lambda: is_well(running.settings))
@@ -115,57 +111,55 @@ def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
     )
 
 
+def check_database(running: Cluster, postgres: Postgres) -> None:
+    """Break the database in one way after another, see it named with the setting, and mend it."""
+    settings = running.settings
+    url = settings.database_url
+
+    line = trouble(settings, database_url=url.replace(PASSWORD, WRONG))
+    assert line.startswith("fail  database ")
+    assert 'password authentication failed for user "clerk"' in line
+    assert line.endswith("→ correct the user or the password in ARENA_DATABASE_URL")
+
+    line = trouble(settings, database_url=f"{url}-nowhere")
+    assert 'database "well-nowhere" does not exist' in line
+    assert line.endswith("→ create it, or correct ARENA_DATABASE_URL")
+
+    postgres.server.end()
+    line = trouble(settings)
+    postgres.server.wait()
+    assert line.startswith("fail  database ")
+    assert "Connection refused" in line
+    assert line.endswith(
+        "is it running, and can it be reached from here? if it is elsewhere, correct ARENA_DATABASE_URL"
+    )
+    running.wait(lambda: is_well(settings))
+
+
 def test_doctor_when_on_postgresql_and_redis_then_it_names_what_is_broken(
-    postgres: Postgres, tmp_path: Path
+    postgres: Postgres, locked: str, tmp_path: Path
 ) -> None:
     with servers.redis_server() as (port, server), Redis(LOOPBACK, port) as client:
         client.config_set("requirepass", PASSWORD)
+        postgres.create_migrated("well")
         url = f"redis://:{PASSWORD}@{LOOPBACK}:{port}/0"
-        with arena_on(tmp_path, postgres, "with_redis", url) as running:
+        with arena_on(tmp_path, locked, url) as running:
             line = trouble(running.settings, broker_url=url.replace(f":{PASSWORD}@", ""))
             assert line.endswith("→ correct the user or the password in ARENA_BROKER_URL")
             check_all(running, server, url.replace(PASSWORD, WRONG))
+            check_database(running, postgres)
 
 
 def test_doctor_when_on_postgresql_and_rabbitmq_then_it_names_what_is_broken(
-    postgres: Postgres, tmp_path: Path
+    postgres: Postgres, locked: str, tmp_path: Path
 ) -> None:
+    postgres.create_migrated("well")
     with servers.rabbitmq_server() as (port, server):
         url = f"amqp://guest:guest@{LOOPBACK}:{port}//"
-        with arena_on(tmp_path, postgres, "with_rabbitmq", url) as running:
+        with arena_on(tmp_path, locked, url) as running:
             line = trouble(running.settings, broker_url=f"{url}nowhere")
             assert line.endswith("→ create it, or correct ARENA_BROKER_URL")
             check_all(running, server, url.replace("guest:guest", f"guest:{WRONG}"))
-
-
-def test_doctor_when_the_database_is_broken_then_it_names_the_setting(
-    postgres: Postgres, tmp_path: Path
-) -> None:
-    with (
-        servers.redis() as port,
-        arena_on(tmp_path, postgres, "broken", f"redis://{LOOPBACK}:{port}/0") as running,
-    ):
-        settings = running.settings
-        url = settings.database_url
-
-        line = trouble(settings, database_url=url.replace(PASSWORD, WRONG))
-        assert line.startswith("fail  database ")
-        assert 'password authentication failed for user "clerk"' in line
-        assert line.endswith("→ correct the user or the password in ARENA_DATABASE_URL")
-
-        line = trouble(settings, database_url=url.replace("/broken", "/nowhere"))
-        assert 'database "nowhere" does not exist' in line
-        assert line.endswith("→ create it, or correct ARENA_DATABASE_URL")
-
-        postgres.server.end()
-        line = trouble(settings)
-        postgres.server.wait()
-        assert line.startswith("fail  database ")
-        assert "Connection refused" in line
-        assert line.endswith(
-            "is it running, and can it be reached from here? if it is elsewhere, correct ARENA_DATABASE_URL"
-        )
-        running.wait(lambda: is_well(settings))
 
 
 def test_doctor_when_migrations_are_behind_then_it_says_so_and_migrates_nothing(

@@ -17,19 +17,12 @@ from arena.models import Entrant, League, Match, MatchState, Rating, Season, Tou
 from arena.ratings.rebuild import mend, rebuild
 from arena.storage import Storage
 from arena.tournaments import entry, lifecycle
-from tests.arena import servers
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
 from tests.arena.leagues import START, LeagueWorld, winter
 from tests.arena.servers import Postgres
 from tests.arena.waiting import wait_for
 from tests.arena.world import LEASE, World
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with servers.postgres() as server:
-        yield server
 
 
 @pytest.fixture

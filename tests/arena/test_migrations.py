@@ -16,7 +16,7 @@ from sqlmodel import col, select
 from arena import migrations
 from arena.models import BotVersion, Entrant, League, Rating, Seat, SessionRecords, Tournament
 from arena.storage import Storage, Transaction, migrate
-from tests.arena import servers
+from tests.arena.servers import Postgres
 
 NOW = "2026-01-01 00:00:00.000000"
 
@@ -86,8 +86,8 @@ def test_migration_when_owners_could_meet_before_then_they_still_can(first: Stor
     check_owners(first)
 
 
-def test_migration_when_owners_could_meet_before_on_a_server_then_they_still_can() -> None:
-    with servers.postgres() as postgres, filled(postgres.url()) as storage:
+def test_migration_when_owners_could_meet_before_on_a_server_then_they_still_can(postgres: Postgres) -> None:
+    with filled(postgres.url()) as storage:
         check_owners(storage)
 
 
@@ -118,8 +118,10 @@ def test_migration_when_deals_were_stored_then_records_move_and_seats_say_who_sa
     check_tallies(first)
 
 
-def test_migration_when_deals_were_stored_on_a_server_then_records_move_and_seats_say_who_sat_there() -> None:
-    with servers.postgres() as postgres, filled(postgres.url()) as storage:
+def test_migration_when_deals_were_stored_on_a_server_then_records_move_and_seats_say_who_sat_there(
+    postgres: Postgres,
+) -> None:
+    with filled(postgres.url()) as storage:
         check_tallies(storage)
 
 

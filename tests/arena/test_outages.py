@@ -20,6 +20,7 @@ from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena import servers
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import LOOPBACK, free_port
+from tests.arena.servers import Postgres
 from tests.arena.test_servers import calm_results, playing, redis_url, settings_of
 from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
@@ -167,19 +168,18 @@ def test_processes_when_the_brokers_folder_cannot_be_made_then_they_end_with_one
 
 
 def test_worker_when_postgresql_dies_again_and_again_then_no_log_has_a_traceback_and_the_cup_goes_on(
-    tmp_path: Path, make_world: Callable[[], World]
+    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
 ) -> None:
-    with servers.postgres() as postgres:
-        settings = settings_of(tmp_path / "arena", database_url=postgres.url())
-        with playing(settings) as cup:
-            cup.begin()
-            for least in (3, 8):
-                cup.reach(least)
-                postgres.server.restart(seconds=2)
-            cup.reach(14)
-            postgres.kill_process()
-            assert cup.finish() == calm_results(make_world)
-        lines = (settings.logs / "worker.log").read_text().splitlines()
+    settings = settings_of(tmp_path / "arena", database_url=postgres.create_migrated("dying"))
+    with playing(settings) as cup:
+        cup.begin()
+        for least in (3, 8):
+            cup.reach(least)
+            postgres.server.restart(seconds=2)
+        cup.reach(14)
+        postgres.kill_process()
+        assert cup.finish() == calm_results(make_world)
+    lines = (settings.logs / "worker.log").read_text().splitlines()
     assert [line for line in lines if "Traceback" in line or "ERROR" in line] == []
     assert any("WARNING" in line and "database: " in line for line in lines)
 

@@ -17,11 +17,11 @@ from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.profiles import profile
 from arena.queries.versus import versus
-from arena.storage import Storage, migrate
+from arena.storage import Storage
 from arena.strength.fitting import fit_due
-from tests.arena import servers
 from tests.arena.fakes import Clock
 from tests.arena.random_play import play_with_faults
+from tests.arena.servers import Postgres
 from tests.arena.world import World
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
@@ -106,9 +106,8 @@ def test_faults_of_all_bots_read_one_tally_for_each_bot_and_kind(pool: World) ->
     assert [one.split()[1] for one in read] == ["fault_tallies"]
 
 
-def test_questions_on_a_server_are_answered_too() -> None:
-    with servers.postgres() as postgres, Storage(postgres.url()) as storage:
-        migrate(storage)
+def test_questions_on_a_server_are_answered_too(postgres: Postgres) -> None:
+    with Storage(postgres.create_migrated("questions")) as storage:
         world = World(storage, Clock())
         world.finish(world.tournament(4, rounds=2).id, play_with_faults)
         fit_due(storage, world.clock())

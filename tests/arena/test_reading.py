@@ -39,8 +39,8 @@ from arena.strength.fitting import fit_due
 from benchmarks import seasons
 from benchmarks.reading import NOW, QUESTIONS, Asker
 from referee.matches.match import SessionResult
-from tests.arena import servers
 from tests.arena.databases import open_new
+from tests.arena.servers import Postgres
 from tests.arena.work import Work, work
 
 __all__ = ["work"]
@@ -137,16 +137,14 @@ def is_scan(step: str, steps: Sequence[str], statement: str) -> bool:
     return "LIMIT" not in statement or any("TEMP B-TREE FOR ORDER BY" in one for one in steps)
 
 
-def test_questions_when_the_database_is_a_server_then_they_are_answered_too(tmp_path: Path) -> None:
-    with servers.postgres() as server:
-        settings = load_settings({"data": tmp_path, "database_url": server.create("reading")})
-        with open_new(settings) as storage:
-            seasons.make_season(storage, BOTS, 8, NOW)
-            fit_due(storage, NOW)
-            asker = Asker(storage, Random(1), BOTS)
-            for question in QUESTIONS.values():
-                assert question(asker) is not None
-            assert rebuild(storage).problem is None
+def test_questions_when_the_database_is_a_server_then_they_are_answered_too(postgres: Postgres) -> None:
+    with Storage(postgres.create_migrated("reading")) as storage:
+        seasons.make_season(storage, BOTS, 8, NOW)
+        fit_due(storage, NOW)
+        asker = Asker(storage, Random(1), BOTS)
+        for question in QUESTIONS.values():
+            assert question(asker) is not None
+        assert rebuild(storage).problem is None
 
 
 COMPARED: tuple[type[SQLModel], ...] = (

@@ -25,7 +25,6 @@ from arena.storage import Storage, Transaction, open_storage
 from arena.strength.fitting import fit_due
 from referee.matches.kinds import FaultKind
 from referee.matches.match import MatchSpec, SessionResult
-from tests.arena import servers
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.interleaving import once_at
@@ -201,12 +200,6 @@ def test_mending_when_another_mends_meanwhile_then_faults_are_not_added_twice(ra
     assert others[0].problem is None
     assert found.problem == "somebody else mended them meanwhile: faults were left as they are"
     assert rebuild(rated.storage).problem is None
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with servers.postgres() as server:
-        yield server
 
 
 @pytest.fixture

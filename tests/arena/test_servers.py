@@ -29,7 +29,7 @@ from tests.arena import servers
 from tests.arena.databases import open_new
 from tests.arena.fakes import Clock
 from tests.arena.ports import LOOPBACK
-from tests.arena.servers import Proxy
+from tests.arena.servers import Postgres, Proxy
 from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.world import World, results
 from tests.tied import tied
@@ -100,17 +100,17 @@ def cut(proxy: Proxy) -> None:
 
 
 def test_cup_when_postgresql_and_redis_fail_under_it_then_it_goes_on_by_itself(
-    tmp_path: Path, make_world: Callable[[], World]
+    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
 ) -> None:
+    own = postgres.create_migrated("cup")
     with (
-        servers.postgres() as postgres,
         servers.redis() as port,
         Redis(LOOPBACK, port) as client,
         Proxy(postgres.port) as database,
         Proxy(port) as broker,
     ):
-        urls = {"database_url": postgres.url(port=database.port), "broker_url": redis_url(broker.port)}
-        with playing(settings_of(tmp_path / "arena", **urls), postgres.url()) as cup:
+        urls = {"database_url": postgres.url("cup", database.port), "broker_url": redis_url(broker.port)}
+        with playing(settings_of(tmp_path / "arena", **urls), own) as cup:
             cup.begin()
             cup.reach(3)
             client.flushall()
@@ -122,16 +122,16 @@ def test_cup_when_postgresql_and_redis_fail_under_it_then_it_goes_on_by_itself(
 
 
 def test_cup_when_postgresql_and_rabbitmq_fail_under_it_then_it_goes_on_by_itself(
-    tmp_path: Path, make_world: Callable[[], World]
+    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
 ) -> None:
+    own = postgres.create_migrated("cup")
     with (
-        servers.postgres() as postgres,
         servers.rabbitmq() as port,
         Proxy(postgres.port) as database,
         Proxy(port) as broker,
     ):
-        urls = {"database_url": postgres.url(port=database.port), "broker_url": rabbitmq_url(broker.port)}
-        with playing(settings_of(tmp_path / "arena", **urls), postgres.url()) as cup:
+        urls = {"database_url": postgres.url("cup", database.port), "broker_url": rabbitmq_url(broker.port)}
+        with playing(settings_of(tmp_path / "arena", **urls), own) as cup:
             cup.begin()
             cup.reach(3)
             with make_app(cup.settings) as app, app.connection_for_write() as connection:
@@ -158,19 +158,18 @@ def test_backup_when_made_of_sqlite_in_mid_cup_then_the_cup_is_finished_elsewher
 
 
 def test_backup_when_made_of_postgresql_in_mid_cup_then_the_cup_is_finished_elsewhere(
-    tmp_path: Path, make_world: Callable[[], World]
+    tmp_path: Path, postgres: Postgres, make_world: Callable[[], World]
 ) -> None:
     dump = tmp_path / "arena.dump"
-    with servers.postgres() as postgres:
-        with playing(settings_of(tmp_path / "here", database_url=postgres.url())) as cup:
-            cup.begin()
-            cup.reach(4)
-            postgres.run("pg_dump", "--format=custom", f"--file={dump}", "arena")
-            cup.reach(8)  # lost, and played again from the backup
-        restored = postgres.create("restored")
-        postgres.run("pg_restore", "--dbname=restored", str(dump))
-        with playing(settings_of(tmp_path / "there", database_url=restored)) as cup:
-            assert cup.finish() == calm_results(make_world)
+    with playing(settings_of(tmp_path / "here", database_url=postgres.create_migrated("here"))) as cup:
+        cup.begin()
+        cup.reach(4)
+        postgres.run("pg_dump", "--format=custom", f"--file={dump}", "here")
+        cup.reach(8)  # lost, and played again from the backup
+    restored = postgres.create("restored")
+    postgres.run("pg_restore", "--dbname=restored", str(dump))
+    with playing(settings_of(tmp_path / "there", database_url=restored)) as cup:
+        assert cup.finish() == calm_results(make_world)
 
 
 class Interrupted(Storage):
@@ -195,50 +194,49 @@ class Interrupted(Storage):
 
 
 def test_pairing_when_its_round_is_opened_while_postgresql_is_read_then_no_other_is_paired(
-    tmp_path: Path,
+    tmp_path: Path, postgres: Postgres
 ) -> None:
-    with servers.postgres() as postgres:
-        for statement in (1, 2, 3, 4):
-            settings = settings_of(tmp_path, database_url=postgres.create_migrated(f"arena{statement}"))
-            with open_new(settings) as storage:
-                world = World(storage, Clock())
-                cup = world.tournament(8, format="swiss", rounds=3).id
-                world.advance(cup)
-                for match_id in world.messages:
-                    world.play(match_id)
-                now = world.clock()
-                assert advance.close_round(storage, cup, now)
-                assert advance.pair_rounds(storage, cup, now)
+    for statement in (1, 2, 3, 4):
+        settings = settings_of(tmp_path, database_url=postgres.create_migrated(f"arena{statement}"))
+        with open_new(settings) as storage:
+            world = World(storage, Clock())
+            cup = world.tournament(8, format="swiss", rounds=3).id
+            world.advance(cup)
+            for match_id in world.messages:
+                world.play(match_id)
+            now = world.clock()
+            assert advance.close_round(storage, cup, now)
+            assert advance.pair_rounds(storage, cup, now)
 
-                opening = partial(advance.open_next_round, storage, cup, now)
-                assert not advance.pair_rounds(Interrupted(storage, statement, opening), cup, now)
-                with storage.read() as tx:
-                    assert tx.exec(select(Round.number).order_by(col(Round.number))).all() == [1, 2]
-
-
-def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(tmp_path: Path) -> None:
-    with servers.postgres() as postgres:
-        settings = settings_of(tmp_path, database_url=postgres.url())
-        command = tied(*arena_command("migrate"))
-        processes = [
-            subprocess.Popen(
-                command,
-                env=os.environ | settings.environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(4)
-        ]
-        outcomes = [(process.communicate(timeout=DEADLINE)[1], process.returncode) for process in processes]
-        assert outcomes == [("", 0)] * 4
-        with open_storage(settings) as storage, storage.read() as tx:
-            assert compare_metadata(MigrationContext.configure(tx.connection()), SQLModel.metadata) == []
+            opening = partial(advance.open_next_round, storage, cup, now)
+            assert not advance.pair_rounds(Interrupted(storage, statement, opening), cup, now)
+            with storage.read() as tx:
+                assert tx.exec(select(Round.number).order_by(col(Round.number))).all() == [1, 2]
 
 
-def test_connection_when_to_postgresql_then_a_host_that_is_gone_is_given_up_soon(tmp_path: Path) -> None:
-    with servers.postgres() as postgres:
-        for query, idle in (("", "30"), ("?keepalives_idle=7", "7")):
-            with Storage(postgres.url() + query) as storage, storage.read() as tx:
-                driver: Any = tx.connection().connection.driver_connection
-                assert driver.info.get_parameters()["keepalives_idle"] == idle
+def test_schema_when_many_processes_make_it_at_once_then_postgresql_gets_it_once(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    settings = settings_of(tmp_path, database_url=postgres.url())
+    command = tied(*arena_command("migrate"))
+    processes = [
+        subprocess.Popen(
+            command,
+            env=os.environ | settings.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    outcomes = [(process.communicate(timeout=DEADLINE)[1], process.returncode) for process in processes]
+    assert outcomes == [("", 0)] * 4
+    with open_storage(settings) as storage, storage.read() as tx:
+        assert compare_metadata(MigrationContext.configure(tx.connection()), SQLModel.metadata) == []
+
+
+def test_connection_when_to_postgresql_then_a_host_that_is_gone_is_given_up_soon(postgres: Postgres) -> None:
+    for query, idle in (("", "30"), ("?keepalives_idle=7", "7")):
+        with Storage(postgres.url() + query) as storage, storage.read() as tx:
+            driver: Any = tx.connection().connection.driver_connection
+            assert driver.info.get_parameters()["keepalives_idle"] == idle

@@ -22,6 +22,7 @@ from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT
 from tests.arena.ports import LOOPBACK, free_port
 from tests.arena.running import SAMPLE_BOTS
+from tests.arena.servers import Postgres
 from tests.arena.waiting import DEADLINE, wait_for
 
 BLOCKS = {
@@ -66,16 +67,18 @@ def test_settings_when_taken_from_the_guide_then_they_are_good() -> None:
     assert len(settings.referees) == 2
 
 
-def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cleanly(tmp_path: Path) -> None:
+def test_units_when_taken_from_the_guide_then_they_play_a_tournament_and_stop_cleanly(
+    tmp_path: Path, postgres: Postgres
+) -> None:
     ports = [str(free_port()), str(free_port())]
     places = {f"referee{port}": ("arena-referee@", port) for port in ports}
     places |= {f"worker{number}": ("arena-worker@", number) for number in ("1", "2")}
     places["beat"] = ("arena-beat", "")
     assert {unit for unit, _ in places.values()} == set(UNITS)
-    with servers.postgres() as postgres, servers.redis() as redis:
+    with servers.redis() as redis:
         here = {
             "ARENA_DATA": str(tmp_path / "arena"),
-            "ARENA_DATABASE_URL": postgres.url(),
+            "ARENA_DATABASE_URL": postgres.create_migrated("guide"),
             "ARENA_BROKER_URL": f"redis://{LOOPBACK}:{redis}/0",
             "ARENA_REFEREES": ",".join(f"{LOOPBACK}:{port}" for port in ports),
         }

@@ -5,7 +5,7 @@ The results are those of an undisturbed run with the same attempts, and no fault
 
 import secrets
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -21,6 +21,7 @@ from tests.arena import servers
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.storm import (
+    BOT_NAMES,
     ROUND,
     Event,
     at_random,
@@ -41,10 +42,8 @@ def random() -> Random:
     return Random(seed)
 
 
-@pytest.fixture
-def postgres() -> Iterator[Postgres]:
-    with servers.postgres() as server:
-        yield server
+FEW = 2
+"""Bots that are killed where servers are: they know nothing of these. All of them are where none are."""
 
 
 def deaths(random: Random, postgres: Postgres) -> list[Event]:
@@ -70,23 +69,25 @@ def test_storm_when_everything_is_embedded_then_the_results_are_those_of_a_calm_
 ) -> None:
     with cluster(tmp_path / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)
-        survive(running, random, tmp_path, [emptied])
+        bots = [*BOT_NAMES, *random.choices(BOT_NAMES, k=6)]
+        survive(running, random, tmp_path, bots, [emptied])
 
 
 def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm_run(
     random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
+    own = postgres.create_migrated("storm")
     with (
         servers.redis_server() as (redis, server),
         Proxy(postgres.port) as database,
         Proxy(redis) as broker,
     ):
         settings: dict[str, Any] = {
-            "database_url": postgres.url(port=database.port),
+            "database_url": postgres.url("storm", database.port),
             "broker_url": f"redis://{LOOPBACK}:{broker.port}/0",
         }
         with (
-            cluster(tmp_path / "storm", database=postgres.url(), **settings) as running,
+            cluster(tmp_path / "storm", database=own, **settings) as running,
             Redis(LOOPBACK, redis) as client,
         ):
             end_all = partial(postgres.sql, CUT_ALL)
@@ -98,22 +99,23 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
                 *deaths(random, postgres),
                 at_random(random, "Redis is killed, with all that it had", server.restart, first=ROUND),
             ]
-            survive(running, random, tmp_path, others)
+            survive(running, random, tmp_path, random.sample(BOT_NAMES, FEW), others)
 
 
 def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
     random: Random, postgres: Postgres, tmp_path: Path
 ) -> None:
+    own = postgres.create_migrated("storm")
     with (
         servers.rabbitmq_server() as (rabbitmq, server),
         Proxy(postgres.port) as database,
         Proxy(rabbitmq) as broker,
     ):
         settings: dict[str, Any] = {
-            "database_url": postgres.url(port=database.port),
+            "database_url": postgres.url("storm", database.port),
             "broker_url": f"amqp://guest:guest@{LOOPBACK}:{broker.port}//",
         }
-        with cluster(tmp_path / "storm", database=postgres.url(), **settings) as running:
+        with cluster(tmp_path / "storm", database=own, **settings) as running:
             others = [
                 at_random(random, "the broker is emptied", running.empty_broker),
                 cuts(random, "the broker", broker),
@@ -121,4 +123,4 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
                 *deaths(random, postgres),
                 at_random(random, "RabbitMQ is killed", server.restart, first=ROUND),
             ]
-            survive(running, random, tmp_path, others)
+            survive(running, random, tmp_path, random.sample(BOT_NAMES, FEW), others)

@@ -94,14 +94,15 @@ TOKENS = {
 @pytest.mark.parametrize(
     "data", [b"\xff" * 50, b"\x0a\xff\xff\xff\xff\x0f", b"\x08" * 3, random.Random(3).randbytes(900)]
 )
-@pytest.mark.parametrize("token", ["good", "", "x" * 600])
 async def test_call_when_its_message_is_garbage_then_its_token_is_judged_before(
-    call: str, data: bytes, token: str, caplog: pytest.LogCaptureFixture
+    call: str, data: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    known = token == "good" or not TOKENS[call]
-    expected = grpc.StatusCode.INVALID_ARGUMENT if known else grpc.StatusCode.UNAUTHENTICATED
     async with referee() as address:
-        assert await status_of(address, call, [data], TOKENS[call] if known else token) is expected
+        for token in ("good", "", "x" * 600):
+            known = token == "good" or not TOKENS[call]
+            expected = grpc.StatusCode.INVALID_ARGUMENT if known else grpc.StatusCode.UNAUTHENTICATED
+            told = await status_of(address, call, [data], TOKENS[call] if known else token)
+            assert told is expected, token
     assert no_traceback(caplog)
 
 

@@ -21,7 +21,7 @@ from tests.sample_bots.toolchain import SAMPLES, run_in
 from tests.tied import tied
 
 ARENA = (sys.executable, "-m", "arena")
-ROUNDS, SESSIONS, DEALS = 4, 4, 5
+ROUNDS, SESSIONS, DEALS = 2, 4, 3
 TOURNAMENT = f"""
 name = "languages"
 format = "round-robin"

@@ -1,0 +1,39 @@
+"""Searches for tables, each made once in a test process: most tests pair the same bots with the same lots."""
+
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+from arena.formats import continuous, round_robin, swiss
+from arena.pairing.search import Costs, seat
+from arena.pairing.values import Tables
+
+SEARCHING: tuple[Any, ...] = (continuous, round_robin, swiss)
+"""Modules that search."""
+
+_found: dict[object, tuple[Tables, Any]] = {}
+"""By all that a search depends on: what it found, and where it left the lots."""
+
+
+def seat_once(places: int, size: int, costs: Costs, rng: Random, most_swaps: int | None = None) -> Tables:
+    """Return what ``seat`` does, and leave the lots as it leaves them."""
+    asked = (pickle.dumps((places, size, type(costs), vars(costs), most_swaps)), rng.getstate())
+    if asked not in _found:
+        _found[asked] = seat(places, size, costs, rng, most_swaps), rng.getstate()
+    tables, state = _found[asked]
+    rng.setstate(state)
+    return [[*table] for table in tables]
+
+
+@contextmanager
+def searched_once() -> Iterator[None]:
+    """Have formats make no search again that they have made."""
+    for module in SEARCHING:
+        module.seat = seat_once
+    try:
+        yield
+    finally:
+        for module in SEARCHING:
+            module.seat = seat
