@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import HTMLResponse
 
 from arena.queries import rulesets
+from arena.queries.pools import list_pools
 from arena.queries.rulesets import RulesetShown
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
@@ -82,6 +83,7 @@ def show_rules(
         one=one,
         paragraphs=[paragraph(text) for text in one.description],
         fields=[*fields_of(one)],
+        rated=any(pool.hash == one.hash for pool in list_pools(web.storage)),
         other=other,
         differences=None if other is None else differences(one, other),
         known=rulesets.list_rulesets(web.storage, LISTED).rulesets,

@@ -21,6 +21,7 @@ class Read(HTMLParser):
         self.inner_scripts = ""
         self.words: list[str] = []
         self._open: list[str] = []
+        self._is_data = False
         self.feed(text)
         self.close()
         assert self._open == [], f"{self._open} are not closed"
@@ -49,12 +50,13 @@ class Read(HTMLParser):
     def handle_data(self, data: str) -> None:
         """Read text."""
         if self._open[-1:] == ["script"]:
-            self.inner_scripts += data.strip()
+            self.inner_scripts += "" if self._is_data else data.strip()
         else:
             self.words.append(data)
 
     def _note(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
+        self._is_data = ("type", "application/json") in attrs
         for name, value in attrs:
             assert name != "id" or value not in self.ids, f"the id {value} occurs twice"
             self.attributes.add(name)

@@ -207,3 +207,27 @@ ROUTES: dict[str, Line] = {
     "POST /rulesets/check": Line(EVERYBODY, None, "/rulesets/check", {"name": "house", "extends": "chinese"}),
 }
 """By method and path."""
+
+DEAL = "/matches/cup/1/1/1/1"
+
+PAGES: dict[str, Line] = {
+    "GET /": _read("/"),
+    "GET /leaderboard.csv": _read("/leaderboard.csv"),
+    "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
+    "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
+    "GET /docs": _read("/docs"),
+    "GET /leagues": _read("/leagues"),
+    "GET /leagues/{league}": _read("/leagues/winter"),
+    "GET /matches": _read("/matches"),
+    "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),
+    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}": _read(DEAL),
+    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}/replay.html": _read(f"{DEAL}/replay.html"),
+    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}/picture.svg": _read(f"{DEAL}/picture.svg"),
+    "GET /rules": _read("/rules"),
+    "GET /rules/{ruleset}": _read("/rules/chinese"),
+    "GET /tournaments": _read("/tournaments"),
+    "GET /tournaments/{tournament}": _read("/tournaments/cup"),
+    "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
+    "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
+}
+"""The same for pages, which are at no prefix."""

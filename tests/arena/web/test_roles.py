@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
@@ -27,10 +28,11 @@ from arena.tournaments import creation
 from arena.web import limits
 from arena.web.app import PREFIX, make_app
 from arena.web.feeds import Feeds
+from arena.web.pages.routers import ROUTERS
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
-from tests.arena.web.permissions import CHECK, ROUTES, SPEC, Caller, Line
+from tests.arena.web.permissions import CHECK, PAGES, ROUTES, SPEC, Caller, Line
 
 ROLES = {
     Caller.AUTHOR: Role.AUTHOR,
@@ -72,14 +74,16 @@ class Arena:
         """Close what is open."""
         self._open.close()
 
-    def ask(self, method: str, line: Line, caller: Caller, scopes: str = "") -> Response:
+    def ask(
+        self, method: str, line: Line, caller: Caller, scopes: str = "", prefix: str = PREFIX
+    ) -> Response:
         """Make the call of a route as somebody, with a key of all scopes or of one."""
         body = line.body
         if isinstance(body, dict) and body.get("invitation"):
             body = {"invitation": self.invitation}
         key = self.keys[caller][scopes]
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        answer = self.client.request(method, PREFIX + line.path, json=body, headers=headers)
+        answer = self.client.request(method, prefix + line.path, json=body, headers=headers)
         self.client.cookies.clear()
         return answer
 
@@ -180,3 +184,32 @@ def test_route_when_a_key_has_one_scope_then_it_is_good_only_for_routes_of_that(
 
 def test_table_when_it_is_read_then_it_has_every_route(app: FastAPI) -> None:
     assert [name for name in routes_of(app) if name not in ROUTES] == []
+
+
+def pages() -> list[str]:
+    """Return all pages, as their table names them."""
+    return [
+        f"{method} {route.path}"
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute)
+        for method in sorted(route.methods or ())
+    ]
+
+
+def test_page_when_anybody_reads_it_then_only_those_may_that_the_table_names(arena: Arena) -> None:
+    wrong = []
+    for name, line in PAGES.items():
+        for caller in Caller:
+            answer = arena.ask(name.split()[0], line, caller, prefix="")
+            if said := _wrong(answer, caller in line.who):
+                wrong.append(f"{name} by {caller.name}: {said}")
+    assert wrong == []
+
+
+def test_table_of_pages_when_it_is_read_then_it_has_every_page() -> None:
+    assert {*pages()} - PAGES.keys() == {OF_DUPLICATES}
+
+
+OF_DUPLICATES = "GET /tournaments/{tournament}/rounds/{round}/sessions/{session}/deals/{deal}"
+"""A page that needs a duplicate tournament, which is not there: its own tests read it."""
