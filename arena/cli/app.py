@@ -152,7 +152,8 @@ def arena_group() -> Any:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C.
+    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C,
+    and likewise 128 and the signal's number after others.
 
     Every problem is one line on standard error.
     """
@@ -169,8 +170,10 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(*error.reasons)
     except (ArenaError, RefereeError) as error:
         return _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+    except (KeyboardInterrupt, typer.Abort) as error:
+        return getattr(
+            error.__cause__ or error, "status", INTERRUPTED
+        )  # of the signal, if it was another one
     except BrokenPipeError:
         discard_output()
         return 1

@@ -1,20 +1,18 @@
 """``arena bot …``: registering, listing, checking and running bots, and reading their log."""
 
-import asyncio
-import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from arena.bots import versions
-from arena.bots.checks import checked_version, store_check
 from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
 from arena.cli.asking import Yes, confirm
+from arena.cli.botcheck import check_
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.botresults import history_, show_, versus_
@@ -23,10 +21,8 @@ from arena.cli.context import actor_at_terminal, settings_of, storage_of
 from arena.cli.finds import faults_
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
 from arena.cli.output import (
-    MOST,
     AsJson,
     ExpiresIn,
-    console,
     moment,
     print_json,
     renamed,
@@ -35,7 +31,7 @@ from arena.cli.output import (
     token_text,
     warn,
 )
-from arena.cli.practice import practice, require_program
+from arena.cli.practice import practice
 from arena.cli.register import describe, register
 from arena.cli.testmatch import play_house
 from arena.matches.connected import ConnectedBot, connected_bots
@@ -46,10 +42,6 @@ from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import DealQuery, LogEntry, LogQuery
 
-if TYPE_CHECKING:
-    from referee.check import Result
-
-REPORT_WIDTH = 100
 MOST_DEALS = 10_000
 
 AuthorsToken = Annotated[
@@ -260,78 +252,7 @@ def games(
     show(found[::-1])
 
 
-@app.command("check")
-def check_(
-    ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot version.")],
-    command: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[-- COMMAND …]",
-            help="The command that starts the bot; without it, the check waits for the bot.",
-        ),
-    ] = None,
-    listen: Annotated[str, typer.Option(help="host:port to listen on.")] = "127.0.0.1:0",
-    scenario: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this scenario; repeat the option for more. The result is not stored."),
-    ] = None,
-    wait: Annotated[
-        float, typer.Option(min=0, max=MOST, help="Seconds to wait for the bot to connect.")
-    ] = 60.0,
-    log: Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")] = None,
-    store: Annotated[
-        bool, typer.Option("--store/--no-store", help="Store the result with the bot version.")
-    ] = True,
-    as_json: AsJson = False,
-) -> None:
-    """Check that a bot follows the protocol, in scenarios that a special referee plays with it.
-
-    COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it). Without it, the author starts the
-    bot with the address and the token that are printed. Exits with status 1 if the bot does not pass.
-    """
-    from referee.check import check  # which every other command can do without, and would load
-
-    if log is not None and not log.parent.is_dir():
-        raise typer.BadParameter(f"there is no folder for {log}", param_hint="'--log'")
-    if command:
-        require_program(command)
-    versions.check_bot(bot)
-    keep = store and not scenario
-    with storage_of(ctx) if keep else nullcontext() as storage:
-        name = checked_version(storage, bot) if storage else bot
-        report = asyncio.run(
-            check(
-                listen=listen,
-                command=command or None,
-                scenarios=scenario or None,
-                on_ready=None if command else _tell_where,
-                on_result=None if as_json else _tell_result,
-                timeout=wait,
-                log=log,
-                bot=name,
-            )
-        )
-        if storage:
-            store_check(storage, actor_at_terminal(), name, report.to_object(), report.passed, utc_now())
-    if as_json:
-        print_json(report.to_object())
-    else:
-        say(report.to_text(min(console().width, REPORT_WIDTH)))
-    if not report.passed:
-        raise typer.Exit(1)
-
-
-def _tell_where(address: str, token: str) -> None:
-    environment = f"ARENA_REFEREE={address} ARENA_TOKEN={token} ARENA_STRICT=1"
-    print(f"start the bot with: {environment}", file=sys.stderr, flush=True)
-
-
-def _tell_result(result: "Result") -> None:
-    if sys.stderr.isatty():
-        print(f"{result.code} {result.outcome}", file=sys.stderr, flush=True)
-
-
+app.command("check")(check_)
 app.command("test")(play_house)
 app.command("practice")(practice)
 app.command("run")(run)

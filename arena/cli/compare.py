@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli import INTERRUPTED
 from arena.cli.output import MOST, AsJson, print_json, say
 from arena.cli.practice import (
     USUAL,
@@ -87,8 +86,8 @@ def compare(
         print_json(_object(summary, a, b))
     else:
         _show(summary, a, b)
-    if summary.interrupted:
-        raise typer.Exit(INTERRUPTED)
+    if played.interrupted:
+        raise typer.Exit(played.interrupted)
 
 
 def _command(which: str, given: str) -> list[str]:

@@ -27,7 +27,7 @@ from arena.files import make_private
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import HighlightKind, utc_now
-from arena.processes import Supervisor
+from arena.processes import Supervisor, unwound_on_signals
 from arena.queries import highlights, leaderboards
 from arena.queries.highlights import find_deals
 from arena.settings import TLS_FILES, Settings, load_settings
@@ -85,7 +85,7 @@ def demo(
 ) -> None:
     """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
     serving = sys.stdout.isatty() if web is None else web
-    with demo_folder(settings_of(ctx).data / "demo") as folder:
+    with unwound_on_signals(), demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder, serving)
         migrate_storage(settings)
         with (

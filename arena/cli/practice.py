@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli import INTERRUPTED
 from arena.cli.output import AsJson, number, print_json, say, show
 from arena.cli.samples import sample_bots, sample_command
 from arena.errors import ProcessFailed, UnknownError
@@ -34,6 +33,8 @@ USUAL = ("keeper", "greedy", "pairs-first")
 _FAILED = re.compile(r"the (?:bot|strategy) failed")
 """What the log of a bot says when its own code failed: the SDK's, and the clients' in other languages."""
 SHOWN_LINES = 12
+LOG_SECONDS = 10
+"""How far apart the lines are that tell of progress where there is no terminal."""
 
 
 Rules = Annotated[str, typer.Option("--ruleset", metavar="NAME|FILE", help="A preset, or a TOML file.")]
@@ -95,18 +96,18 @@ def practice(
     else:
         _show(summary, played, failed, output)
     if played.interrupted:
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(played.interrupted)
 
 
 @contextmanager
 def room_folder(prefix: str) -> "Iterator[Path]":
-    """Yield a folder for what bots print; it is removed at the end of the block, even on SIGTERM.
+    """Yield a folder for what bots print; it is removed at the end of the block, also when a signal ends it.
 
     If the program of a bot fails, its last lines are told.
     """
-    from arena.processes import unwound_on_sigterm
+    from arena.processes import unwound_on_signals
 
-    with unwound_on_sigterm(), tempfile.TemporaryDirectory(prefix=prefix) as name:
+    with unwound_on_signals(), tempfile.TemporaryDirectory(prefix=prefix) as name:
         try:
             yield Path(name)
         except ProcessFailed as error:
@@ -149,7 +150,7 @@ def tell(line: str) -> None:
 def _progress(total: int) -> "Iterator[Callable[[int], None]]":
     """Yield a function that shows how many sessions are done, where standard error is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda done: None
+        yield lines_now_and_then(total, tell)
         return
     from rich.live import Live
 
@@ -169,13 +170,28 @@ def _progress(total: int) -> "Iterator[Callable[[int], None]]":
         yield progress
 
 
+def lines_now_and_then(
+    total: int, write: "Callable[[str], None]", clock: "Callable[[], float]" = time.monotonic
+) -> "Callable[[int], None]":
+    """Return a function that writes how many sessions are done, not more often than a log can bear."""
+    told = clock()
+
+    def progress(done: int) -> None:
+        nonlocal told
+        if clock() - told >= LOG_SECONDS:
+            told = clock()
+            write(f"practice: {done} of {total} sessions")
+
+    return progress
+
+
 def _object(summary: "Summary", played: "Practice", failed: int) -> dict[str, object]:
     """Return the summary for scripts."""
     return {
         **asdict(summary),
         "first_faults": played.faults,
         "failures": failed,
-        "interrupted": played.interrupted,
+        "interrupted": bool(played.interrupted),
     }
 
 

@@ -10,7 +10,7 @@ from arena.cli.context import settings_of
 from arena.cli.house import start_house
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import say
-from arena.processes import Supervisor
+from arena.processes import Supervisor, ending
 from arena.storage import migrate_storage, open_storage
 
 FIRST = "accounts  none yet; make your own with `arena account create NAME --role operator`"
@@ -26,7 +26,7 @@ def up(ctx: typer.Context) -> None:
     with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log
         nobody = not has_accounts(storage)
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *ending()):
         signal.signal(number, lambda *_: stop.set())
     with (
         only_arena(settings.data),

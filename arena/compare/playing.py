@@ -9,6 +9,7 @@ from pathlib import Path
 from arena.compare.blocks import ARMS, Blocks, Panel
 from arena.compare.sequential import FEWEST, SequentialTest, Sums, Verdict
 from arena.practice.room import Room, Seated, open_room
+from arena.processes import interruption
 from referee.matches.match import SessionResult
 
 AT_ONCE = (10, 40)
@@ -27,8 +28,8 @@ class Comparison:
     """Of either bot."""
     reasons: list[str] = field(default_factory=list)
     """The first faults of the second bot, in words."""
-    interrupted: bool = False
-    """Whether Ctrl-C ended it."""
+    interrupted: int = 0
+    """The exit status where Ctrl-C or another signal ended it."""
 
     @property
     def verdict(self) -> Verdict:
@@ -50,8 +51,8 @@ def compare(
     """Play until the test knows, or ``most`` blocks have been played; ``commands`` start the panel's names.
 
     What the bots print goes into ``folder``. ``show`` is given the comparison whenever a session is finished,
-    ``report`` a line when a bot died. Ctrl-C ends it before its end. Raise StateError if a bot does not
-    connect within ``wait`` seconds, ProcessFailed if its program fails, RefereeUnavailable.
+    ``report`` a line when a bot died. A signal such as Ctrl-C ends it early. Raise StateError if a bot
+    does not connect within ``wait`` seconds, ProcessFailed if its program fails, RefereeUnavailable.
     """
     found = Comparison(test)
     processes = [f"bot-{arm}" for arm in ARMS]
@@ -60,8 +61,8 @@ def compare(
     with open_room(seated, folder, wait=wait, report=report) as room:
         try:
             _play(room, panel, found, most, show)
-        except KeyboardInterrupt:
-            found.interrupted = True
+        except KeyboardInterrupt as error:
+            found.interrupted = interruption(error)
         found.reasons = room.notes.faults.get(len(ARMS), [])
     return found
 

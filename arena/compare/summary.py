@@ -76,7 +76,7 @@ def summarise(panel: Panel, found: Comparison) -> Summary:
         blocks_to_go=_to_go(found),
         faults=tuple(found.faults),
         first_faults=tuple(found.reasons),
-        interrupted=found.interrupted,
+        interrupted=bool(found.interrupted),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from arena.practice.plan import Plan
 from arena.practice.room import Seated, open_room
+from arena.processes import interruption
 from referee.matches.match import SessionResult
 
 OWN = "my-bot"
@@ -19,8 +20,8 @@ class Practice:
     results: list[SessionResult] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     """The first faults of the bot, in words."""
-    interrupted: bool = False
-    """Whether Ctrl-C ended it."""
+    interrupted: int = 0
+    """The exit status where Ctrl-C or another signal ended it."""
 
 
 def practise(
@@ -35,8 +36,8 @@ def practise(
     """Play what is planned; ``commands`` start the bots, in the order of the plan's names.
 
     What the bots print goes into ``folder``. ``show`` is given the number of sessions that are finished,
-    ``report`` a line when a bot died. Ctrl-C ends it before its end. Raise StateError if a bot does not
-    connect within ``wait`` seconds, ProcessFailed if its program fails, RefereeUnavailable.
+    ``report`` a line when a bot died. A signal such as Ctrl-C ends it early. Raise StateError if a bot
+    does not connect within ``wait`` seconds, ProcessFailed if its program fails, RefereeUnavailable.
     """
     practice = Practice()
     processes = [OWN, *(f"opponent-{place}" for place in range(1, plan.players))]
@@ -47,7 +48,7 @@ def practise(
                 if isinstance(update, SessionResult):
                     practice.results.append(update)
                 show(len(practice.results))
-        except KeyboardInterrupt:
-            practice.interrupted = True
+        except KeyboardInterrupt as error:
+            practice.interrupted = interruption(error)
         practice.faults = room.notes.faults.get(1, [])
     return practice

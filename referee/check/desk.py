@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import grpc
 
-from referee.check.outcome import Absent, Failed, Lost, Silent
+from referee.check.outcome import Absent, Failed, Lost, Silent, Slow, Unfinished
 from referee.check.process import BotProcess
 from referee.check.session import BotSession, RulesetObject
 from referee.check.stream import Line, Switchboard
@@ -60,9 +60,11 @@ class Desk:
         self.answered = 0
         """Turns that the bot answered in all."""
         self.last_answer = 0.0
-        """When the bot last answered a turn, in seconds of the monotonic clock."""
-        self.failure: Failed | TimeoutError | None = None
-        """How the present scenario failed."""
+        """When the bot last answered a turn, be it one of an earlier scenario, in monotonic seconds."""
+        self.failure: Failed | Slow | None = None
+        """How the present scenario failed, or for which slowness the bot has to begin anew."""
+        self.slow: list[str] = []
+        """The codes of scenarios that the bot was too slow to finish."""
         self.gone = False
         """Whether the bot does not come back, even from a new start."""
         self._handles = 0
@@ -327,7 +329,9 @@ class Desk:
                 self.last_answer = time.monotonic()
                 yield found[0], move
             else:
-                if move.session not in self._cut_short:
+                if move.session in self._cut_short:
+                    self.last_answer = time.monotonic()  # the bot still works off what came before
+                else:
                     self.strays.append(f"session {move.session}, turn {move.sequence}")
                 out.events.append(
                     notice(bots_pb2.NOTICE_CODE_REPEATED_MOVE, session=move.session, sequence=move.sequence)
@@ -341,7 +345,7 @@ class Desk:
                 session.void(response)
                 self._cut_short.add(session.handle)
         self.sessions, self.strays = [], []
-        if isinstance(self.failure, (Silent, Lost, Absent, TimeoutError)):
+        if isinstance(self.failure, (Silent, Lost, Absent, Unfinished, Slow)):
             await self.break_off()
             if self.process is not None:
                 await self.restart()

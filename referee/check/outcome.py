@@ -17,8 +17,16 @@ class Absent(Failed):
     """The bot did not connect."""
 
 
+class Unfinished(Failed):
+    """The time for a scenario was over, and the bot did not play."""
+
+
 class Warned(Exception):
     """The bot can play like this, but should do better."""
+
+
+class Slow(Warned):
+    """The time for a scenario was over, though the bot played."""
 
 
 class NotRun(Exception):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""
 SHOWN_LINES, SHOWN_WIDTH = 12, 300
 """How much of what a bot printed is shown: lines, and characters of each."""
+
+_ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
+"""How lines of the SDK's log begin that tell of nothing wrong."""
 
 
 class BotProcess:
@@ -79,7 +83,7 @@ class BotProcess:
         size = os.fstat(self._output.fileno()).st_size
         start = max(self._mark, size - SHOWN_LINES * SHOWN_WIDTH)
         text = os.pread(self._output.fileno(), size - start, start).decode(errors="replace")
-        lines = [_fit(line) for line in text.splitlines() if line.strip()]
+        lines = [_fit(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
         return tuple(lines[-SHOWN_LINES:])
 
     def signal(self, number: signal.Signals) -> None:

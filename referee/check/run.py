@@ -8,14 +8,18 @@ from pathlib import Path
 from secrets import token_urlsafe
 
 from referee.check.desk import PATIENCE, Desk
-from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Warned
+from referee.check.outcome import Absent, Failed, Lost, NotRun, Silent, Slow, Unfinished, Warned
 from referee.check.process import BotProcess
-from referee.check.report import Outcome, Report, Result
+from referee.check.report import Report
+from referee.check.result import Outcome, Result
 from referee.check.scenario import Scenario
 from referee.check.scenarios import SCENARIOS
 from referee.check.stream import Switchboard
 from referee.errors import RefereeError
 from referee.protocol.reasons import Reason, Refused
+
+SLOW = 3
+"""After so many scenarios that the bot was too slow to finish, the others get less time."""
 
 
 class UnknownScenario(RefereeError):
@@ -80,9 +84,21 @@ async def check(
 
         stopped = await _try_all(desk, chosen, timeout, tell)
         await desk.refuse(Refused(Reason.TOKEN_REVOKED, "token: the check is over"))
-        tried = {result.code for result in results}
-        left_out = tuple(scenario.code for scenario in chosen if scenario.code not in tried)
-        return Report(bot, desk.hello.sdk, desk.hello.protocol_version, tuple(results), stopped, left_out)
+        hello, part = desk.hello, len(chosen) < len(SCENARIOS)
+        left_out = _left_out(chosen, results)
+        return Report(bot, hello.sdk, hello.protocol_version, tuple(results), stopped, left_out, part)
+
+
+def cut_short(bot: str, scenarios: Sequence[str] | None, results: Sequence[Result]) -> Report:
+    """Return the report of a check that was interrupted after these results."""
+    chosen = select(scenarios)
+    part = len(chosen) < len(SCENARIOS)
+    return Report(bot, "", 0, tuple(results), "it was interrupted", _left_out(chosen, results), part)
+
+
+def _left_out(chosen: Sequence[Scenario], results: Sequence[Result]) -> tuple[str, ...]:
+    tried = {result.code for result in results}
+    return tuple(scenario.code for scenario in chosen if scenario.code not in tried)
 
 
 def _reachable(address: str) -> str:
@@ -153,17 +169,16 @@ async def _try(desk: Desk, scenario: Scenario) -> Result:
         _require(desk, scenario)
         await _ready(desk)
         began = time.monotonic()
-        async with asyncio.timeout(_limit(desk, scenario)):
-            await scenario.run(desk)
+        await _run(desk, scenario, began)
     except NotRun as error:
         outcome, reason = "not_run", str(error)
+    except Slow as error:
+        outcome, reason, desk.slow = "warned", str(error), [*desk.slow, scenario.code]
+        desk.failure = error if desk.process is not None else None
     except Warned as error:
         outcome, reason = "warned", str(error)
     except Failed as error:
         outcome, reason, desk.failure = "failed", str(error), error
-    except TimeoutError as error:
-        outcome, reason = _ran_out(desk, scenario, began)
-        desk.failure = error if outcome == "failed" else None
     seconds = time.monotonic() - began
     output = _printed(desk) if outcome in ("failed", "warned") else ()
     if not desk.gone:
@@ -191,14 +206,24 @@ def _require(desk: Desk, scenario: Scenario) -> None:
         raise NotRun("only for a bot whose hello asks for the legal plays")
 
 
-def _limit(desk: Desk, scenario: Scenario) -> float:
-    """Return how many seconds a scenario may take: more where the bot gets more time for each answer."""
-    return scenario.seconds * max(1.0, desk.patience / PATIENCE)
+async def _run(desk: Desk, scenario: Scenario, began: float) -> None:
+    """Run a scenario. Raise Slow if the bot answers, but not fast enough, Silent if it stopped answering.
 
-
-def _ran_out(desk: Desk, scenario: Scenario, began: float) -> tuple[Outcome, str]:
-    """Return what it means that a scenario was not finished in time: slow is no fault."""
-    limit = _limit(desk, scenario)
-    if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
-        return "warned", f"answered turns, but had not finished after {limit:g} s: the bot is slow"
-    return "failed", f"expected the bot to finish within {limit:g} s; it was not"
+    Slow is no fault. A bot that was slow again and again gets less time, so that the check comes to an end.
+    """
+    limit = scenario.seconds * max(1.0, desk.patience / PATIENCE)
+    limits = [limit / 3, limit] if len(desk.slow) >= SLOW else [limit]
+    run = asyncio.ensure_future(scenario.run(desk))
+    try:
+        for seconds in limits:
+            await asyncio.wait([run], timeout=began + seconds - time.monotonic())
+            if run.done():
+                return run.result()
+            if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
+                less = f" (a third of the time, as in {', '.join(desk.slow[:SLOW])} it was slow too)"
+                note = "" if seconds == limit else less
+                raise Slow(f"answered turns, but had not finished after {seconds:g} s: the bot is slow{note}")
+        raise Unfinished(f"expected the bot to finish within {limit:g} s; it did not")
+    finally:
+        run.cancel()
+        await asyncio.wait([run])

@@ -1,5 +1,8 @@
 """``arena bot check``: a real check of a real bot, and what is kept of it."""
 
+import os
+import signal
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -8,11 +11,14 @@ import pytest
 from sqlmodel import select
 
 import referee.check
+from arena.cli.local import arena_command
 from arena.models import BotVersion
 from arena.settings import Settings
 from arena.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
+from tests.arena.waiting import DEADLINE, wait_for_line
+from tests.tied import tied
 
 GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
 
@@ -33,7 +39,7 @@ def test_check_of_some_scenarios_is_shown_and_not_kept(arena: Arena, storage: St
     result = arena("bot", "check", "ann/greedy", "--scenario", "PING-01", *GREEDY)
     assert result.status == 0
     assert "PING-01   passed" in result.out
-    assert "The bot passes: " in result.out
+    assert "The bot passes the scenarios asked for: 1 passed." in result.out
     assert stored(storage).check_report is None
 
 
@@ -92,3 +98,33 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     assert_one_line(absent, 2, "COMMAND", "there is no program '/nowhere/bot'")
     arena("bot", "revoke", "ann/greedy@1", "--yes")
     assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_ended(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import os, time\nfrom referee.bot import main\n"
+        "main(lambda turn: print(f'process {os.getpid()} thinks', flush=True) or time.sleep(600))\n"
+    )
+    codes = ("--scenario", "HELLO-01", "--scenario", "TURN")
+    command = ("bot", "check", "ann/bot", "--no-store", *codes, "--log", str(tmp_path / "bot.log"))
+    with subprocess.Popen(
+        tied(*arena_command(*command, "--", sys.executable, str(bot))),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        wait_for_line(process, tmp_path, "bot.log", " thinks\n")
+        assert process.stdout is not None
+        first = process.stdout.readline()  # before the end: each result is told as it comes
+        process.send_signal(number)
+        out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, err) == (128 + number, "")
+    assert first == "HELLO-01  passed   Opens with a hello\n"
+    assert "The check stopped here: it was interrupted.\n16 scenarios not run.\n" in out
+    assert "The bot passes so far, but not all was tried" in out
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "bot.log").read_text().partition("process ")[2].split()[0]), 0)

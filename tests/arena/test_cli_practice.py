@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
+from arena.cli.practice import lines_now_and_then
 from arena.cli.samples import sample_bots
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
@@ -158,3 +159,12 @@ def test_practice_when_it_is_interrupted_then_it_tells_what_was_played_and_leave
     assert summary["interrupted"]
     assert summary["played"] < 4000
     assert list(folder.iterdir()) == []
+
+
+def test_practice_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:
+    times = iter([0.0, 1.0, 10.0, 10.0, 15.0, 25.0, 25.0])
+    told: list[str] = []
+    progress = lines_now_and_then(40, told.append, lambda: next(times))
+    for done in (1, 2, 3, 4):
+        progress(done)
+    assert told == ["practice: 2 of 40 sessions", "practice: 4 of 40 sessions"]

@@ -184,13 +184,17 @@ def test_compare_when_a_bots_program_fails_then_its_last_lines_say_why(arena: Ar
 
 @pytest.mark.parametrize(
     ("command", "number"),
-    [("compare", signal.SIGINT), ("compare", signal.SIGTERM), ("bot practice", signal.SIGTERM)],
+    [("compare", signal.SIGINT), ("compare", signal.SIGTERM), ("bot practice", signal.SIGHUP)],
 )  # Ctrl-C in practice: tests/arena/test_cli_practice.py
 def test_rooms_when_a_signal_ends_them_then_nothing_is_left(
     tmp_path: Path, command: str, number: signal.Signals
 ) -> None:
     slow = program(tmp_path, SLOW)
-    given = ["greedy", slow, "--json"] if command == "compare" else ["--deals", "1000", "--", *slow.split()]
+    given = (
+        ["greedy", slow, "--json"]
+        if command == "compare"
+        else ["--deals", "1000", "--json", "--", *slow.split()]
+    )
     name = "bot-b" if command == "compare" else "my-bot"
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -206,6 +210,6 @@ def test_rooms_when_a_signal_ends_them_then_nothing_is_left(
         out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, err) == (128 + number, "")
     assert list(folder.iterdir()) == []
-    if command == "compare" and number is signal.SIGINT:
-        assert json.loads(out)["interrupted"]
+    assert json.loads(out)["interrupted"]
+    if command == "compare":
         assert json.loads(out)["verdict"] == "open"

@@ -236,10 +236,40 @@ def test_report_when_it_is_shown_then_it_fits_and_says_why() -> None:
     report = Report("me/mine@1", "", 1, results)
     lines = report.to_text(60).splitlines()
     assert max(map(len, lines)) <= 60
-    assert lines[0] == "me/mine@1, no SDK named, protocol version 1"
-    assert lines[2] == "PING-01   failed   Answers a ping"
+    assert lines[0] == "PING-01   failed   Answers a ping"
+    assert lines[-3] == "me/mine@1, no SDK named, protocol version 1"
     assert lines[-1] == "The bot does not pass: 1 passed, 1 failed, 1 not run."
     assert report.to_object()["counts"] == {"passed": 1, "warned": 0, "failed": 1, "not_run": 1}
+
+
+def test_report_when_many_fail_for_one_cause_then_it_is_shown_once_and_summed_up() -> None:
+    traceback = (
+        "Traceback (most recent call last):",
+        "KeyError: 'x'",
+        "the bot's own code failed: KeyError: 'x'",
+    )
+    results = [
+        Result(f"TURN-0{number}", "Leads", "failed", "it ended", 0.5, traceback) for number in range(3)
+    ]
+    shown = Report("me/mine@1", "own 1", 1, tuple(results), part=True).to_text()
+    assert shown.count("Traceback") == 1
+    assert shown.count("    | KeyError, as in TURN-00") == 2
+    assert "KeyError in 3 scenarios, in TURN-00 first." in shown
+    assert shown.endswith("The bot does not pass the scenarios asked for: 3 failed.")
+
+
+def test_report_when_a_long_line_was_printed_then_no_word_is_cut() -> None:
+    printed = "no model " * 20
+    report = Report("me/mine@1", "", 1, (Result("TURN-01", "Leads", "failed", "it ended", 0.5, (printed,)),))
+    shown = [line for line in report.to_text(50).splitlines() if "|" in line]
+    assert max(map(len, shown)) <= 50
+    assert {word for line in shown for word in line.replace("|", "").split()} == {"no", "model"}
+
+
+async def test_check_when_a_bot_prints_routine_lines_then_they_are_left_out() -> None:
+    lines = "2026-11-23 04:40:57,937 INFO connected\n2026-11-23 04:40:57,938 ERROR no model"
+    report = await check(command=[sys.executable, "-c", f"print({lines!r})"], timeout=DEADLINE)
+    assert report.results[0].output == ("2026-11-23 04:40:57,938 ERROR no model",)
 
 
 def test_report_when_nothing_was_tried_then_it_is_not_passed() -> None:

@@ -1,7 +1,6 @@
 """The check of bots: each mistake is caught by the scenario that is for it."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Iterable
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from referee.check import SCENARIOS, Report, check
 from tests.referee.good_bots import GoodBot
 from tests.referee.mistakes import messages, streams, turns
-from tests.referee.support import DEADLINE
 from tests.referee.test_check import check_bot, program
 
 MISTAKES: list[tuple[type[GoodBot], str, str]] = [
@@ -132,16 +130,6 @@ WARNINGS = {
     ("EveryAddress", "END-07"),
     ("GoodBot", "END-09"),
 }
-
-
-async def test_check_when_a_bot_is_only_slow_then_it_is_warned_also_after_it_was() -> None:
-    """What it still answers of the scenario before is nothing wrong in the next one."""
-    think = "lambda turn: time.sleep(0.5) or (turn.legal[0] if turn.legal else None)"
-    command = [sys.executable, "-c", f"import time\nfrom referee.bot import main\nmain({think})"]
-    report = await check(command=command, timeout=DEADLINE, scenarios=["RULES-01", "RULES-09"])
-    assert [(one.outcome, one.reason.partition(", but")[0]) for one in report.results] == [
-        ("warned", "answered turns")
-    ] * 2
 
 
 GROUPS = sorted({scenario.code.partition("-")[0] for scenario in SCENARIOS})
