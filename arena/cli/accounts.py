@@ -2,20 +2,25 @@
 
 import getpass
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import arena.client as api
 from arena.accounts import accounts, invitations
 from arena.accounts.accounts import AccountInfo
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.lists import LARGEST_PAGE
 from arena.cli.output import AsJson, moment, print_json, renamed, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
 from arena.specs import LONGEST_NAME
+from arena.storage import Storage
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 app = typer.Typer(
     no_args_is_help=True, help="Make and change accounts of people, who use the arena over the network."
@@ -46,9 +51,15 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make an account, and an owner of its name. The password is asked for on the terminal."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> AccountInfo:
         password = _password(password_stdin)
-        made = accounts.create_account(storage, actor_at_terminal(), name, role, utc_now(), password)
+        return accounts.create_account(storage, actor_at_terminal(), name, role, utc_now(), password)
+
+    def there(arena: "Client") -> AccountInfo:
+        return arena.send(api.operator.create_account(name, role, _password(password_stdin)))
+
+    made = answer(ctx, here, there)
     _tell(made, as_json, f"{made.account} is an {made.role}")
 
 
@@ -60,8 +71,11 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """List accounts by name."""
-    with storage_of(ctx) as storage:
-        found = accounts.list_accounts(storage, actor_at_terminal(), limit, after)
+    found = answer(
+        ctx,
+        lambda storage: accounts.list_accounts(storage, actor_at_terminal(), limit, after),
+        lambda arena: arena.send(api.operator.list_accounts(limit, after)).accounts,
+    )
     if as_json:
         print_json({"accounts": found})
     else:
@@ -78,8 +92,11 @@ def role(
     as_json: AsJson = False,
 ) -> None:
     """Change what an account may do."""
-    with storage_of(ctx) as storage:
-        changed = accounts.change_role(storage, actor_at_terminal(), name, new, utc_now())
+    changed = answer(
+        ctx,
+        lambda storage: accounts.change_role(storage, actor_at_terminal(), name, new, utc_now()),
+        lambda arena: arena.send(api.operator.change_account(name, role=new)),
+    )
     _tell(changed, as_json, f"{name} is an {new} now")
 
 
@@ -88,10 +105,16 @@ def password(
     ctx: typer.Context, name: Name, password_stdin: FromInput = False, as_json: AsJson = False
 ) -> None:
     """Give an account a new password, and sign it out everywhere."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> AccountInfo:
         new, actor = _password(password_stdin), actor_at_terminal()
         accounts.reset_password(storage, actor, name, new, utc_now())
-        changed = accounts.show_account(storage, actor, name)
+        return accounts.show_account(storage, actor, name)
+
+    def there(arena: "Client") -> AccountInfo:
+        return arena.send(api.operator.change_account(name, password=_password(password_stdin)))
+
+    changed = answer(ctx, here, there)
     _tell(changed, as_json, f"{name} has a new password, and is signed out everywhere")
 
 
@@ -99,16 +122,22 @@ def password(
 def disable(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Refuse an account and its keys from now on. Its bots go on playing."""
     confirm(f"Disable the account {name}", yes)
-    with storage_of(ctx) as storage:
-        changed = accounts.disable_account(storage, actor_at_terminal(), name, utc_now())
+    changed = answer(
+        ctx,
+        lambda storage: accounts.disable_account(storage, actor_at_terminal(), name, utc_now()),
+        lambda arena: arena.send(api.operator.change_account(name, disabled=True)),
+    )
     _tell(changed, as_json, f"{name} is disabled")
 
 
 @app.command()
 def enable(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Let a disabled account be used again."""
-    with storage_of(ctx) as storage:
-        changed = accounts.enable_account(storage, actor_at_terminal(), name, utc_now())
+    changed = answer(
+        ctx,
+        lambda storage: accounts.enable_account(storage, actor_at_terminal(), name, utc_now()),
+        lambda arena: arena.send(api.operator.change_account(name, disabled=False)),
+    )
     _tell(changed, as_json, f"{name} is enabled")
 
 
@@ -122,8 +151,11 @@ def invite(
     as_json: AsJson = False,
 ) -> None:
     """Make an invitation: a code with which somebody makes an account, once."""
-    with storage_of(ctx) as storage:
-        made = invitations.invite(storage, actor_at_terminal(), role, utc_now(), owner)
+    made = answer(
+        ctx,
+        lambda storage: invitations.invite(storage, actor_at_terminal(), role, utc_now(), owner),
+        lambda arena: arena.send(api.accounts.invite(role, owner)),
+    )
     if as_json:
         print_json(renamed(made))
     else:

@@ -1,5 +1,6 @@
 """All commands together, and how each of them ends."""
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -107,6 +108,8 @@ COMMANDS = (
     Later("match", "arena.cli.results:match", "List and show matches, and their seatings."),
     Later("deal", "arena.cli.finds:deal", "Find remarkable deals."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
+    Later("login", "arena.cli.login:login", "Keep a key for an arena on the network, for `arena --server`."),
+    Later("logout", "arena.cli.login:logout", "Forget the key for an arena on the network."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
@@ -134,12 +137,19 @@ def arena(
         Path | None,
         typer.Option(help="Folder of the arena's data; overrides ARENA_DATA and the default, .arena here."),
     ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="An arena on the network, as ARENA_SERVER. See `arena login`."),
+    ] = None,
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """A tournament arena for bots that play Big Two."""
-    ctx.obj = Given(data)
+    if data is not None and server:
+        raise typer.BadParameter("an arena here or one on the network, not both", param_hint="'--server'")
+    named = server if data is not None or server else os.environ.get("ARENA_SERVER")
+    ctx.obj = Given(data, named or None)
 
 
 @cache

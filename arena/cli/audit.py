@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+import arena.client as api
 from arena.audit import list_changes
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.output import AsJson, moment, print_json, show
 
 
@@ -18,8 +19,11 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show who changed what, the latest change first."""
-    with storage_of(ctx) as storage:
-        changes = list_changes(storage, actor_at_terminal(), subject=subject, limit=limit)
+    changes = answer(
+        ctx,
+        lambda storage: list_changes(storage, actor_at_terminal(), subject=subject, limit=limit),
+        lambda arena: arena.send(api.operator.list_changes(subject, limit=limit)).entries,
+    )
     if as_json:
         print_json({"entries": changes})
         return

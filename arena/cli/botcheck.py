@@ -2,16 +2,18 @@
 
 import asyncio
 import sys
-from collections.abc import Coroutine
-from contextlib import nullcontext
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import arena.client as api
 from arena.bots import versions
 from arena.bots.checks import checked_version, store_check
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli import remote
+from arena.cli.context import actor_at_terminal, client_of, is_here, storage_of
 from arena.cli.output import MOST, AsJson, console, print_json, say
 from arena.cli.practice import require_program
 from arena.models import utc_now
@@ -70,8 +72,8 @@ def check_(
             _say_at_once(telling.result(result))
 
     status = 0
-    with storage_of(ctx) if keep else nullcontext() as storage:
-        name = checked_version(storage, bot) if storage else bot
+    with _kept_by(ctx, bot) if keep else nullcontext() as kept:
+        name, store_report = kept or (bot, None)
         checking = check(
             listen=listen,
             command=command or None,
@@ -86,14 +88,32 @@ def check_(
             report = _run(checking)
         except KeyboardInterrupt as error:
             report, status = cut_short(name, scenario or None, results), interruption(error)
-        if storage and not status:
-            store_check(storage, actor_at_terminal(), name, report.to_object(), report.passed, utc_now())
+        if store_report is not None and not status:
+            store_report(report)
     if as_json:
         print_json(report.to_object())
     else:
         _say_at_once(telling.end(report))
     if status or not report.passed:
         raise typer.Exit(status or 1)
+
+
+@contextmanager
+def _kept_by(ctx: typer.Context, bot: str) -> Iterator[tuple[str, Callable[["Report"], object]]]:
+    """Yield the version that a check of a bot is for, and what stores the check."""
+    if is_here(ctx):
+        with storage_of(ctx) as storage:
+            version, actor = checked_version(storage, bot), actor_at_terminal()
+            yield (
+                version,
+                lambda report: store_check(
+                    storage, actor, version, report.to_object(), report.passed, utc_now()
+                ),
+            )
+    else:
+        with client_of(ctx) as arena:
+            version = remote.version_of(arena, bot)
+            yield version, lambda report: arena.send(api.bots.store_check(version, report.to_object()))
 
 
 def _run(checking: "Coroutine[object, object, Report]") -> "Report":

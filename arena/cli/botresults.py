@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+import arena.client as api
+from arena.cli.context import answer
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, objected, print_list, say_next
 from arena.cli.matches import MATCH_KEYS, show_matches
@@ -40,8 +41,11 @@ def show_(
     as_json: AsJson = False,
 ) -> None:
     """Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches."""
-    with storage_of(ctx) as storage:
-        found = profile(storage, name, limit)
+    found = answer(
+        ctx,
+        lambda storage: profile(storage, name, limit),
+        lambda arena: arena.send(api.bots.show_bot(name, limit)),
+    )
     if as_json:
         print_json(_profile_object(found))
         return
@@ -118,8 +122,12 @@ def history_(
     as_csv: AsCsv = False,
 ) -> None:
     """List how a bot's Elo changed by matches and its strength by fits, the latest change first."""
-    with storage_of(ctx) as storage:
-        page = history(storage, Asked(name, ruleset, size, kind), limit, cursor)
+    asked = (name, ruleset, size, kind)
+    page = answer(
+        ctx,
+        lambda storage: history(storage, Asked(*asked), limit, cursor),
+        lambda arena: arena.send(api.bots.show_history(*asked, limit, cursor)),
+    )
     names = {"name": "bot"}
     if not print_list(
         "history", HistoryLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
@@ -147,8 +155,11 @@ def versus_(
     as_json: AsJson = False,
 ) -> None:
     """Show two bots head to head: who finished before whom, points, by seat, by version, latest matches."""
-    with storage_of(ctx) as storage:
-        found = versus(storage, bot, opponent, limit)
+    found = answer(
+        ctx,
+        lambda storage: versus(storage, bot, opponent, limit),
+        lambda arena: arena.send(api.bots.show_versus(bot, opponent, limit)),
+    )
     if as_json:
         print_json(_versus_object(found))
         return
@@ -190,8 +201,11 @@ def crosstable_(
     """Show how often these bots finished ahead of each other, in each pool in which they met."""
     if len(bots) > MOST_BOTS:
         raise typer.BadParameter(f"{MOST_BOTS} bots at most, not {len(bots)}", param_hint="'BOT'")
-    with storage_of(ctx) as storage:
-        lines = crosstable(storage, bots, ruleset, size)
+    lines = answer(
+        ctx,
+        lambda storage: crosstable(storage, bots, ruleset, size),
+        lambda arena: arena.send(api.results.show_crosstable(bots, ruleset, size)).crosstable,
+    )
     if not print_list("crosstable", CrossLine, lines, as_json=as_json, as_csv=as_csv, paged=False):
         _show_crosstables(list(dict.fromkeys(bots)), lines)
 

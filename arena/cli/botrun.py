@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import settings_of
+from arena.cli.context import own_settings
 from arena.cli.samples import sample_bots
 from arena.errors import SpecError
 from referee.addresses import read_addresses
@@ -36,7 +36,7 @@ def run(
     ] = DEFAULT_REFEREE,
 ) -> None:
     """Run a bot written in Python until Ctrl-C."""
-    tls = settings_of(ctx).client_tls()
+    tls = own_settings(ctx).client_tls()
     addresses = read_addresses(referee)
     bot = load_bot(program)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)

@@ -3,21 +3,32 @@
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import arena.client as api
 from arena.bots import versions
 from arena.bots.deals import newest_deals
 from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
+from arena.cli import remote
 from arena.cli.asking import Yes, confirm
 from arena.cli.botcheck import check_
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
 from arena.cli.botresults import history_, show_, versus_
 from arena.cli.botrun import run
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.context import (
+    actor_at_terminal,
+    answer,
+    client_of,
+    is_here,
+    own_settings,
+    require_here,
+    settings_of,
+    storage_of,
+)
 from arena.cli.finds import faults_
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
 from arena.cli.output import (
@@ -34,13 +45,17 @@ from arena.cli.output import (
 from arena.cli.practice import practice
 from arena.cli.register import describe, register
 from arena.cli.testmatch import play_house
-from arena.matches.connected import ConnectedBot, connected_bots
+from arena.matches.connected import ConnectedBot, connected_bots, connected_in
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.queries.versions import find_bots
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import DealQuery, LogEntry, LogQuery
+
+if TYPE_CHECKING:
+    from arena.client import Client
+    from arena.storage import Storage
 
 MOST_DEALS = 10_000
 
@@ -82,8 +97,11 @@ def list_(
     if connected:
         _list_connected(ctx, owner, as_json, as_csv)
         return
-    with storage_of(ctx) as storage:
-        page = find_bots(storage, owner, limit, cursor)
+    page = answer(
+        ctx,
+        lambda storage: find_bots(storage, owner, limit, cursor),
+        lambda arena: arena.send(api.bots.list_bots(owner, limit, cursor)),
+    )
     form: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": page.next}
     if not print_list("bots", VersionInfo, page.bots, names={"name": "bot"}, **form):
         rows = [
@@ -102,8 +120,11 @@ def list_(
 
 
 def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv: bool) -> None:
-    with storage_of(ctx) as storage:
-        found, silent = connected_bots(storage, asker(settings_of(ctx)), owner)
+    found, silent = answer(
+        ctx,
+        lambda storage: connected_bots(storage, asker(settings_of(ctx)), owner),
+        lambda arena: connected_in(arena.send(api.operator.referees()), owner),
+    )
     warn(*silent)
     if as_json:
         print_json({"bots": found})
@@ -127,10 +148,18 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Revoke the token of a bot version for good; a bot connected with it is disconnected."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: "Storage") -> VersionInfo:
         version = versions.version_to_revoke(storage, name, utc_now())
         confirm(f"Revoke the token of {version} for good", yes)
-        revoked = versions.revoke_version(storage, actor_at_terminal(), version, utc_now())
+        return versions.revoke_version(storage, actor_at_terminal(), version, utc_now())
+
+    def there(arena: "Client") -> VersionInfo:
+        version = remote.version_of(arena, name, unexpired=True)
+        confirm(f"Revoke the token of {version} for good", yes)
+        return arena.send(api.bots.revoke_bot(version))
+
+    revoked = answer(ctx, here, there)
     if as_json:
         print_json(renamed(revoked, name="bot"))
     else:
@@ -145,8 +174,12 @@ def rotate(
     as_json: AsJson = False,
 ) -> None:
     """Give a bot version a new token. The old one is refused at once; a bot that uses it is disconnected."""
-    with storage_of(ctx) as storage:
-        rotated = versions.rotate_version(storage, actor_at_terminal(), name, utc_now(), expires_in)
+    actor, now = actor_at_terminal(), utc_now()
+    rotated = answer(
+        ctx,
+        lambda storage: versions.rotate_version(storage, actor, name, now, expires_in),
+        lambda arena: arena.send(api.bots.rotate_bot(remote.version_of(arena, name), expires_in)),
+    )
     if as_json:
         print_json(renamed(rotated, name="bot"))
     else:
@@ -188,12 +221,17 @@ def log_(
     access; an organiser adds --organiser to a token from `arena token create NAME --scope organiser`.
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
+    if referee is None and not is_here(ctx):
+        if follow:
+            require_here(ctx)
+        _log_there(ctx, query, kind, as_json)
+        return
     secret = token_of(token, token_file) if referee or organiser or token_file or token else ""
     with nullcontext(None) if referee else storage_of(ctx) as storage:
 
         def read(query: LogQuery) -> list[LogEntry]:
             if storage is None:
-                return read_log_from(referee or "", secret, query, tls=settings_of(ctx).client_tls())
+                return read_log_from(referee or "", secret, query, tls=own_settings(ctx).client_tls())
             opened = (
                 readable_versions(storage, query.bot, secret, organiser=organiser)
                 if secret
@@ -209,6 +247,15 @@ def log_(
             follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
         elif not entries and not as_json:
             say("no such entries")
+
+
+def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, as_json: bool) -> None:
+    with client_of(ctx) as arena:
+        found = arena.send(api.bots.show_log(query.bot, kind, query.session, query.limit)).entries
+    for line in found[::-1]:
+        print_entry(remote.log_entry(line), as_json)
+    if not found and not as_json:
+        say("no such entries")
 
 
 @app.command()
@@ -243,10 +290,15 @@ def games(
     """
     query = DealQuery(bot, session, lost, limit)
     if referee is None:
-        with storage_of(ctx) as storage:
-            found = newest_deals(storage, actor_at_terminal(), query)
+        found = answer(
+            ctx,
+            lambda storage: newest_deals(storage, actor_at_terminal(), query),
+            lambda arena: [
+                *map(remote.bot_deal, arena.send(api.bots.show_own_deals(bot, session, lost, limit)).deals)
+            ],
+        )
     else:
-        tls = settings_of(ctx).client_tls()
+        tls = own_settings(ctx).client_tls()
         found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
     show = print_deals_json if as_json else print_deals_whole if whole else print_deals
     show(found[::-1])

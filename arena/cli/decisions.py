@@ -1,32 +1,49 @@
 """``arena tournament confirm``, ``correct``: what organisers decide about results after the end."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import arena.client as api
+from arena.cli import remote
 from arena.cli.asking import Yes
 from arena.cli.asking import confirm as ask
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.context import actor_at_terminal, answer, settings_of
 from arena.cli.output import MOST, AsJson, headline, print_json, renamed, say
 from arena.cli.pairings import BotName, Name
 from arena.cli.watch import status_object
 from arena.keys import arena_key
 from arena.models import utc_now
 from arena.standings.corrections import Correction, Kind, correction_text
+from arena.storage import Storage
 from arena.tournaments import corrections
+from arena.tournaments.overview import TournamentStatus
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 
 def confirm(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Confirm the results of a tournament that has ended: nothing changes them any more."""
-    key = arena_key(settings_of(ctx))
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> tuple[TournamentStatus, str]:
+        key = arena_key(settings_of(ctx))
         ask(f"Confirm the results of {name}, for good", yes)
-        status = corrections.confirm(storage, actor_at_terminal(), name, utc_now(), key)
+        return corrections.confirm(storage, actor_at_terminal(), name, utc_now(), key), key.public
+
+    def there(arena: "Client") -> tuple[TournamentStatus, str]:
+        ask(f"Confirm the results of {name}, for good", yes)
+        changed = arena.send(api.tournaments.confirm_tournament(name))
+        [*_, confirmed] = arena.send(api.tournaments.tournament_head(name)).events
+        return remote.status_in(changed), confirmed["details"]["signed"]["key"]
+
+    status, key = answer(ctx, here, there)
     if as_json:
         print_json(status_object(status))
     else:
-        say(f"the results of {name} are final", f"signed with the key {key.public}")
+        say(f"the results of {name} are final", f"signed with the key {key}")
 
 
 def correct(
@@ -52,13 +69,18 @@ def correct(
         raise typer.BadParameter("give one of --disqualify, --reinstate and --points")
     kind: Kind = "points" if points is not None else "disqualified" if disqualify else "reinstated"
     wanted = corrections.Wanted(bot, kind, reason, round, table, points)
-    key = arena_key(settings_of(ctx))
-    with storage_of(ctx) as storage:
-        found = corrections.correct(storage, actor_at_terminal(), name, wanted, utc_now(), key)
+
+    def here(storage: Storage) -> Correction:
+        key = arena_key(settings_of(ctx))
+        return corrections.correct(storage, actor_at_terminal(), name, wanted, utc_now(), key)
+
+    found = answer(
+        ctx, here, lambda arena: arena.send(api.tournaments.correct_standings(name, **asdict(wanted)))
+    )
     if as_json:
         print_json({"tournament": name, **renamed(found)})
     else:
-        say(correction_text(found), f"signed with the key {key.public}")
+        say(correction_text(found), f"signed with the key {found.key}")
 
 
 def show_corrections(found: Sequence[Correction]) -> None:

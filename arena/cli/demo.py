@@ -19,7 +19,7 @@ from arena.cli.local import free_address, start_arena, watch_over
 from arena.cli.output import console, say
 from arena.cli.results import show_crosstable
 from arena.cli.samples import SAMPLE_BOTS
-from arena.cli.tournaments import show_standings
+from arena.cli.standings import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
 from arena.exports.write import export_lines

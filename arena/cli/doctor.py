@@ -2,7 +2,8 @@
 
 import typer
 
-from arena.cli.context import Given
+import arena.client as api
+from arena.cli.context import Given, client_of, is_here
 from arena.cli.output import AsJson, print_json, say
 from arena.models import utc_now
 from arena.operations.doctor import Finding, Level, examine
@@ -16,14 +17,21 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> None:
 
     Changes nothing. Exits with status 1 if a check fails, but not for warnings.
     """
-    given: Given = ctx.obj
-    findings = examine({} if given.data is None else {"data": given.data}, utc_now)
+    findings = _findings(ctx)
     if as_json:
         print_json({"findings": findings})
     else:
         say(*map(_line, findings))
     if any(finding.level is Level.FAIL for finding in findings):
         raise typer.Exit(1)
+
+
+def _findings(ctx: typer.Context) -> list[Finding]:
+    given: Given = ctx.obj
+    if is_here(ctx):
+        return examine({} if given.data is None else {"data": given.data}, utc_now)
+    with client_of(ctx) as arena:
+        return arena.send(api.operator.findings()).findings
 
 
 def _line(finding: Finding) -> str:

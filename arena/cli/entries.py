@@ -1,11 +1,12 @@
 """``arena tournament enter``, ``may-enter``, ``invite``, ``entries``, ``approve``, ``decline``: who plays."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+import arena.client as api
+from arena.cli.context import actor_at_terminal, answer, settings_of
 from arena.cli.output import AsJson, headline, moment, print_json, renamed, say, show
 from arena.cli.pairings import BotName, Name
 from arena.matches.referees import asker
@@ -13,14 +14,21 @@ from arena.models import utc_now
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import EntriesShown, RequestShown
 
+if TYPE_CHECKING:
+    from arena.client import Client
+    from arena.storage import Storage
+
 MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
 
 
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a tournament; after the start, only if its format allows that."""
-    with storage_of(ctx) as storage:
-        actor, ask = actor_at_terminal(), asker(settings_of(ctx))
-        first = entry.enter(storage, actor, name, bot, utc_now(), ask)
+    actor, now = actor_at_terminal(), utc_now()
+    first = answer(
+        ctx,
+        lambda storage: entry.enter(storage, actor, name, bot, now, asker(settings_of(ctx))),
+        lambda arena: arena.send(api.entries.enter_bot(name, bot)).first_round,
+    )
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})
     elif first is None:
@@ -34,9 +42,12 @@ def may_enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fa
 
     It ends with 1 if the bot cannot enter.
     """
-    with storage_of(ctx) as storage:
-        ask = asker(settings_of(ctx))
-        found = entry.may_enter(storage, actor_at_terminal(), name, bot, utc_now(), ask)
+    actor, now = actor_at_terminal(), utc_now()
+    found = answer(
+        ctx,
+        lambda storage: entry.may_enter(storage, actor, name, bot, now, asker(settings_of(ctx))),
+        lambda arena: arena.send(api.entries.may_enter(name, bot)),
+    )
     if as_json:
         print_json(renamed(found))
     else:
@@ -56,14 +67,24 @@ def invite(
     as_json: AsJson = False,
 ) -> None:
     """Let owners, or single bots, enter a tournament that is not open to everybody."""
-    with storage_of(ctx) as storage:
-        actor, now = actor_at_terminal(), utc_now()
-        if take_back:
-            for one in invited:
-                admission.uninvite(storage, actor, name, one, now)
-            found = admission.list_entries(storage, actor, name)
-        else:
-            found = admission.invite(storage, actor, name, invited, now)
+    actor, now = actor_at_terminal(), utc_now()
+
+    def here(storage: "Storage") -> EntriesShown:
+        if not take_back:
+            return admission.invite(storage, actor, name, invited, now)
+        for one in invited:
+            admission.uninvite(storage, actor, name, one, now)
+        return admission.list_entries(storage, actor, name)
+
+    def there(arena: "Client") -> EntriesShown:
+        if not take_back:
+            return arena.send(api.entries.invite_bots(name, invited))
+        for one in invited:
+            uninvite = api.entries.uninvite_bot if "/" in one else api.entries.uninvite_owner
+            arena.send(uninvite(name, one))
+        return arena.send(api.entries.list_entries(name))
+
+    found = answer(ctx, here, there)
     if as_json:
         print_json(renamed(found))
     else:
@@ -73,8 +94,11 @@ def invite(
 
 def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Show who is invited to a tournament, which bots have asked to enter it, and what they were answered."""
-    with storage_of(ctx) as storage:
-        found = admission.list_entries(storage, actor_at_terminal(), name)
+    found = answer(
+        ctx,
+        lambda storage: admission.list_entries(storage, actor_at_terminal(), name),
+        lambda arena: arena.send(api.entries.list_entries(name)),
+    )
     if as_json:
         print_json(renamed(found))
         return
@@ -106,9 +130,15 @@ def _show_requests(requests: Sequence[RequestShown]) -> None:
 
 def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play that has asked to enter a tournament."""
-    with storage_of(ctx) as storage:
-        actor, ask = actor_at_terminal(), asker(settings_of(ctx))
-        version, first = entry.approve(storage, actor, name, bot, utc_now(), ask)
+    actor, now = actor_at_terminal(), utc_now()
+
+    def there(arena: "Client") -> tuple[str, int | None]:
+        found = arena.send(api.entries.approve_bot(name, bot))
+        return found.bot, found.first_round
+
+    version, first = answer(
+        ctx, lambda storage: entry.approve(storage, actor, name, bot, now, asker(settings_of(ctx))), there
+    )
     if as_json:
         print_json({"tournament": name, "bot": version, "first_round": first})
     else:
@@ -123,8 +153,11 @@ def decline(
     as_json: AsJson = False,
 ) -> None:
     """Decline a bot that has asked to enter a tournament."""
-    with storage_of(ctx) as storage:
-        found = admission.decline(storage, actor_at_terminal(), name, bot, reason, utc_now())
+    found = answer(
+        ctx,
+        lambda storage: admission.decline(storage, actor_at_terminal(), name, bot, reason, utc_now()),
+        lambda arena: arena.send(api.entries.decline_bot(name, bot, reason)),
+    )
     if as_json:
         print_json({"tournament": name, **renamed(found)})
     else:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import storage_of
+import arena.client as api
+from arena.cli.context import answer
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, print_list, say_next
 from arena.cli.output import AsJson, show
 from arena.models import HighlightKind
@@ -51,9 +52,12 @@ def find(
 
     Deals that other tables of a duplicate tournament are still to play are left out.
     """
-    asked = highlights.Asked(kind, ruleset, size, bot, tournament)
-    with storage_of(ctx) as storage:
-        page = highlights.find_deals(storage, asked, limit, cursor)
+    asked = (kind, ruleset, size, bot, tournament)
+    page = answer(
+        ctx,
+        lambda storage: highlights.find_deals(storage, highlights.Asked(*asked), limit, cursor),
+        lambda arena: arena.send(api.results.find_deals(*asked, limit, cursor)),
+    )
     names = {"names": "bots"}
     if not print_list(
         "deals", DealLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
@@ -87,9 +91,12 @@ def faults_(
     as_csv: AsCsv = False,
 ) -> None:
     """List bot versions with faults, the most first, in rated and unrated matches."""
-    asked = faults.Asked(owner, ruleset, size, kind)
-    with storage_of(ctx) as storage:
-        page = faults.faults_by_bot(storage, asked, limit, cursor)
+    asked = (owner, ruleset, size, kind)
+    page = answer(
+        ctx,
+        lambda storage: faults.faults_by_bot(storage, faults.Asked(*asked), limit, cursor),
+        lambda arena: arena.send(api.bots.list_faults(*asked, limit, cursor)),
+    )
     names = {"name": "bot"}
     if not print_list(
         "bots", FaultsLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names

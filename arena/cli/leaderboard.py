@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from arena.cli.context import database_of, storage_of
+import arena.client as api
+from arena.cli.context import answer, database_of, is_here
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
 from arena.cli.output import MOST, AsJson, console, headline, print_json, say
 from arena.queries.presence import is_anybody_rated
 from arena.strength.scale import ENOUGH
 
 if TYPE_CHECKING:
-    from arena.queries.leaderboards import LeaderboardLine
+    from arena.client import Client
+    from arena.queries.leaderboards import Leaderboard, LeaderboardLine
 
 Bot = Annotated[
     str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around this bot.")
@@ -75,7 +77,7 @@ def leaderboard(
         "since": moment_of(since, "--since") if since else None,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    if not (given or cursor or around or as_csv) and _is_empty(ctx):
+    if is_here(ctx) and not (given or cursor or around or as_csv) and _is_empty(ctx):
         if as_json:
             print_json({"leaderboard": [], "next": None})
         else:
@@ -84,8 +86,11 @@ def leaderboard(
     from arena.queries.leaderboards import Asked, LeaderboardLine
     from arena.queries.leaderboards import leaderboard as find
 
-    with storage_of(ctx) as storage:
-        found = find(storage, Asked(**given), limit, cursor, around)
+    def there(arena: "Client") -> "Leaderboard":
+        asked = {"min_matches" if name == "matches" else name: value for name, value in given.items()}
+        return arena.send(api.results.leaderboard(**asked, around=around, limit=limit, cursor=cursor))
+
+    found = answer(ctx, lambda storage: find(storage, Asked(**given), limit, cursor, around), there)
     names = {"name": "bot", "last_played": "last_played_at"}
     page: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": found.next}
     if not print_list("leaderboard", LeaderboardLine, found.lines, names=names, **page):

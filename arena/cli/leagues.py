@@ -1,11 +1,14 @@
 """``arena league …``: what a league is to be, who plays in it, and how it stands."""
 
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.context import actor_at_terminal, storage_of
+import arena.client as api
+from arena.cli import remote
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.lists import AsCsv, check_form, print_csv
 from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, renamed, say, show
 from arena.leagues import applying, membership, overview
@@ -13,6 +16,10 @@ from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import load_league
 from arena.models import utc_now
+from arena.storage import Storage
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,12 +41,19 @@ def apply(
 ) -> None:
     """Create or change a league as a file says, from its next season on; without --yes, show the changes."""
     spec = load_league(file)
-    with storage_of(ctx) as storage:
-        made = (
-            applying.apply(storage, actor_at_terminal(), spec, utc_now())
-            if yes
-            else applying.compare(storage, actor_at_terminal(), spec)
-        )
+    actor, now = actor_at_terminal(), utc_now()
+
+    def there(arena: "Client") -> list[Change]:
+        send = api.leagues.apply_league if yes else api.leagues.preview_league
+        return arena.send(send(spec.name, spec.to_object())).changes
+
+    made = answer(
+        ctx,
+        lambda storage: (
+            applying.apply(storage, actor, spec, now) if yes else applying.compare(storage, actor, spec)
+        ),
+        there,
+    )
     if as_json:
         print_json({"league": spec.name, "applied": yes, "changes": made})
         return
@@ -69,9 +83,12 @@ def _text(value: object) -> str:
 @app.command()
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Let a bot play from the next season on, with its newest version then, or always with the one named."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> datetime | None:
         membership.join(storage, actor_at_terminal(), name, bot, utc_now())
-        next_at = overview.show(storage, name, utc_now()).league.next_at
+        return overview.show(storage, name, utc_now()).league.next_at
+
+    next_at = answer(ctx, here, lambda arena: arena.send(api.leagues.join_league(name, bot)).next_at)
     if as_json:
         print_json({"league": name, "bot": bot, "next_at": next_at})
     else:
@@ -84,20 +101,26 @@ NO_MORE = "no other season is planned"
 @app.command()
 def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Take a bot out of a league from the next season on; it finishes a running one."""
-    with storage_of(ctx) as storage:
-        membership.leave(storage, actor_at_terminal(), name, bot, utc_now())
+    answer(
+        ctx,
+        lambda storage: membership.leave(storage, actor_at_terminal(), name, bot, utc_now()),
+        lambda arena: _leave(arena, name, bot),
+    )
     if as_json:
         print_json({"league": name, "bot": bot})
     else:
         say(f"{bot} has left {name}")
 
 
+def _leave(arena: "Client", name: str, bot: str) -> None:
+    arena.send(api.leagues.leave_league(name, bot))
+
+
 @app.command("list")
 def list_(ctx: typer.Context, as_json: AsJson = False, as_csv: AsCsv = False) -> None:
     """List all leagues."""
     check_form(as_json, as_csv)
-    with storage_of(ctx) as storage:
-        found = overview.list_leagues(storage)
+    found = answer(ctx, overview.list_leagues, lambda arena: arena.send(api.leagues.list_leagues()).leagues)
     if as_json:
         print_json({"leagues": [renamed(one, name="league") for one in found]})
         return
@@ -124,8 +147,11 @@ def show_(
     as_json: AsJson = False,
 ) -> None:
     """Show a league's divisions as they stand in its latest season, and when the next one is due."""
-    with storage_of(ctx) as storage:
-        found = overview.show(storage, name, utc_now(), season)
+    found = answer(
+        ctx,
+        lambda storage: overview.show(storage, name, utc_now(), season),
+        lambda arena: remote.league_shown(arena.send(api.leagues.show_league(name, season))),
+    )
     if as_json:
         print_json(_object(found))
         return
@@ -184,8 +210,11 @@ def _show_outside(found: LeagueShown) -> None:
 @app.command()
 def history(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """List a league's seasons, the latest first: who won, who was promoted and who was relegated."""
-    with storage_of(ctx) as storage:
-        seasons = overview.history(storage, name, utc_now())
+    seasons = answer(
+        ctx,
+        lambda storage: overview.history(storage, name, utc_now()),
+        lambda arena: arena.send(api.leagues.league_history(name)).seasons,
+    )
     if as_json:
         print_json({"league": name, "seasons": [_season_object(one) for one in seasons]})
         return

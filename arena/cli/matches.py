@@ -1,11 +1,12 @@
 """``arena match list``: matches that are done."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import storage_of
+import arena.client as api
+from arena.cli.context import answer
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
 from arena.cli.output import MOST, AsJson, moment, show
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
@@ -48,19 +49,22 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List finished matches, newest first, with points and changes of Elo."""
-    asked = Asked(
-        bot=bot,
-        opponent=opponent,
-        ruleset=ruleset,
-        tournament=tournament,
-        round=round,
-        since=moment_of(since, "--from") if since else None,
-        until=moment_of(until, "--to") if until else None,
-        faults=faults,
-        result=result,
+    asked: dict[str, Any] = {
+        "bot": bot,
+        "opponent": opponent,
+        "ruleset": ruleset,
+        "tournament": tournament,
+        "round": round,
+        "since": moment_of(since, "--from") if since else None,
+        "until": moment_of(until, "--to") if until else None,
+        "faults": faults,
+        "result": result,
+    }
+    page = answer(
+        ctx,
+        lambda storage: find_matches(storage, Asked(**asked), limit, cursor),
+        lambda arena: arena.send(api.results.list_matches(**asked, limit=limit, cursor=cursor)),
     )
-    with storage_of(ctx) as storage:
-        page = find_matches(storage, asked, limit, cursor)
     if not print_list(
         "matches", MatchLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=MATCH_KEYS
     ):

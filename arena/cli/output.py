@@ -1,14 +1,17 @@
 """How results are shown: tables for people, JSON for scripts."""
 
 import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
+from arena.errors import StorageError
 from referee.plain import plain
 
 if TYPE_CHECKING:
@@ -118,3 +121,20 @@ def number(value: float) -> str:
     """Format a number with at most two decimals and no trailing zeros: 3, 2.5, -1234567.25."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def write_lines(path: Path, lines: Iterator[str]) -> int:
+    """Write lines to a file that appears whole or not at all; return their number."""
+    count = 0
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+        part.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return count

@@ -4,14 +4,16 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import actor_at_terminal, storage_of
+import arena.client as api
+from arena.cli import remote
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
 from arena.cli.tables import table
 from arena.cli.watch import status_object
 from arena.formats import FORMATS
 from arena.models import utc_now
 from arena.pairing import Balance, Spread
-from arena.rounds.overview import PairingsShown, RoundShown, named
+from arena.rounds.overview import PairingsNamed, RoundNamed, named
 from arena.rounds.overview import pairings as find_pairings
 from arena.rounds.reasons import reason_lines
 from arena.tournaments import entry, lifecycle
@@ -22,8 +24,11 @@ BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/
 
 def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Withdraw a bot from a tournament after the rounds already paired, if its format allows that."""
-    with storage_of(ctx) as storage:
-        last = entry.withdraw(storage, actor_at_terminal(), name, bot, utc_now())
+    last = answer(
+        ctx,
+        lambda storage: entry.withdraw(storage, actor_at_terminal(), name, bot, utc_now()),
+        lambda arena: arena.send(api.entries.withdraw_bot(name, bot)).last_round,
+    )
     if as_json:
         print_json({"tournament": name, "bot": bot, "last_round": last})
     else:
@@ -32,8 +37,11 @@ def withdraw(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = Fal
 
 def stop(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Pair no more rounds: the tournament finishes when the rounds already paired have been played."""
-    with storage_of(ctx) as storage:
-        status = lifecycle.stop(storage, actor_at_terminal(), name, utc_now())
+    status = answer(
+        ctx,
+        lambda storage: lifecycle.stop(storage, actor_at_terminal(), name, utc_now()),
+        lambda arena: remote.status_in(arena.send(api.tournaments.stop_tournament(name))),
+    )
     if as_json:
         print_json(status_object(status))
     else:
@@ -50,32 +58,33 @@ def pairings(
     as_json: AsJson = False,
 ) -> None:
     """Show who met whom in which round, and how even the pairings are."""
-    with storage_of(ctx) as storage:
-        shown = find_pairings(storage, name, round, explained=explain)
+    shown = answer(
+        ctx,
+        lambda storage: named(name, find_pairings(storage, name, round, explained=explain)),
+        lambda arena: arena.send(api.tournaments.tournament_pairings(name, round, explain)),
+    )
     if as_json:
-        print_json(renamed(named(name, shown)))
+        print_json(renamed(shown))
         return
     for one in shown.rounds:
-        headline(f"Round {one.number} ({one.state.value})")
+        headline(f"Round {one.round} ({one.state.value})")
         _show_round(one, shown, explain)
     _show_balance(shown.balance)
 
 
-def _show_round(one: RoundShown, shown: PairingsShown, explain: bool) -> None:
-    names = shown.names
+def _show_round(one: RoundNamed, shown: PairingsNamed, explain: bool) -> None:
     if one.reasons:
         for at, reason in enumerate(one.reasons, start=1):
-            say(f"Table {at}: {', '.join(map(names.__getitem__, reason.entrants))}")
-            for line in reason_lines(reason, shown.names):
+            say(f"Table {at}: {', '.join(map(shown.bots.__getitem__, reason.entrants))}")
+            for line in reason_lines(reason, shown.bots):
                 say(f"  {line}")
     else:
-        tables = enumerate(one.pairing.tables, start=1)
-        rows = [(at, ", ".join(names[entrant] for entrant in seated)) for at, seated in tables]
+        rows = [(at, ", ".join(seated)) for at, seated in enumerate(one.tables, start=1)]
         console().print(table([">table", "bot versions"], rows))
         if explain:
             say("no other table was possible" if one.only else FORMATS[shown.format].schedule)
-    if one.pairing.byes:
-        say(f"sitting out: {', '.join(names[entrant] for entrant in one.pairing.byes)}")
+    if one.byes:
+        say(f"sitting out: {', '.join(one.byes)}")
     say("")
 
 

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+import arena.client as api
 from arena.bots import bulk, describing, versions
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.context import actor_at_terminal, answer, storage_of
 from arena.cli.output import AsJson, ExpiresIn, print_json, renamed, say, show
 from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
@@ -51,9 +52,12 @@ def register(
         raise typer.BadParameter("a bot or --file is needed", param_hint="'OWNER/BOT'")
     if bot.count("/") != 1:
         raise typer.BadParameter(f"{bot!r} is not of the form OWNER/BOT", param_hint="'OWNER/BOT'")
-    with storage_of(ctx) as storage:
-        actor, now = actor_at_terminal(), utc_now()
-        registered = versions.register_version(storage, actor, bot, now, language, expires_in, link)
+    actor, now = actor_at_terminal(), utc_now()
+    registered = answer(
+        ctx,
+        lambda storage: versions.register_version(storage, actor, bot, now, language, expires_in, link),
+        lambda arena: arena.send(api.bots.register_bot(bot, language, link, expires_in)),
+    )
     if as_json:
         print_json(renamed(registered, name="bot"))
     else:
@@ -83,8 +87,11 @@ def describe(
 
     A version keeps the description that it was registered with.
     """
-    with storage_of(ctx) as storage:
-        told = describing.describe(storage, actor_at_terminal(), bot, utc_now(), language, link)
+    told = answer(
+        ctx,
+        lambda storage: describing.describe(storage, actor_at_terminal(), bot, utc_now(), language, link),
+        lambda arena: arena.send(api.bots.describe_bot(bot, language, link)),
+    )
     if as_json:
         print_json(renamed(told))
     else:

@@ -1,20 +1,21 @@
 """What came out: crosstables, matches deal by deal, exports and their proof."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli import remote
+from arena.cli.context import actor_at_terminal, answer, client_of, is_here, storage_of
 from arena.cli.deals import show_deal
 from arena.cli.matches import list_ as list_matches
-from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
+from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show, write_lines
 from arena.cli.tables import in_pages
 from arena.cli.tables import table as make_table
-from arena.errors import StorageError, UnknownError
+from arena.errors import UnknownError
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
 from arena.matches import overview
@@ -67,8 +68,11 @@ def show_match(
     as_json: AsJson = False,
 ) -> None:
     """Show a match, and one of its deals: hands, tricks, points."""
-    with storage_of(ctx) as storage:
-        view = overview.match_view(storage, tournament, round, table)
+    view = answer(
+        ctx,
+        lambda storage: overview.match_view(storage, tournament, round, table),
+        lambda arena: remote.match_view(arena, tournament, round, table),
+    )
     if as_json:
         print_json(match_object(view))
         return
@@ -252,8 +256,7 @@ def export(
     deals: Annotated[bool, typer.Option("--deals", help="Write the deal records only.")] = False,
 ) -> None:
     """Write a tournament as JSON lines: all that `arena verify` needs, including every deal record."""
-    with storage_of(ctx) as storage:
-        lines = (export_records if deals else export_lines)(storage, tournament)
+    with _exported(ctx, tournament, deals) as lines:
         if output is None:
             for line in lines:
                 print(line)
@@ -262,18 +265,11 @@ def export(
             say(f"{count} {'deals' if deals else 'lines'} written to {output}")
 
 
-def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that appears whole or not at all; return their number."""
-    count = 0
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-        part.replace(path)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return count
+@contextmanager
+def _exported(ctx: typer.Context, tournament: str, deals: bool) -> Iterator[Iterator[str]]:
+    if is_here(ctx):
+        with storage_of(ctx) as storage:
+            yield (export_records if deals else export_lines)(storage, tournament)
+    else:
+        with client_of(ctx) as arena:
+            yield arena.export(tournament, deals=deals)

@@ -8,6 +8,8 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+import arena.client as api
+from arena.cli.context import client_of, is_here
 from arena.cli.output import MOST, AsJson, print_json, say, show
 from referee.describe import describe
 from referee.errors import RefereeError
@@ -25,8 +27,11 @@ _CHUNK = 1 << 16
 
 
 @rules_app.command("list")
-def list_(as_json: AsJson = False) -> None:
-    """List the presets."""
+def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
+    """List the presets, or with --server the rulesets of that arena."""
+    if not is_here(ctx):
+        _list_there(ctx, as_json)
+        return
     rulesets = [load_ruleset(name) for name in preset_names()]
     if as_json:
         print_json({"rulesets": [_listed(one) for one in rulesets]})
@@ -35,10 +40,28 @@ def list_(as_json: AsJson = False) -> None:
         show(["ruleset", ">players", ">cards", "points", "hash"], rows, "no rulesets")
 
 
+def _list_there(ctx: typer.Context, as_json: bool) -> None:
+    with client_of(ctx) as arena:
+        rulesets = arena.send(api.rulesets.list_rulesets(limit=MOST)).rulesets
+    if as_json:
+        print_json({"rulesets": rulesets})
+    else:
+        rows = [(one.ruleset, one.players, one.hash[:12]) for one in rulesets]
+        show(["ruleset", ">players", "hash"], rows, "no rulesets")
+
+
 @rules_app.command("show")
-def show_(ruleset: NameOrFile, as_json: AsJson = False) -> None:
+def show_(ctx: typer.Context, ruleset: NameOrFile, as_json: AsJson = False) -> None:
     """Print a ruleset in words, or as the resolved object."""
-    _tell(load(ruleset), as_json)
+    if is_here(ctx) or _is_file(ruleset):
+        _tell(load(ruleset), as_json)
+        return
+    with client_of(ctx) as arena:
+        found = arena.send(api.rulesets.show_ruleset(ruleset))
+    if as_json:
+        print_json({"ruleset": found.ruleset})
+    else:
+        say(found.label, "", *found.description)
 
 
 @rules_app.command()
@@ -91,9 +114,11 @@ def random(
 
 
 def load(name: str) -> Ruleset:
-    if name in preset_names() or not (name.endswith(".toml") or Path(name).exists()):
-        return load_ruleset(name)
-    return load_ruleset_file(Path(name))
+    return load_ruleset_file(Path(name)) if _is_file(name) else load_ruleset(name)
+
+
+def _is_file(name: str) -> bool:
+    return name not in preset_names() and (name.endswith(".toml") or Path(name).exists())
 
 
 def _tell(ruleset: Ruleset, as_json: bool) -> None:

@@ -4,12 +4,15 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+import arena.client as api
+from arena.cli.context import actor_at_terminal, answer, settings_of
 from arena.cli.output import AsJson, print_json, say
 from arena.cli.watch import status_object
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
+from arena.storage import Storage
+from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import start_test_match
 
 
@@ -22,10 +25,14 @@ def play_house(
     as_json: AsJson = False,
 ) -> None:
     """Start an unrated match against house bots at once. `arena up` runs some."""
-    settings = settings_of(ctx)
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> TournamentStatus:
+        settings = settings_of(ctx)
         status = start_test_match(storage, actor_at_terminal(), bot, ruleset, utc_now(), asker(settings))
-    wake(settings, status.id)
+        wake(settings, status.id)
+        return status
+
+    status = answer(ctx, here, lambda arena: arena.send(api.bots.start_test(bot, ruleset)))
     if as_json:
         print_json(status_object(status))
     else:

@@ -1,16 +1,21 @@
 """``arena token …``: tokens of workers, organisers and spectators."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import arena.client as api
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, storage_of
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.output import AsJson, ExpiresIn, moment, print_json, renamed, say, show, token_text
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.specs import LONGEST_NAME
+from arena.storage import Storage
 from referee.matches.auth import Scope
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,8 +40,12 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it. It is shown only once."""
-    with storage_of(ctx) as storage:
-        made = tokens.create_token(storage, actor_at_terminal(), name, scope, utc_now(), expires_in)
+    actor, now = actor_at_terminal(), utc_now()
+    made = answer(
+        ctx,
+        lambda storage: tokens.create_token(storage, actor, name, scope, now, expires_in),
+        lambda arena: arena.send(api.operator.create_token(name, scope, expires_in)),
+    )
     if as_json:
         print_json(renamed(made))
     else:
@@ -46,8 +55,11 @@ def create(
 @app.command("list")
 def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
     """List all tokens, without their secret parts."""
-    with storage_of(ctx) as storage:
-        found = tokens.list_tokens(storage, actor_at_terminal())
+    found = answer(
+        ctx,
+        lambda storage: tokens.list_tokens(storage, actor_at_terminal()),
+        lambda arena: arena.send(api.operator.list_tokens()).tokens,
+    )
     if as_json:
         print_json({"tokens": found})
     else:
@@ -59,8 +71,11 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 @app.command()
 def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json: AsJson = False) -> None:
     """Replace a token with a new one, and print it. The old one is refused at once."""
-    with storage_of(ctx) as storage:
-        made = tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in)
+    made = answer(
+        ctx,
+        lambda storage: tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in),
+        lambda arena: arena.send(api.operator.rotate_token(name, expires_in)),
+    )
     if as_json:
         print_json(renamed(made))
     else:
@@ -70,10 +85,17 @@ def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json
 @app.command()
 def revoke(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """Revoke a token for good."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> tokens.TokenInfo:
         token = tokens.token_to_revoke(storage, name)
         confirm(f"Revoke the token {token.name} of scope {token.scope} for good", yes)
-        revoked = tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
+        return tokens.revoke_token(storage, actor_at_terminal(), name, utc_now())
+
+    def there(arena: "Client") -> tokens.TokenInfo:
+        confirm(f"Revoke the token {name} for good", yes)
+        return arena.send(api.operator.revoke_token(name))
+
+    revoked = answer(ctx, here, there)
     if as_json:
         print_json(renamed(revoked))
     else:

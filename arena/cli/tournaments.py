@@ -1,39 +1,38 @@
 """``arena tournament …``: creating, starting, following and ending tournaments."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli import decisions, entries, pairings
+import arena.client as api
+from arena.cli import decisions, entries, pairings, remote
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, settings_of, storage_of
+from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
-from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv, print_rows
-from arena.cli.output import MOST, AsJson, console, moment, number, print_json, say, show, warn
-from arena.cli.results import show_crosstable
+from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv
+from arena.cli.output import AsJson, console, moment, print_json, say, show, warn
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
-from arena.cli.tables import table
-from arena.cli.watch import follow, progress_text, status_object
+from arena.cli.standings import standings
+from arena.cli.watch import follow, follow_there, status_object
 from arena.errors import ArenaError, SpecError, StateError
-from arena.formats import FORMATS
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import utc_now
 from arena.rounds import showing
 from arena.settings import Settings
 from arena.specs import TournamentSpec, entrants_asked_for, load_spec, located, make_spec
-from arena.standings import scoreboard
-from arena.standings.scoreboard import CROSSED, StandingLine
 from arena.storage import Storage
 from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
 from referee.errors import Problem
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 app = typer.Typer(no_args_is_help=True, help="Create, start, follow and end tournaments.")
 
@@ -61,19 +60,28 @@ def create(
     if start and spec.beacon:
         text = "a tournament with a beacon is locked first, and started with the beacon's value"
         raise typer.BadParameter(text, param_hint="'--start'")
-    with storage_of(ctx) as storage:
-        try:
-            status = creation.create(storage, actor_at_terminal(), spec, utc_now())
-        except SpecError as error:
-            raise located(file, given, error) if file else error from None
+
+    def here(storage: Storage) -> tuple[TournamentStatus, list[str]]:
+        status = creation.create(storage, actor_at_terminal(), spec, utc_now())
         warnings = list_doubts(storage, spec.name)
         if start:
-            try:
+            with _created(spec.name):
                 status, absent = _start(storage, settings_of(ctx), spec.name)
-            except (ArenaError, OSError):
-                warn(f"{spec.name} is created, but not started")
-                raise
             warnings += absent
+        return status, warnings
+
+    def there(arena: "Client") -> tuple[TournamentStatus, list[str]]:
+        fields = spec.model_dump(mode="json", exclude_unset=True)
+        changed = arena.send(api.tournaments.create_tournament(fields))
+        if start:
+            with _created(spec.name):
+                changed = arena.send(api.tournaments.start_tournament(spec.name))
+        return remote.status_in(changed), list(changed.warnings)
+
+    try:
+        status, warnings = answer(ctx, here, there)
+    except SpecError as error:
+        raise located(file, given, error) if file else error from None
     step = "lock" if status.beacon else "start"
     follow = f"follow it with: arena tournament watch {status.name}"
     _tell(
@@ -82,6 +90,16 @@ def create(
         follow if start else f"{step} it with: arena tournament {step} {status.name}",
         warnings=warnings,
     )
+
+
+@contextmanager
+def _created(name: str) -> Iterator[None]:
+    """Tell that a tournament is created if the block, which starts it, fails."""
+    try:
+        yield
+    except (ArenaError, OSError):
+        warn(f"{name} is created, but not started")
+        raise
 
 
 def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -> TournamentSpec:
@@ -104,8 +122,11 @@ def _asked(ctx: typer.Context, file: Path | None, given: Mapping[str, object]) -
 @app.command("show")
 def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Show a tournament: its settings, its progress, who entered, who is missing, and what it waits for."""
-    with storage_of(ctx) as storage:
-        found = showing.show(storage, name, utc_now(), asker(settings_of(ctx)))
+    found = answer(
+        ctx,
+        lambda storage: showing.show(storage, name, utc_now(), asker(settings_of(ctx))),
+        lambda arena: arena.send(api.tournaments.show_tournament(name)),
+    )
     if as_json:
         print_json(shown_object(found))
         return
@@ -119,8 +140,11 @@ def show_(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
 @app.command()
 def lock(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Close the entries of a tournament that has not started, and publish its commitment."""
-    with storage_of(ctx) as storage:
-        status = lifecycle.lock(storage, actor_at_terminal(), name, utc_now())
+    status = answer(
+        ctx,
+        lambda storage: lifecycle.lock(storage, actor_at_terminal(), name, utc_now()),
+        lambda arena: remote.status_in(arena.send(api.tournaments.lock_tournament(name))),
+    )
     value = " --beacon VALUE" if status.beacon else ""
     _tell(status, as_json, f"start it with: arena tournament start {status.name}{value}")
 
@@ -136,9 +160,16 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a tournament, or continue one that failed."""
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> tuple[TournamentStatus, list[str]]:
         status, warnings = _start(storage, settings_of(ctx), name, beacon)
-        warnings = [*list_doubts(storage, name), *warnings]
+        return status, [*list_doubts(storage, name), *warnings]
+
+    def there(arena: "Client") -> tuple[TournamentStatus, list[str]]:
+        changed = arena.send(api.tournaments.start_tournament(name, beacon))
+        return remote.status_in(changed), list(changed.warnings)
+
+    status, warnings = answer(ctx, here, there)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}", warnings=warnings)
 
 
@@ -155,31 +186,51 @@ def _start(
 @app.command()
 def pause(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Pause a running tournament: open sessions finish, and no others start."""
-    with storage_of(ctx) as storage:
-        status = lifecycle.pause(storage, actor_at_terminal(), name, utc_now())
+    status = answer(
+        ctx,
+        lambda storage: lifecycle.pause(storage, actor_at_terminal(), name, utc_now()),
+        lambda arena: remote.status_in(arena.send(api.tournaments.pause_tournament(name))),
+    )
     _tell(status, as_json, f"go on with: arena tournament resume {status.name}")
 
 
 @app.command()
 def resume(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
     """Continue a paused tournament."""
-    settings = settings_of(ctx)
-    with storage_of(ctx) as storage:
+
+    def here(storage: Storage) -> TournamentStatus:
         status = lifecycle.resume(storage, actor_at_terminal(), name, utc_now())
-    wake(settings, status.id)
+        wake(settings_of(ctx), status.id)
+        return status
+
+    def there(arena: "Client") -> TournamentStatus:
+        changed = arena.send(api.tournaments.resume_tournament(name))
+        warn(*changed.warnings)
+        return remote.status_in(changed)
+
+    status = answer(ctx, here, there)
     _tell(status, as_json, f"follow it with: arena tournament watch {status.name}")
 
 
 @app.command()
 def cancel(ctx: typer.Context, name: Name, yes: Yes = False, as_json: AsJson = False) -> None:
     """End a tournament at once and for good; finished sessions count."""
-    with storage_of(ctx) as storage:
-        status = overview.status(storage, name)
-        if not status.ended:
-            played = f"{status.sessions_done} sessions are played"
-            confirm(f"Cancel {name}, which is {status.state.value}, for good; {played}", yes)
-        status = lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
-    _tell(status, as_json)
+
+    def here(storage: Storage) -> TournamentStatus:
+        _confirm_cancelling(overview.status(storage, name), yes)
+        return lifecycle.cancel(storage, actor_at_terminal(), name, utc_now())
+
+    def there(arena: "Client") -> TournamentStatus:
+        _confirm_cancelling(arena.send(api.tournaments.show_tournament(name)), yes)
+        return remote.status_in(arena.send(api.tournaments.cancel_tournament(name)))
+
+    _tell(answer(ctx, here, there), as_json)
+
+
+def _confirm_cancelling(status: TournamentStatus, yes: bool) -> None:
+    if not status.ended:
+        played = f"{status.sessions_done} sessions are played"
+        confirm(f"Cancel {status.name}, which is {status.state.value}, for good; {played}", yes)
 
 
 @app.command()
@@ -191,14 +242,25 @@ def watch(
     ] = False,
 ) -> None:
     """Follow a tournament to its end: sessions done, rate, time left, and what it waits for."""
-    with storage_of(ctx) as storage:
-        if overview.status(storage, name).state == "created":
-            raise StateError(f"{name} is not started; start it with: arena tournament start {name}")
-        status = follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
+
+    def here(storage: Storage) -> TournamentStatus:
+        _require_started(overview.status(storage, name))
+        return follow(storage, name, console(), ask=asker(settings_of(ctx)), as_json=as_json)
+
+    def there(arena: "Client") -> TournamentStatus:
+        _require_started(arena.send(api.tournaments.show_tournament(name)))
+        return follow_there(arena, name, console(), as_json=as_json)
+
+    status = answer(ctx, here, there)
     if not status.ended:
         raise StateError(f"{name} has failed: {status.problem}; go on with: arena tournament start {name}")
     if not as_json:
         say(f"{name} is {status.state.value}; see: arena tournament standings {name}")
+
+
+def _require_started(status: TournamentStatus) -> None:
+    if status.state == "created":
+        raise StateError(f"{status.name} is not started; start it with: arena tournament start {status.name}")
 
 
 @app.command("list")
@@ -212,8 +274,11 @@ def list_(
 ) -> None:
     """List tournaments, the newest first."""
     check_form(as_json, as_csv)
-    with storage_of(ctx) as storage:
-        found = overview.list_tournaments(storage, limit)
+    found = answer(
+        ctx,
+        lambda storage: overview.list_tournaments(storage, limit),
+        lambda arena: arena.send(api.tournaments.list_tournaments(limit=limit)).tournaments,
+    )
     if as_json:
         print_json({"tournaments": list(map(status_object, found))})
         return
@@ -248,95 +313,8 @@ def list_(
     show(columns, rows, "no tournaments yet: arena tournament create")
 
 
-@app.command()
-def standings(
-    ctx: typer.Context,
-    name: Name,
-    crosstable: Annotated[
-        bool, typer.Option("--crosstable", help="Show how often each bot finished ahead of each other.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option(min=1, max=500, help="Show this many places in the crosstable.")
-    ] = CROSSED,
-    offset: Annotated[
-        int, typer.Option(min=0, max=MOST, help="Skip this many places of the crosstable.")
-    ] = 0,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-) -> None:
-    """Show a tournament's standings. CSV has no crosstable; `arena crosstable` makes one of any bots."""
-    check_form(as_json, as_csv)
-    with storage_of(ctx) as storage:
-        lines = scoreboard.standings(storage, name)
-        crossed = scoreboard.crosstable(storage, name, limit, offset) if crosstable else None
-        status = overview.status(storage, name)
-        corrections = scoreboard.corrections(storage, name)
-    if as_json:
-        found: dict[str, object] = {
-            "tournament": name,
-            "state": status.state,
-            "provisional": status.provisional,
-            "corrections": corrections,
-            "standings": [standing_object(line) for line in lines],
-        }
-        if crossed:
-            found["crosstable"] = crossed.matrix
-        print_json(found)
-        return
-    if as_csv:
-        objects = [standing_object(line) for line in lines]
-        print_rows([*objects[0]], (one.values() for one in objects))
-        return
-    show_standings(lines, status.format)
-    if crossed:
-        show_crosstable(crossed)
-    decisions.show_corrections(corrections)
-    if not status.ended:
-        say(f"{name} is {status.state.value}, so this is not final: {progress_text(status)}")
-    elif status.provisional:
-        say(f"this is provisional until the organiser confirms it: arena tournament confirm {name}")
-
-
-def standing_object(line: StandingLine) -> dict[str, object]:
-    """Return a line of the standings for scripts."""
-    standing = asdict(line.standing)
-    del standing["entrant"]
-    names = ("raw", "deals", "plus_minus", "disqualified")
-    rest = {name: getattr(line, name) for name in names}
-    return {"rank": standing.pop("rank"), "bot": line.name, **standing, **rest}
-
-
-def show_standings(lines: list[StandingLine], format: str) -> None:
-    """Print standings; what decides in this format stands from left to right."""
-    decisive = FORMATS[format].criteria.decisive
-    points = ["points", "±"]
-    if any(line.raw != line.standing.points for line in lines):  # as only duplicate deals make them
-        points.append("raw")
-    names = [name for key in decisive for name in (points if key == "points" else [key])]
-    rows = [(line.standing.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
-    columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
-    console().print(table(columns, rows))
-
-
-def _name(line: StandingLine) -> str:
-    return f"{line.name} (disqualified)" if line.disqualified else line.name
-
-
-_COLUMNS = {"opponents_cut": "cut", "reached": "round", "last": "last match"}
-
-
-def _cell(line: StandingLine, name: str) -> object:
-    if name == "±":
-        return _spread(line)
-    return line.raw if name == "raw" else number(getattr(line.standing, name))
-
-
-def _spread(line: StandingLine) -> str:
-    return "" if line.plus_minus is None else f"{line.plus_minus:.0f}"
-
-
 for command in (
-    *(entries.enter, entries.may_enter, pairings.withdraw),
+    *(standings, entries.enter, entries.may_enter, pairings.withdraw),
     *(entries.invite, entries.entries, entries.approve, entries.decline),
     *(pairings.stop, pairings.pairings, decisions.confirm, decisions.correct),
 ):

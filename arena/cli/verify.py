@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -12,7 +13,8 @@ from rich.console import Console
 from rich.live import Live
 
 from arena.cli.bars import FittedBar
-from arena.cli.output import AsJson, console, print_json, say
+from arena.cli.context import client_of, is_here
+from arena.cli.output import AsJson, console, print_json, say, write_lines
 from arena.errors import StorageError
 from arena.standings.corrections import Correction, correction_text
 from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
@@ -51,9 +53,13 @@ class Verdict:
 
 
 def verify(
+    ctx: typer.Context,
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Files written by `arena export`, one for each tournament."),
+        typer.Argument(
+            metavar="FILE...",
+            help="Files written by `arena export`, one for each tournament; with --server also tournaments.",
+        ),
     ],
     logs: Annotated[
         list[Path] | None,
@@ -70,7 +76,8 @@ def verify(
     kept = [_read(log) for log in logs or ()]
     reports: list[Report] = []
     for file in files:
-        report = _check(file, sessions_in(kept))
+        with _at_hand(ctx, file) as export:
+            report = _check(export, sessions_in(kept))
         reports.append(report)
         if not as_json:
             say(f"{file}: {_sentence(report)}", *_settled(report))
@@ -108,6 +115,18 @@ def _lines(found: Comparison) -> Iterator[str]:
         yield from (f"  {line}" for line in what[:MOST_TOLD])
         if len(what) > MOST_TOLD:
             yield f"  … and {len(what) - MOST_TOLD} more"
+
+
+@contextmanager
+def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
+    """Give the file of an export: the one that is named, or that of a tournament on the network."""
+    if is_here(ctx) or file.exists():
+        yield file
+        return
+    with TemporaryDirectory() as folder, client_of(ctx) as arena:
+        export = Path(folder) / f"{file.name}.jsonl"
+        write_lines(export, arena.export(str(file)))
+        yield export
 
 
 def _check(file: Path, wanted: frozenset[str]) -> Report:

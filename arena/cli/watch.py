@@ -4,13 +4,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 from rich.live import Live
 
+import arena.client as api
 from arena.cli.bars import FittedBar
 from arena.cli.output import print_json_line, renamed
+from arena.errors import Unreachable
 from arena.matches.referees import Ask, nobody_asked
 from arena.models import TournamentState, utc_now
 from arena.rounds import waiting
@@ -18,6 +20,9 @@ from arena.rounds.waiting import Obstacles
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 POLL_SECONDS = 0.25
 
@@ -226,6 +231,32 @@ def follow(
             if status.ended or status.state == "failed":
                 return status
             sleep(POLL_SECONDS)
+    finally:
+        display.close()
+
+
+def follow_there(
+    arena: "Client",
+    name: str,
+    out: Console,
+    *,
+    as_json: bool = False,
+    clock: Callable[[], float] = time.monotonic,
+) -> TournamentStatus:
+    """Show a tournament's progress on an arena on the network, as ``follow`` does, as it tells of it."""
+    display, pace, notes, looked_at = _display(out, as_json), Pace(), list[str](), -LOOK_SECONDS
+    try:
+        for told in arena.follow(name):
+            if not isinstance(told, TournamentStatus):
+                continue
+            seconds = clock()
+            pace.add(seconds, told.sessions_done)
+            if seconds - looked_at >= LOOK_SECONDS:
+                looked_at, notes = seconds, list(arena.send(api.tournaments.show_tournament(name)).waits)
+            display.show(told, pace_text(told, pace), [] if told.ended else notes)
+            if told.ended or told.state == "failed":
+                return told
+        raise Unreachable(f"the event stream of {name} ended before the tournament did")
     finally:
         display.close()
 

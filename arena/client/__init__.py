@@ -1,11 +1,39 @@
 """A client of the API of an arena (docs/api.md): typed calls, and what sends them.
 
 ``accounts``, ``bots``, ``entries``, ``leagues``, ``operator``, ``results``, ``rulesets`` and ``tournaments``
-make the calls; a ``Client``, or an ``AsyncClient``, sends them.
+make the calls; a ``Client``, or an ``AsyncClient``, sends them. All of them are loaded when they are used.
 """
 
-from arena.client.asynchronous import AsyncClient
-from arena.client.call import Call
-from arena.client.sync import Client
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["AsyncClient", "Call", "Client"]
+if TYPE_CHECKING:
+    from arena.client import accounts, bots, entries, leagues, operator, results, rulesets, tournaments
+    from arena.client.asynchronous import AsyncClient
+    from arena.client.call import Call
+    from arena.client.sync import Client
+
+__all__ = [
+    "AsyncClient",
+    "Call",
+    "Client",
+    "accounts",
+    "bots",
+    "entries",
+    "leagues",
+    "operator",
+    "results",
+    "rulesets",
+    "tournaments",
+]
+
+_PLACES = {"AsyncClient": "asynchronous", "Call": "call", "Client": "sync"}
+"""Modules of the classes."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return import_module(f"{__name__}.{name}")

@@ -88,9 +88,3 @@ def in_one(call: Call[T]) -> Generator[Call[T], T, T]:
         wanted = following(wanted, page) if len(lines) < limit else None
     joined: T = replace(page, **{call.lines: type(found)(lines)})
     return joined
-
-
-def is_long(call: Call[Any]) -> bool:
-    """Return whether a call takes more lines than there are in a page."""
-    limit = call.query.get("limit")
-    return bool(call.lines) and isinstance(limit, int) and limit > LARGEST_PAGE

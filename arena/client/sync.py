@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import httpx2
 
 from arena.client.address import PREFIX, address_of, require_secret
-from arena.client.call import Call, following, in_one, is_long
+from arena.client.call import Call, following, in_one
 from arena.client.exchange import (
     Known,
     Lost,
@@ -65,7 +65,7 @@ class Client:
 
     def send(self, call: Call[T]) -> T:
         """Return the answer to a call; a page that is longer than the API's is put together."""
-        if not is_long(call):
+        if not call.lines:
             return self._send(call)
         calls = in_one(call)
         try:

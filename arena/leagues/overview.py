@@ -227,8 +227,8 @@ def _division(
                 rank=rank,
                 name=version,
                 member=member,
-                score=line.score if line else None,
-                points=line.points if line else None,
+                score=float(line.score) if line else None,
+                points=float(line.points) if line else None,
                 came=place.arrival,
                 goes="" if after is None else arrives.value if arrives not in (None, Arrival.NEW) else "out",
             )

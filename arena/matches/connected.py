@@ -87,6 +87,12 @@ class Referees:
     """Why none can be asked; empty: they were."""
 
 
+def connected_in(found: Referees, owner: str | None = None) -> tuple[list[ConnectedBot], list[str]]:
+    """Return what ``connected_bots`` returns, from what is known of all referees."""
+    bots = [bot for line in found.referees for bot in line.bots if owner in (None, owner_of(bot.bot))]
+    return sorted(bots, key=lambda one: (one.bot, one.referee)), [found.problem] if found.problem else []
+
+
 def referees(storage: Storage, actor: Actor, ask: Ask) -> Referees:
     """Return how busy each referee is, and who is connected to it. Raise NotAllowed."""
     actor.require(Role.OPERATOR, "see the referees")

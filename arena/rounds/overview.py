@@ -53,6 +53,8 @@ class RoundNamed:
     """Bots that sit out."""
     reasons: tuple[TableReason, ...]
     """Why each table of a Swiss round is as it is, where that was asked for; bots by their numbers."""
+    only: bool
+    """Whether no other table was possible: just enough for one were there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def named(tournament: str, shown: PairingsShown) -> PairingsNamed:
             tuple([tuple([names[who] for who in seated]) for seated in one.pairing.tables]),
             tuple([names[who] for who in one.pairing.byes]),
             one.reasons,
+            one.only,
         )
         for one in shown.rounds
     ]

@@ -39,6 +39,8 @@ ENDLESS = {
     "beat": "runs until it is stopped",
     "bot run": "runs until it is stopped",
     "demo": "shows a whole arena to people, for a minute",
+    "login": "takes an arena on the network",
+    "logout": "takes a key for an arena on the network",
     "referee": "runs until it is stopped",
     "up": "runs until it is stopped",
     "web": "runs until it is stopped",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from arena.cli.results import show_crosstable, write_lines
+from arena.cli.output import write_lines
+from arena.cli.results import show_crosstable
 from arena.errors import StorageError
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable

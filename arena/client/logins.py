@@ -1,0 +1,88 @@
+"""Keys of arenas on the network, kept in a file of their user's alone."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from arena.errors import SpecError, StorageError
+from arena.files import make_private, open_to_others
+
+FILE = "logins.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A key that is kept."""
+
+    account: str
+    """Whose it is."""
+    key: str
+
+
+class Logins:
+    """The keys in a folder, by the address of their arena."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / FILE
+
+    def find(self, address: str) -> Login | None:
+        """Return the key for an arena; None: there is none. Raise StorageError."""
+        return self._read().get(address)
+
+    def keep(self, address: str, login: Login) -> None:
+        """Keep the key for an arena in place of an earlier one. Raise StorageError."""
+        self._write({**self._read(), address: login})
+
+    def forget(self, address: str) -> bool:
+        """Forget the key for an arena; return whether there was one. Raise StorageError."""
+        kept = self._read()
+        if address not in kept:
+            return False
+        self._write({one: login for one, login in kept.items() if one != address})
+        return True
+
+    def _read(self) -> dict[str, Login]:
+        try:
+            if open_to_others(self.file):
+                raise StorageError(f"others may read {self.file}; make it yours alone: chmod 600 {self.file}")
+            found = json.loads(self.file.read_text(encoding="utf-8"))
+            return {str(address): Login(**one) for address, one in found.items()}
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StorageError(f"cannot read {self.file}: {error.strerror}") from None
+        except (ValueError, TypeError, AttributeError):
+            raise StorageError(f"{self.file} is not what this version writes; remove it") from None
+
+    def _write(self, kept: Mapping[str, Login]) -> None:
+        try:
+            make_private(self.file.parent)
+            text = json.dumps({address: asdict(one) for address, one in kept.items()}, indent=2)
+            with NamedTemporaryFile("w", dir=self.file.parent, prefix=f".{FILE}.", delete=False) as part:
+                try:  # it is made for its user alone
+                    part.write(f"{text}\n")
+                    part.close()
+                    os.replace(part.name, self.file)
+                except OSError:
+                    os.unlink(part.name)
+                    raise
+        except OSError as error:
+            raise StorageError(f"cannot write {self.file}: {error.strerror}") from None
+
+
+def own_logins() -> Logins:
+    """Return the keys of whoever runs this process."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = Path(given) if os.path.isabs(given) else Path("~/.config").expanduser()
+    return Logins(folder / "bigtwo-arena")
+
+
+def check_key(given: str) -> str:
+    """Return a key as it was typed or read, without space around it. Raise SpecError for what can be none."""
+    key = given.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise SpecError("key", "is none; one begins with bt_key_")
+    return key

@@ -1,0 +1,292 @@
+"""The same commands over the network: what they print, what they change, which are refused."""
+
+import json
+import sys
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena.cli.app import run
+from arena.cli.context import actor_at_terminal
+from referee.check import SCENARIOS, Report
+from referee.check import Result as Scenario
+from tests.arena.cli import Result, assert_one_line
+from tests.arena.client.conftest import Remote
+from tests.arena.everywhere import CALLS, all_connected, commands
+
+READ = {
+    **{name: CALLS[name] for name in CALLS if name.split()[-1] in ("list", "show", "history", "versus")},
+    "audit": "",
+    "bot faults": "",
+    "bot games": "owner-0/bot-0 --limit 3",
+    "bot log": "owner-0/bot-0 --limit 3",
+    "crosstable": CALLS["crosstable"],
+    "deal find": "swing",
+    "export": "cup",
+    "leaderboard": "",
+    "tournament entries": "asking",
+    "tournament may-enter": CALLS["tournament may-enter"],
+    "tournament pairings": "cup --explain",
+    "tournament standings": CALLS["tournament standings"],
+    "tournament watch": "cup",
+}
+"""Commands that print the same of an arena here and over the network."""
+
+CHANGE = {
+    "account create": "ann --password-stdin",
+    "account role": "zoe organiser",
+    "account password": "zoe --password-stdin",
+    "account disable": "zoe --yes",
+    "account enable": "zoe",
+    "account invite": "",
+    "bot register": "owner-0/new --language go --link https://example.org/",
+    "bot describe": "owner-0/new --language rust",
+    "bot rotate": "owner-0/new",
+    "bot revoke": "owner-0/new --yes",
+    "bot test": "owner-0/bot-0",
+    "league apply": "FOLDER/winter.toml --yes",
+    "league join": "winter owner-0/bot-0",
+    "league leave": "winter member-1/bot",
+    "token create": "viewer --scope spectator",
+    "token rotate": "viewer",
+    "token revoke": "viewer --yes",
+    "tournament create": "FOLDER/new.toml",
+    "tournament decline": "asking owner-1/bot-5 --reason late",
+    "tournament approve": "asking owner-1/bot-5",
+    "tournament invite": "asking owner-1",
+    "tournament enter": "waiting owner-1/bot-5",
+    "tournament withdraw": "waiting owner-0/bot-4",
+    "tournament lock": "waiting",
+    "tournament start": "waiting",
+    "tournament pause": "running",
+    "tournament resume": "paused",
+    "tournament stop": "running",
+    "tournament cancel": "running --yes",
+    "tournament correct": CALLS["tournament correct"],
+    "tournament confirm": CALLS["tournament confirm"],
+}
+"""Commands that change an arena here or over the network, in an order in which all succeed."""
+
+OTHERWISE = {
+    "bot check": "is run here, and stored over the network",
+    "doctor": "what is measured may differ",
+    "rules list": "has all rulesets of the arena over the network",
+    "verify": "takes files, and tournaments over the network",
+}
+"""Commands that work over the network too, but print something else, and why."""
+
+WITHOUT_ARENA = {
+    *("bot practice", "bot run", "compare", "login", "logout", "match seating"),
+    *("rules check", "rules compare", "rules legal", "rules random", "rules replay"),
+}
+"""Commands that are about no arena, or name it themselves; ``--server`` changes nothing."""
+
+REFUSED = {
+    *(
+        "backup",
+        "beat",
+        "config",
+        "demo",
+        "migrate",
+        "rating baseline",
+        "rating rebuild",
+        "referee",
+        "restore",
+    ),
+    *("up", "web", "worker"),
+}
+"""Commands that take the arena's data or machine."""
+
+READ.pop("rules list")
+CSV = [name for name in READ if any("--csv" in one.opts for one in dict(commands())[name].params)]
+
+MADE = {
+    "token",
+    "key",
+    "code",
+    "seed",
+    "seed_hash",
+    "commitment",
+    "invited_by",
+    "answered_by",
+    "name",
+    "by",
+    "at",
+}
+"""Keys whose values are drawn anew, or tell who did it."""
+
+Arena = Callable[..., Result]
+
+
+def test_every_command_is_in_one_of_the_lists() -> None:
+    listed = [*READ, *CHANGE, *OTHERWISE, *WITHOUT_ARENA, *REFUSED]
+    assert sorted(listed) == sorted(dict(commands()))
+
+
+@pytest.fixture(autouse=True)
+def signed_in(remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a key, and all bots connected, as the served arena has."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("ARENA_KEY", remote.key)
+    monkeypatch.setenv("LOGNAME", "root")
+    actor_at_terminal.cache_clear()
+    monkeypatch.setattr("arena.cli.entries.asker", lambda _: all_connected)
+    monkeypatch.setattr("arena.cli.tournaments.asker", lambda _: all_connected)
+    monkeypatch.setattr("arena.cli.testmatch.asker", lambda _: all_connected)
+    monkeypatch.setattr("arena.cli.tournaments.wake", lambda *_: None)
+    monkeypatch.setattr("arena.cli.testmatch.wake", lambda *_: None)
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> Result:
+    """Return how ``arena`` with these arguments ends."""
+    capsys.readouterr()
+    status = run([*map(str, arguments)])
+    return Result(status, *capsys.readouterr())
+
+
+FORMS = [
+    (name, form)
+    for name in READ
+    for form in ("", "--json", "--csv")
+    if (form != "--csv" or name in CSV) and (form != "--json" or name != "export")
+]
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_command_that_reads_prints_the_same_over_the_network(
+    name: str, form: str, remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*name.split(), *READ[name].split(), *form.split()]
+    here = called(capsys, "--data", remote.folder / "data", *words)
+    there = called(capsys, "--server", remote.url, *words)
+    assert here.status == 0, here
+    assert there == here
+    assert here.out
+
+
+def normal(found: Any) -> Any:
+    """Return what is printed without what differs by chance, by the clock or by who did it."""
+    if isinstance(found, dict):
+        return {
+            name: normal(one)
+            for name, one in found.items()
+            if name not in MADE and not name.endswith(("_at", "_on")) and "test-" not in str(one)
+        }
+    return [*map(normal, found)] if isinstance(found, list) else found
+
+
+def test_commands_that_change_something_do_the_same_over_the_network(
+    remote: Remote, everything: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, rest in CHANGE.items():
+        words = [*name.split(), *rest.replace("FOLDER", str(everything)).split(), "--json"]
+        found = []
+        for where in (["--data", str(everything / "data")], ["--server", remote.url]):
+            monkeypatch.setattr(sys, "stdin", StringIO("correct horse battery\n"))
+            found.append(called(capsys, *where, *words))
+        assert [one.status for one in found] == [0, 0], (name, found)
+        here, there = (normal(json.loads(one.out)) for one in found)
+        assert there == here, name
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_command_that_takes_the_arenas_data_is_refused_over_the_network(
+    name: str, remote: Remote, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rest = CALLS.get(name, "").replace("FOLDER", str(remote.folder))
+    refused = called(capsys, "--server", remote.url, *name.split(), *rest.split())
+    assert_one_line(refused, 1, f"`arena {name}` works where the arena's data is")
+
+
+def test_following_a_log_is_refused_over_the_network(
+    remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = called(capsys, "--server", remote.url, "bot", "log", "owner-0/bot-0", "--follow")
+    assert_one_line(refused, 1, "`arena bot log` works where")
+
+
+def test_check_is_stored_over_the_network(
+    remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = tuple(Scenario(one.code, one.title, "passed", "", 0.1) for one in SCENARIOS)
+
+    async def check(**_: Any) -> Report:
+        return Report("owner-2/bot-2@1", "none", 1, passed)
+
+    monkeypatch.setattr("referee.check.check", check)
+    done = called(capsys, "--server", remote.url, "bot", "check", "owner-2/bot-2", "--json")
+    assert (done.status, json.loads(done.out)["passed"]) == (0, True)
+    shown = called(capsys, "--server", remote.url, "bot", "list", "--owner", "owner-2", "--json")
+    assert json.loads(shown.out)["bots"][0]["check_passed_at"] is not None
+
+
+def test_doctor_tells_of_the_arena_on_the_network(remote: Remote, capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(called(capsys, "--server", remote.url, "doctor", "--json").out)["findings"]
+    assert {"database", "disk"} <= {one["check"] for one in found}
+
+
+def test_rulesets_are_those_of_the_arena_on_the_network(
+    remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here, there = (
+        json.loads(called(capsys, *where, "rules", "list", "--json").out)["rulesets"]
+        for where in ([], ["--server", remote.url])
+    )
+    assert there[: len(here)] == here
+
+
+def test_tournament_on_the_network_is_verified_like_its_export(
+    remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = called(capsys, "verify", remote.folder / "cup.jsonl")
+    there = called(capsys, "--server", remote.url, "verify", "cup")
+    assert there == here._replace(out=here.out.replace(str(remote.folder / "cup.jsonl"), "cup"))
+
+
+def test_export_on_the_network_is_written_to_a_file(
+    remote: Remote, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "cup.jsonl"
+    assert called(capsys, "--server", remote.url, "export", "cup", "--output", file).status == 0
+    assert file.read_text() == (remote.folder / "cup.jsonl").read_text()
+
+
+def test_list_when_it_is_cut_then_the_cursor_is_that_of_here(
+    remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["match", "list", "--limit", "3", "--json"]
+    here = json.loads(called(capsys, "--data", remote.folder / "data", *words).out)
+    more = called(capsys, "--server", remote.url, *words, "--cursor", here["next"])
+    assert json.loads(more.out)["matches"][0] not in here["matches"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "tournament show cupp",
+        "bot show owner-0/bot-9",
+        "bot revoke owner-0/bot-9 --yes",
+        "bot rotate owner-0/bot-9",
+        "bot revoke owner-0/bot-0@9 --yes",
+        "league show wintr",
+        "leaderboard --ruleset chines",
+        "crosstable owner-0/bot-7 owner-0/bot-8",
+        "match show cup 9 9",
+        "match show cup 1 1 --session 9",
+        "tournament enter cup owner-0/bot-0",
+        "tournament create FOLDER/new.toml --entrant member-1/bott --entrant zoe/zigzag",
+        "bot register owner-0/bot-0 --language x\ty",
+        "token revoke organizer --yes",
+    ],
+)
+def test_error_is_told_in_the_same_words_over_the_network(
+    arguments: str, remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = arguments.replace("FOLDER", str(remote.folder)).split(" ")
+    here = called(capsys, "--data", remote.folder / "data", *words)
+    there = called(capsys, "--server", remote.url, *words)
+    assert here.status == 1
+    assert there == here
