@@ -143,12 +143,6 @@ def info_of(tx: Transaction, account: Account) -> AccountInfo:
     return AccountInfo(account.name, account.role, tuple(owners), account.created_at, account.disabled_at)
 
 
-def has_accounts(storage: Storage) -> bool:
-    """Return whether anybody has an account."""
-    with storage.read() as tx:
-        return tx.exec(select(Account.id).limit(1)).first() is not None
-
-
 def list_accounts(storage: Storage, actor: Actor, limit: int = 100, after: str = "") -> list[AccountInfo]:
     """Return accounts by name, those that follow ``after``. Raise NotAllowed."""
     actor.require(Role.OPERATOR, "list accounts")

@@ -99,6 +99,16 @@ def register_version(
     raise TakenError(f"versions of {bot} are being registered by others right now; try again")
 
 
+def add_bot(
+    storage: Storage, actor: Actor, bot: str, now: datetime, language: str | None = None
+) -> Registered:
+    """Register the first version of a new bot. Raise SpecError, NotAllowed, TakenError if there is one."""
+    with storage.read() as tx:
+        if _versions_of(tx, [bot]):
+            raise TakenError(f"there already is a bot {bot}")
+    return register_version(storage, actor, bot, now, language)
+
+
 def add_version(
     tx: Transaction,
     actor: Actor,

@@ -5,15 +5,15 @@ import threading
 
 import typer
 
-from arena.accounts.accounts import has_accounts
+from arena.accounts.invitations import invite_first
 from arena.cli.context import settings_of
 from arena.cli.house import start_house
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.cli.output import say
+from arena.models import utc_now
 from arena.processes import Supervisor, ending
 from arena.storage import migrate_storage, open_storage
-
-FIRST = "accounts  none yet; make your own with `arena account create NAME --role operator`"
+from arena.web.pages.links import sign_up_url
 
 
 def up(ctx: typer.Context) -> None:
@@ -24,7 +24,7 @@ def up(ctx: typer.Context) -> None:
     if settings.embedded_database:  # one on a server belongs to other hosts, too
         migrate_storage(settings)
     with open_storage(settings) as storage:  # what is wrong with it is said here, not in a child's log
-        nobody = not has_accounts(storage)
+        first = invite_first(storage, utc_now()) if settings.web_listen else None
     stop = threading.Event()
     for number in (signal.SIGINT, *ending()):
         signal.signal(number, lambda *_: stop.set())
@@ -51,7 +51,11 @@ def up(ctx: typer.Context) -> None:
                 if settings.web_listen
                 else []
             ),
-            *([FIRST] if nobody and settings.web_listen else []),
+            *(
+                [f"accounts  none yet; the operator's: {sign_up_url(settings.web_url, first.code)}"]
+                if first
+                else []
+            ),
             *([f"house     {len(house)} bots for test matches"] if house else []),
             f"database  {shown['database_url']}",
             f"broker    {shown['broker_url']}",

@@ -63,6 +63,14 @@ def start_test_match(
         return status_of(tx, tournament)
 
 
+def latest_test(tx: Transaction, version: BotVersion) -> TournamentStatus | None:
+    """Return how the latest test match of a bot version stands; None: it had none."""
+    tests = select(Tournament).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
+    own = tests.where(col(Tournament.test).is_(True), Entrant.version_id == version.id)
+    found = tx.exec(own.order_by(col(Tournament.id).desc()).limit(1)).first()
+    return None if found is None else status_of(tx, found)
+
+
 def _house_bots(tx: Transaction, now: datetime) -> list[BotVersion]:
     """Return the newest version of each house bot whose token is valid, by name."""
     of_house = select(BotVersion).join(Bot, col(Bot.id) == BotVersion.bot_id)

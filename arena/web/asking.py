@@ -3,12 +3,12 @@
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Request, Response, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from arena.accounts.apikeys import ALL_SCOPES, KeyHolder, KeyScope, holder_of
-from arena.accounts.browsers import actor_in_browser
+from arena.accounts.browsers import STAYS, actor_in_browser
 from arena.actors import ANONYMOUS, Actor, Role
 from arena.errors import NotAllowed, NotSignedIn
 from arena.web.context import Shared
@@ -52,6 +52,19 @@ def require_own_page(request: Request) -> None:
     own = origin is not None and urlsplit(origin)[:2] == (request.url.scheme, request.url.netloc)
     if site not in (None, "same-origin", "none") or (site is None and origin is not None and not own):
         raise NotAllowed("a page of another site may not do that here")
+
+
+def keep_signed_in(request: Request, answer: Response, session: str) -> None:
+    """Give a browser the cookie of its session."""
+    answer.set_cookie(
+        COOKIE,
+        session,
+        max_age=int(STAYS.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        path="/",
+    )
 
 
 Holder = Annotated[KeyHolder, Depends(holder)]

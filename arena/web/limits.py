@@ -26,7 +26,7 @@ CHANGES = RateLimitItemPerMinute(120, namespace="changes")
 SIGN_INS = RateLimitItemPerMinute(10, namespace="sign-ins")
 """Of a caller: of whoever has the same key or cookie, else of a network address."""
 
-SIGNING_IN = ("/api/v1/session", "/api/v1/accounts")
+SIGNING_IN = ("/api/v1/session", "/api/v1/accounts", "/sign-in", "/sign-up")
 
 
 class Limits:

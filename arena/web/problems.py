@@ -48,6 +48,11 @@ STATUSES: tuple[tuple[type[Exception], HTTPStatus, str], ...] = (
 """Of each exception its status and its type; the first line that fits is taken."""
 
 
+def status_of(error: Exception) -> HTTPStatus:
+    """Return the status of the answer to a request that raised an error of ours."""
+    return next(status for kind, status, _ in STATUSES if isinstance(error, kind))
+
+
 class FieldProblem(BaseModel):
     """One thing that is wrong in what was sent."""
 

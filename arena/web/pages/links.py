@@ -10,6 +10,8 @@ __all__ = [
     "match_url",
     "round_url",
     "ruleset_url",
+    "sign_up_url",
+    "start_url",
     "together_url",
     "tournament_url",
     "with_query",
@@ -25,6 +27,17 @@ def bot_url(name: str) -> str:
     owner, _, bot = name.partition("/")
     bot, _, version = bot.partition("@")
     return with_query(_path("bots", owner, bot), {"version": version})
+
+
+def sign_up_url(origin: str, code: str) -> str:
+    """Return where whoever has an invitation signs up."""
+    return with_query(f"{origin}/sign-up", {"invitation": code})
+
+
+def start_url(name: str) -> str:
+    """Return where the owner of ``owner/bot`` is shown how to start it."""
+    owner, _, bot = name.partition("/")
+    return _path("bots", owner, bot.partition("@")[0], "start")
 
 
 def tournament_url(name: str) -> str:

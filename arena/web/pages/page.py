@@ -8,6 +8,10 @@ from fastapi.responses import HTMLResponse
 from arena.web.asking import Anybody
 from arena.web.pages.links import with_query
 from arena.web.pages.rendering import fill
+from arena.web.problems import status_of
+
+SEE_OTHER = 303
+"""The status that sends a browser to another page after a form."""
 
 
 class Pages:
@@ -18,8 +22,15 @@ class Pages:
         self.actor = actor
 
     def __call__(self, template: str, **values: object) -> HTMLResponse:
-        """Return a template, filled; besides ``values`` it has ``path``, ``actor`` and ``here``."""
-        return HTMLResponse(fill(template, self.request.url.path, self.actor, here=self.here, **values))
+        """Return a template, filled; it has ``path``, ``actor``, ``here`` and a form's ``trouble``, too."""
+        told = {"here": self.here, "trouble": None, **values}
+        return HTMLResponse(fill(template, self.request.url.path, self.actor, **told))
+
+    def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:
+        """Return a form once more, with what it was sent and what was wrong with that."""
+        answer = self(template, trouble=error, **values)
+        answer.status_code = status_of(error)
+        return answer
 
     def here(self, **changed: object) -> str:
         """Return the address of this page with some parameters of its query changed; None: without them."""

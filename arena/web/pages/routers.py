@@ -3,16 +3,33 @@
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
 
-from arena.web.pages import boards, bots, deals, docs, leagues, matches, rules, statics, together, tournaments
+from arena.web.pages import (
+    boards,
+    bots,
+    deals,
+    docs,
+    joining,
+    leagues,
+    matches,
+    me,
+    rules,
+    signing,
+    statics,
+    together,
+    tournaments,
+)
 
 ROUTERS: tuple[APIRouter, ...] = (
     boards.router,
     bots.router,
     deals.router,
     docs.router,
+    joining.router,
     leagues.router,
     matches.router,
+    me.router,
     rules.router,
+    signing.router,
     together.router,
     tournaments.router,
 )

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.actors import Actor, Role
-from arena.web.asking import COOKIE, Holder, Operator, Reader, Self, require_own_page
+from arena.web.asking import COOKIE, Holder, Operator, Reader, Self, keep_signed_in, require_own_page
 from arena.web.context import Shared
 from arena.web.paging import LARGEST_PAGE
 from arena.web.sent import Sent
@@ -121,16 +121,7 @@ def sign_in(web: Shared, sent: SignIn, request: Request, response: Response) -> 
     """Sign in with a browser, which gets a cookie."""
     require_own_page(request)
     session, actor = browsers.sign_in(web.storage, sent.account, sent.password, web.clock())
-    seconds = int(browsers.STAYS.total_seconds())
-    response.set_cookie(
-        COOKIE,
-        session,
-        max_age=seconds,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-        path="/",
-    )
+    keep_signed_in(request, response, session)
     return _signed_in(actor)
 
 

@@ -1,0 +1,116 @@
+"""Joining: from nothing to a bot that plays, with lights that show how far it has come."""
+
+from contextlib import suppress
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from arena.actors import Role
+from arena.bots.versions import add_bot, rotate_version
+from arena.errors import ArenaError, BrokerError
+from arena.tournaments.steps import Steps, steps_of
+from arena.tournaments.testmatches import start_test_match
+from arena.web.asking import Author, Reader
+from arena.web.context import Shared, Web
+from arena.web.naming import BotName
+from arena.web.pages.asked import FromForm
+from arena.web.pages.links import start_url
+from arena.web.pages.page import SEE_OTHER, Page
+from referee.errors import RefereeError
+from referee.ruleset import preset_names
+
+router = APIRouter()
+
+LANGUAGES = ("python", "go", "typescript", "other")
+"""Languages that there are programs to begin with for, and all others."""
+
+
+class NewBot(FromForm):
+    """A bot to register."""
+
+    owner: str = ""
+    bot: str = ""
+    language: str = LANGUAGES[0]
+
+
+class Wanted(FromForm):
+    """What to play in a test match."""
+
+    ruleset: str = "chinese"
+
+
+@router.get("/join")
+def show_join(page: Page) -> HTMLResponse:
+    """Tell how to join; offer a bot to whoever has signed in."""
+    owners = sorted(page.actor.owners, key=lambda owner: owner != page.actor.account)
+    return page("join.html", sent=NewBot(owner=owners[0] if owners else ""), **_choices(page))
+
+
+def _choices(page: Page) -> dict[str, object]:
+    signed_in = page.actor.role is not Role.ANONYMOUS
+    return {"owners": sorted(page.actor.owners), "languages": LANGUAGES, "signed_in": signed_in}
+
+
+@router.post("/join")
+def create_bot(page: Page, web: Shared, actor: Author, sent: Annotated[NewBot, Form()]) -> Response:
+    """Register a new bot, and show its token this once."""
+    name = f"{sent.owner}/{sent.bot}"
+    language = None if sent.language == LANGUAGES[-1] else sent.language
+    try:
+        registered = add_bot(web.storage, actor, name, web.clock(), language)
+    except ArenaError as error:
+        return page.again("join.html", error, sent=sent, **_choices(page))
+    steps = steps_of(web.storage, actor, name, web.ask)
+    return page("start.html", **_told(web, name, sent.language, steps, registered.token))
+
+
+@router.get("/bots/{owner}/{bot}/start")
+def show_start(
+    page: Page,
+    web: Shared,
+    actor: Reader,
+    name: BotName,
+    language: Annotated[str | None, Query(max_length=40)] = None,
+) -> HTMLResponse:
+    """Show how to start a bot of one's own, and how far it has come."""
+    steps = steps_of(web.storage, actor, name, web.ask)
+    return page("start.html", **_told(web, name, language, steps))
+
+
+def _told(
+    web: Web, name: str, language: str | None, steps: Steps, token: str | None = None
+) -> dict[str, object]:
+    return {
+        "name": name,
+        "language": language if language in LANGUAGES else LANGUAGES[0],
+        "languages": LANGUAGES,
+        "steps": steps,
+        "token": token,
+        "referee": web.settings.referees[0],
+        "encrypted": web.settings.tls_certificate is not None,
+        "rulesets": preset_names(),
+    }
+
+
+@router.post("/bots/{owner}/{bot}/token")
+def rotate(page: Page, web: Shared, actor: Author, name: BotName) -> Response:
+    """Give a bot a new token, shown this once; its old one is good no longer."""
+    registered = rotate_version(web.storage, actor, name, web.clock())
+    steps = steps_of(web.storage, actor, name, web.ask)
+    return page("start.html", **_told(web, name, None, steps, registered.token))
+
+
+@router.post("/bots/{owner}/{bot}/test-match")
+def start_test(
+    page: Page, web: Shared, actor: Author, name: BotName, sent: Annotated[Wanted, Form()]
+) -> Response:
+    """Let a bot play house bots at once."""
+    try:
+        status = start_test_match(web.storage, actor, name, sent.ruleset, web.clock(), web.ask)
+    except (ArenaError, RefereeError) as error:
+        steps = steps_of(web.storage, actor, name, web.ask)
+        return page.again("start.html", error, **_told(web, name, None, steps))
+    with suppress(BrokerError):  # the beat finds it, only later
+        web.wake(status.id)
+    return RedirectResponse(start_url(name), SEE_OTHER)

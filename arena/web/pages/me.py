@@ -1,0 +1,133 @@
+"""One's own account: bots, keys, owners, invitations, password."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from arena.accounts import accounts, apikeys, invitations, owners
+from arena.accounts.apikeys import KeyScope
+from arena.actors import Actor, Role
+from arena.errors import ArenaError
+from arena.queries.versions import find_bots
+from arena.web.asking import Self
+from arena.web.context import Shared, Web
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import SEE_OTHER, Page
+
+router = APIRouter()
+
+HERE = "/me"
+LISTED = 50
+"""Latest bot versions of each owner."""
+
+
+class NewKey(FromForm):
+    """A key to make."""
+
+    name: str = ""
+    scopes: tuple[KeyScope, ...] = ()
+    expires_in: int | None = None
+
+
+class NewPassword(FromForm):
+    """A change of the password."""
+
+    old_password: str = ""
+    password: str = ""
+
+
+class NewOwner(FromForm):
+    """An owner to add."""
+
+    owner: str = ""
+
+
+class NewInvitation(FromForm):
+    """An invitation to make."""
+
+    role: Role = Role.AUTHOR
+    owner: str | None = None
+
+
+class Code(FromForm):
+    """An invitation to an owner."""
+
+    invitation: str = ""
+
+
+def _told(web: Web, actor: Actor) -> dict[str, object]:
+    bots = [(owner, find_bots(web.storage, owner, LISTED).bots) for owner in sorted(actor.owners)]
+    return {
+        "bots": bots,
+        "keys": apikeys.list_keys(web.storage, actor),
+        "scopes": KeyScope,
+        "roles": [role for role in Role if role is not Role.ANONYMOUS],
+        "operates": actor.role is Role.OPERATOR,
+        "key": None,
+        "invited": None,
+        "origin": web.settings.web_url,
+    }
+
+
+@router.get(HERE)
+def show_me(page: Page, web: Shared, actor: Self) -> HTMLResponse:
+    """Show one's own account."""
+    return page("me.html", **_told(web, actor))
+
+
+@router.post(f"{HERE}/keys")
+def create_key(page: Page, web: Shared, actor: Self, sent: Annotated[NewKey, Form()]) -> Response:
+    """Make a key, and show it this once."""
+    try:
+        key = apikeys.create_key(web.storage, actor, sent.name, sent.scopes, web.clock(), sent.expires_in)
+    except ArenaError as error:
+        return page.again("me.html", error, **_told(web, actor))
+    return page("me.html", **{**_told(web, actor), "key": key})
+
+
+@router.post(f"{HERE}/keys/{{name}}/revoke")
+def revoke_key(web: Shared, actor: Self, name: str) -> Response:
+    """Revoke a key, for good."""
+    apikeys.revoke_key(web.storage, actor, name, web.clock())
+    return RedirectResponse(f"{HERE}#keys", SEE_OTHER)
+
+
+@router.post(f"{HERE}/password")
+def change_password(page: Page, web: Shared, actor: Self, sent: Annotated[NewPassword, Form()]) -> Response:
+    """Change the password; all browsers are signed out."""
+    try:
+        accounts.change_password(web.storage, actor, sent.old_password, sent.password, web.clock())
+    except ArenaError as error:
+        return page.again("me.html", error, **_told(web, actor))
+    return RedirectResponse("/sign-in", SEE_OTHER)
+
+
+@router.post(f"{HERE}/owners")
+def create_owner(page: Page, web: Shared, actor: Self, sent: Annotated[NewOwner, Form()]) -> Response:
+    """Add an owner, a team for instance."""
+    try:
+        owners.create_owner(web.storage, actor, sent.owner, web.clock())
+    except ArenaError as error:
+        return page.again("me.html", error, **_told(web, actor))
+    return RedirectResponse(f"{HERE}#owners", SEE_OTHER)
+
+
+@router.post(f"{HERE}/invitations")
+def invite(page: Page, web: Shared, actor: Self, sent: Annotated[NewInvitation, Form()]) -> Response:
+    """Invite somebody, and show the link this once."""
+    try:
+        invited = invitations.invite(web.storage, actor, sent.role, web.clock(), sent.owner)
+    except ArenaError as error:
+        return page.again("me.html", error, **_told(web, actor))
+    return page("me.html", **{**_told(web, actor), "invited": invited})
+
+
+@router.post(f"{HERE}/invitations/use")
+def join_owner(page: Page, web: Shared, actor: Self, sent: Annotated[Code, Form()]) -> Response:
+    """Join the owner that an invitation is for."""
+    try:
+        invitations.join_owner(web.storage, actor, sent.invitation, web.clock())
+    except ArenaError as error:
+        return page.again("me.html", error, **_told(web, actor))
+    return RedirectResponse(f"{HERE}#owners", SEE_OTHER)
