@@ -107,6 +107,8 @@ class Settings(BaseSettings):
     spectators: Literal["anyone", "token"] = "anyone"
     """Who may watch matches: anyone, or whoever has a token of an organiser or a spectator. Where other
     tables play the same deals, it always needs one."""
+    live_delay_seconds: float = Field(default=0, ge=0, le=600)
+    """How long after they happened pages show what happens in matches that are being played."""
     tls_certificate: Path | None = None
     """PEM file with the referee's certificate and the chain above it; None: no TLS."""
     tls_key: Path | None = None

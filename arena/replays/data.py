@@ -16,7 +16,7 @@ def replay_data(replay: Replay) -> Data:
     steps = []
     before: Step | None = None
     for step in replay.steps:
-        steps.append(_step(step, before))
+        steps.append(step_data(step, before))
         before = step
     return {
         "seats": list(replay.seats),
@@ -33,7 +33,8 @@ def slowest(replay: Replay) -> int:
     return max((step.ms or 0 for step in replay.steps), default=0)
 
 
-def _step(step: Step, before: Step | None) -> Data:
+def step_data(step: Step, before: Step | None) -> Data:
+    """Return a step as JSON values, without what is empty or as it was before."""
     options = step.options
     held: Sequence[Cards] = before.hands if before else [()] * len(step.hands)
     found: Mapping[str, object] = {

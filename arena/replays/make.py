@@ -148,7 +148,7 @@ class _Maker:
             for seat in deal.asked():
                 deal.act(seat, 0)
         leading, before = not deal.to_beat, self._to_beat()
-        last = deal.last_seat
+        last = action.seat if action.cards else deal.last_seat
         options = self._options(action.seat)
         forced = deal.stage is not Stage.BOMBS and options.count + options.may_pass == 1
         carry_out(deal, index, text)
@@ -231,7 +231,7 @@ class _Maker:
     # How the table stands
 
     def _note(self, step: Step, hands: Sequence[int]) -> None:
-        number, out = len(self._steps), tuple(self._deal.out)
+        number, out = len(self._steps), tuple(self._deal.out) if step.kind is not Kind.DEALT else ()
         self._steps.append(replace(step, number=number, out=out, costs=self._costs(hands)))
 
     def _asked(self, seats: tuple[int, ...]) -> None:

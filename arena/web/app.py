@@ -38,6 +38,7 @@ from arena.web.routes import (
     tournaments,
 )
 from arena.web.slots import Slots
+from arena.web.watching import Watching
 
 PREFIX = "/api/v1"
 
@@ -95,6 +96,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         asker(settings),
         partial(wake, settings),
         Feeds(storage),
+        Watching(settings),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
     )

@@ -12,6 +12,7 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.feeds import Feeds
 from arena.web.slots import Slots
+from arena.web.watching import Watching
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Web:
     """Asks a worker to advance a tournament at once. Raise BrokerError."""
     feeds: Feeds
     """What those who follow tournaments are told."""
+    watching: Watching
+    """What those who look at matches in play are told."""
     streams: Slots
     """Places for those."""
     exports: Slots

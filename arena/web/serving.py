@@ -32,6 +32,7 @@ class Server(uvicorn.Server):
         """Stop."""
         assert isinstance(self.config.app, FastAPI)
         self.config.app.state.web.feeds.close()
+        self.config.app.state.web.watching.close()
         await super().shutdown(sockets)
 
 

@@ -26,7 +26,7 @@ router = APIRouter()
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
-DEAL = "/matches/{tournament}/{round}/{table}/{session}/{deal}"
+DEAL = "/matches/{tournament}/{round}/{table}/{session:int}/{deal:int}"
 
 Spoilers = Literal["on", "off"]
 

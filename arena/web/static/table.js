@@ -76,7 +76,7 @@ const began = (data, number) => {
 function seat(data, number, viewer, which, to) {
   const step = data.steps[number];
   const trick = began(data, number).filter((one) => one.seat === which);
-  const shown = viewer === null || viewer === which || step.kind === "end";
+  const shown = step.kind === "end" || (data.hidden ? false : viewer === null || viewer === which);
   const held = step.held[which];
   const faulty = (step.faults ?? []).some((one) => one.seat === which);
   const asked = (step.asked ?? []).includes(which);

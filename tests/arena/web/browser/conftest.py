@@ -68,9 +68,12 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path, database: bytes, browser: Browser) -> Iterator[Site]:
-    """Serve an arena in a folder with this database; fail if browsers had anything to complain of."""
-    settings = load_settings({"data": folder / "arena"}).prepare()
+def site(folder: Path, database: bytes, browser: Browser, **fields: object) -> Iterator[Site]:
+    """Serve an arena in a folder with this database; fail if browsers had anything to complain of.
+
+    ``fields`` are further settings.
+    """
+    settings = load_settings({"data": folder / "arena", **fields}).prepare()
     (settings.data / "arena.db").write_bytes(database)
     with open_storage(settings) as storage, served(make_app(settings, storage)) as server:
         found = Site(url_of(server), World(storage, Clock()), browser)

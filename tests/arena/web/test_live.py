@@ -1,0 +1,169 @@
+"""Matches in play over HTTP: hands are hidden, and one look at the referee serves all."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+
+from arena.settings import Settings
+from arena.tournaments.overview import TournamentStatus
+from arena.web.app import make_app
+from arena.web.serving import Server
+from tests.arena.exported import play_by_table
+from tests.arena.web.markup import Read
+from tests.arena.web.served import served, url_of
+from tests.arena.web.test_pages import client as client
+from tests.arena.world import World
+from tests.referee.support import (
+    DEADLINE,
+    LEGAL_PLAYS,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+
+Told = tuple[str, Any]
+EVENTS = "/matches/cup/1/1/live/events"
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask the referees often."""
+    monkeypatch.setattr("arena.web.watching.RETRY_SECONDS", 0.02)
+
+
+def begun(world: World, **fields: object) -> TournamentStatus:
+    """Begin a cup of one match."""
+    cup = world.tournament(4, rounds=1, **fields)
+    world.advance(cup.id)
+    return cup
+
+
+@asynccontextmanager
+async def watched(server: Server) -> AsyncIterator[AsyncIterator[Told]]:
+    """Look at the cup's first match; yield what is told."""
+    async with (
+        httpx2.AsyncClient(timeout=DEADLINE) as http,
+        http.stream("GET", url_of(server) + EVENTS) as answer,
+    ):
+        assert answer.status_code == 200
+        yield told_in(answer.aiter_lines())
+
+
+async def told_in(lines: AsyncIterator[str]) -> AsyncIterator[Told]:
+    """Yield what the lines of a stream tell."""
+    fields: dict[str, str] = {}
+    async for line in lines:
+        if line:
+            name, _, value = line.partition(": ")
+            fields[name] = value
+        elif "event" in fields:
+            yield fields["event"], json.loads(fields["data"])
+            fields = {}
+
+
+async def until(told: AsyncIterator[Told], kind: str) -> list[Told]:
+    """Return what is told up to the first of a kind."""
+    found = []
+    async with asyncio.timeout(DEADLINE):
+        async for one in told:
+            found.append(one)
+            if one[0] == kind:
+                return found
+    raise AssertionError(f"the stream ended without {kind}")
+
+
+async def test_match_when_it_is_watched_then_hands_are_hidden_until_the_deal_is_over_and_all_see_the_same(
+    world: World, migrated: Settings
+) -> None:
+    cup = begun(world, sessions=1, deals=2)
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        app = make_app(migrated.model_copy(update={"referees": (address,)}), world.storage)
+        with served(app) as server:
+            async with watched(server) as first:
+                assert await until(first, "idle")
+                started = asyncio.Event()
+                spec = match_spec(deals=2, match_id="cup/1/1")
+                running = asyncio.create_task(play_match(address, spec, started))
+                async with WireBot(address, 4, wants=LEGAL_PLAYS) as slow:
+                    await started.wait()
+                    [*_, (_, deal)] = await until(first, "deal")
+                    steps = deal["data"]["steps"]
+                    assert set(" ".join(steps[0]["hands"].values()).split()) == {"?"}
+                    async with watched(server) as second:
+                        again = (await until(second, "deal"))[-1][1]["data"]["steps"]
+                        assert again[: len(steps)] == steps
+                        turn = await slow.next("turn")
+                        await slow.move(turn, turn.legal_plays[0].cards)
+                        assert app.state.web.watching.watched == 1
+                        await until(second, "step")
+                async with sdk_bots(address, {4: lowest}):
+                    [result] = await running
+                told = await until(first, "over")
+            deals = [json.loads(record) for record in result.records]
+            ends = [one["step"] for kind, one in told if kind == "step" and one["step"]["kind"] == "end"]
+            assert [end["points"] for end in ends] == [record["points"] for record in deals]
+            assert [one["deal"] for kind, one in told if kind == "deal"] == [2]
+            hidden = [one["step"] for kind, one in told if kind == "step" and one["step"]["kind"] != "end"]
+            assert {
+                card for step in hidden for hand in step.get("hands", {}).values() for card in hand.split()
+            } <= {"?"}
+            async with watched(server) as third:
+                await until(third, "idle")
+                await asyncio.to_thread(world.finish, cup.id, play_by_table)
+                assert (await until(third, "end"))[-1] == ("end", {})
+        assert app.state.web.watching.watched == 0
+
+
+async def test_match_when_its_deals_are_played_at_other_tables_too_then_it_is_not_shown(
+    world: World, migrated: Settings
+) -> None:
+    begun(world)
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        app = make_app(migrated.model_copy(update={"referees": (address,)}), world.storage)
+        started = asyncio.Event()
+        spec = replace(match_spec(deals=1, match_id="cup/1/1"), shared_deals=True)
+        running = asyncio.create_task(play_match(address, spec, started))
+        async with WireBot(address, 4, wants=LEGAL_PLAYS):
+            await started.wait()
+            with served(app) as server:
+                async with watched(server) as told:
+                    [(_, idle)] = await until(told, "idle")
+        assert idle["why"] == "this match is not shown while it is played"
+        async with sdk_bots(address, {4: lowest}):
+            await running
+
+
+async def test_server_when_it_is_told_to_stop_then_those_who_watch_are_let_go(
+    world: World, migrated: Settings
+) -> None:
+    begun(world)
+    app = make_app(migrated, world.storage)
+    with served(app) as server:
+        async with watched(server) as told:
+            await until(told, "idle")
+            server.should_exit = True
+            async with asyncio.timeout(DEADLINE):
+                assert [one async for one in told] == []
+
+
+def test_page_of_a_match_when_it_is_played_then_it_leads_to_the_live_page(
+    world: World, client: TestClient
+) -> None:
+    cup = begun(world)
+    assert "/matches/cup/1/1/live" in Read(client.get("/matches/cup/1/1").text).links
+    assert client.get("/matches/cup/1/1/live").status_code == 200
+    world.finish(cup.id, play_by_table)
+    assert "/matches/cup/1/1/live" not in Read(client.get("/matches/cup/1/1").text).links
+    assert "This match is over." in Read(client.get("/matches/cup/1/1/live").text).text
+    for path in ("/matches/cup/2/1/live", "/matches/cup/2/1/live/events"):
+        assert client.get(path).status_code == 404
