@@ -1,23 +1,25 @@
 """``arena login`` and ``arena logout``: keys for arenas on the network."""
 
 import getpass
+import secrets
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import arena.client as api
 from arena.cli.context import Given
 from arena.cli.output import say
-from arena.client.address import address_of
+from arena.client.address import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
 from arena.errors import SpecError, UnknownError
 
-Url = Annotated[
-    str | None,
-    typer.Argument(metavar="URL", help="Its address; by default that of --server."),
-]
+if TYPE_CHECKING:
+    from arena.accounts.accounts import SignedIn
+    from arena.client import Client
+
+Url = Annotated[str | None, typer.Argument(metavar="URL", help="Its address; by default that of --server.")]
 
 
 def login(
@@ -26,22 +28,57 @@ def login(
     key_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file with the key, in place of asking for it.")
     ] = None,
+    account: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Make a key of this account; its password is asked for."),
+    ] = None,
+    sign_up: Annotated[bool, typer.Option("--sign-up", help="Make that account first.")] = False,
+    invitation: Annotated[
+        str | None, typer.Option(metavar="CODE", help="The invitation that --sign-up takes there.")
+    ] = None,
 ) -> None:
     """Keep a key for an arena on the network, for `arena --server`.
 
     The key is asked for on the terminal, or read from standard input where there is none. It is tried first,
-    and kept in a file that only you can read, until `arena logout` forgets it.
+    and kept in a file that only you can read, until `arena logout` forgets it. With --account, the password
+    is asked for or read in its place, and a new key is made.
     """
+    if (sign_up or invitation) and not account:
+        raise typer.BadParameter("say which account", param_hint="'--account'")
+    if account and key_file:
+        raise typer.BadParameter("a key or an account, not both", param_hint="'--account'")
     address = _address(ctx, url)
-    key = check_key(_key(key_file))
-    with api.Client(address, key) as client:
-        found = client.send(api.accounts.me())
+    require_secret(address)
+    if account:
+        with api.Client(address) as client:
+            found, key = _new_key(client, account, sign_up, invitation)
+    else:
+        key = check_key(_key(key_file))
+        with api.Client(address, key) as client:
+            found = client.send(api.accounts.me())
     logins = own_logins()
     logins.keep(address, Login(found.account, key))
     say(
         f"signed in at {address} as {found.account}, an {found.role.value}; the key is kept in {logins.file}",
         f"use it with: export ARENA_SERVER={address}",
     )
+
+
+def _new_key(client: "Client", account: str, sign_up: bool, invitation: str | None) -> tuple["SignedIn", str]:
+    """Return who signed in with a password, and a new key for all that it may do."""
+    from arena.accounts.apikeys import KeyScope
+    from arena.actors import Role
+
+    password = _hidden("password: ")
+    if sign_up:
+        if sys.stdin.isatty() and _hidden("again: ") != password:
+            raise SpecError("password", "what was typed is not the same twice")
+        client.send(api.accounts.sign_up(account, password, invitation))
+    found = client.send(api.accounts.sign_in(account, password))
+    scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
+    made = client.send(api.accounts.create_key(f"login-{secrets.token_hex(4)}", scopes))
+    client.send(api.accounts.sign_out())
+    return found, made.key
 
 
 def logout(ctx: typer.Context, url: Url = None) -> None:
@@ -60,10 +97,15 @@ def _address(ctx: typer.Context, url: str | None) -> str:
 
 
 def _key(file: Path | None) -> str:
-    if file is not None:
-        try:
-            return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise SpecError("key", f"cannot read {file}: {reason}") from None
-    return getpass.getpass("key: ") if sys.stdin.isatty() else sys.stdin.readline()
+    if file is None:
+        return _hidden("key: ")
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise SpecError("key", f"cannot read {file}: {reason}") from None
+
+
+def _hidden(prompt: str) -> str:
+    """Return what is typed on the terminal, without showing it, or a line of standard input."""
+    return getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")

@@ -3,12 +3,34 @@
 from collections.abc import Sequence
 from types import NoneType
 
-from arena.accounts.accounts import SignedIn
+from arena.accounts.accounts import AccountInfo, SignedIn
 from arena.accounts.apikeys import KeyInfo, Keys, KeyScope, MadeKey
 from arena.accounts.invitations import Invited
 from arena.accounts.owners import OwnerInfo
 from arena.actors import Role
 from arena.client.call import Call
+
+
+def sign_up(account: str, password: str, invitation: str | None = None) -> Call[AccountInfo]:
+    """Make an account for yourself, and an owner of its name."""
+    body = {"account": account, "password": password, "invitation": invitation}
+    return Call("POST", "/accounts", AccountInfo, body=body)
+
+
+def sign_in(account: str, password: str) -> Call[SignedIn]:
+    """Sign in; the client that sends this keeps the cookie, and is who signed in from then on."""
+    return Call("POST", "/session", SignedIn, body={"account": account, "password": password})
+
+
+def sign_out() -> Call[None]:
+    """Sign out."""
+    return Call("DELETE", "/session", NoneType)
+
+
+def change_password(old_password: str, password: str) -> Call[None]:
+    """Change your password; all browsers are signed out."""
+    body = {"old_password": old_password, "password": password}
+    return Call("PUT", "/me/password", NoneType, body=body)
 
 
 def me() -> Call[SignedIn]:

@@ -6,7 +6,7 @@
 import json
 import ssl
 from collections import OrderedDict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 from uuid import uuid4
@@ -126,12 +126,21 @@ def unreachable(request: httpx2.Request, error: httpx2.RequestError) -> Unreacha
     where = _host(request)
     if isinstance(error, httpx2.TimeoutException):
         return Unreachable(f"{where} does not answer in time")
-    cause = error.__cause__ and error.__cause__.__cause__
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return Unreachable(f"the certificate of {where} is not good: {cause.verify_message}")
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return Unreachable(f"the certificate of {where} is not good: {cause.verify_message}")
+        if isinstance(cause, OSError) and cause.strerror and isinstance(error, NOT_SENT):
+            return Unreachable(f"{where} cannot be reached: {cause.strerror}")
     if isinstance(error, NOT_SENT):
         return Unreachable(f"{where} cannot be reached: {str(error) or 'no connection'}")
     return Unreachable(f"the connection to {where} was lost: {str(error) or type(error).__name__}")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, and what led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def require_success(response: httpx2.Response) -> None:

@@ -24,9 +24,6 @@ OTHERWISE: dict[str, Callable[[], Call[Any]]] = {
 }
 """Routes whose answers are streams, which methods of the clients read."""
 
-LEFT_OUT = {"sign_up", "sign_in", "sign_out", "change_password"}
-"""Routes of people, who have passwords; a program has a key."""
-
 GIVEN: dict[str, Any] = {"bot": "ann/one", "version": "ann/one@1", "opponent": "bob/two", "role": Role.AUTHOR}
 GIVEN |= {"fields": {}, "report": {}, "scopes": (), "kind": HighlightKind.SWING, "scope": Scope.WORKER}
 NUMBERS = ("round", "table", "session", "deal")
@@ -75,7 +72,7 @@ def operations(document: dict[str, Any]) -> Operations:
 
 
 def test_calls_there_is_one_for_each_route(operations: Operations) -> None:
-    assert {*CALLS, *LEFT_OUT} == {*operations}
+    assert {*CALLS} == {*operations}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from arena.accounts import apikeys, browsers
+from arena.accounts.invitations import invite
+from arena.actors import Role
 from arena.cli.app import run
 from arena.models import utc_now
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote, make_key
+from tests.arena.fakes import ROOT
 from tests.arena.ports import free_address
 from tests.arena.web.conftest import PASSWORD
 
@@ -96,6 +99,41 @@ def test_logout_forgets_the_key(
     assert_one_line(refused, 1, "sign in", f": arena login {remote.url}")
 
 
+def test_login_with_an_account_makes_a_key_of_it(
+    config: Path, remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_key(remote.storage, "pia")
+    monkeypatch.setattr(sys, "stdin", StringIO(f"{PASSWORD}\n"))
+    done = called(capsys, "login", remote.url, "--account", "pia")
+    assert (done.status, done.err) == (0, "")
+    [kept] = json.loads(config.read_text()).values()
+    assert kept["account"] == "pia"
+    assert PASSWORD not in config.read_text()
+    assert kept["key"] not in done.out
+    assert called(capsys, "--server", remote.url, "bot", "register", "pia/one").status == 0
+    assert_one_line(called(capsys, "--server", remote.url, "audit"), 1, "it takes one with the scope operate")
+
+
+def test_login_can_make_the_account_with_an_invitation(
+    config: Path, remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = invite(remote.storage, ROOT, Role.AUTHOR, utc_now()).code
+    for words, status in (([], 1), (["--invitation", code], 0)):
+        monkeypatch.setattr(sys, "stdin", StringIO(f"{PASSWORD}\n"))
+        done = called(capsys, "login", remote.url, "--account", "new", "--sign-up", *words)
+        assert done.status == status, done
+    assert called(capsys, "--server", remote.url, "bot", "register", "new/one").status == 0
+
+
+def test_login_when_the_password_is_wrong_then_a_line_says_so(
+    config: Path, remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("wrong\n"))
+    refused = called(capsys, "login", remote.url, "--account", "root")
+    assert_one_line(refused, 1, "no account has this name and this password")
+    assert not config.exists()
+
+
 @pytest.mark.parametrize("wrong", ["bt_key_wrong", "", "two words", "ключ"])
 def test_login_when_the_key_is_wrong_then_a_line_says_so_and_nothing_is_kept(
     wrong: str,
@@ -146,6 +184,8 @@ def test_key_when_it_has_expired_then_a_line_says_what_to_do(
     [
         (["--data", "x", "--server", "https://a.test", "leaderboard"], "not both"),
         (["login"], "which arena? Give its URL"),
+        (["login", "https://a.test", "--sign-up"], "say which account"),
+        (["login", "https://a.test", "--account", "x", "--key-file", "y"], "not both"),
     ],
 )
 def test_usage_when_it_is_wrong_then_a_line_says_so(

@@ -1,6 +1,7 @@
 """How clients send: what they try again, for how long they wait, and what they make of what comes back."""
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -129,6 +130,15 @@ def test_server_when_it_stays_away_then_the_third_attempt_is_the_last(send: Any)
     with pytest.raises(Unreachable, match=r"^https://arena.test cannot be reached: Connection refused$"):
         send(played, results.leaderboard())
     assert len(played.requests) == 3
+
+
+def test_server_when_its_certificate_is_not_good_then_the_error_says_why(send: Any) -> None:
+    cause = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
+    cause.verify_message = "self-signed certificate"
+    error = httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED]")
+    error.__cause__ = cause
+    with pytest.raises(Unreachable, match=r"^the certificate of https://arena.test is not good: self-signed"):
+        send(Played(error), results.leaderboard())
 
 
 @pytest.mark.parametrize(("status", "kind"), [(429, "too-many-requests"), (503, "storage")])
