@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
+from arena.cli.demo import BOTS, TOURNAMENTS
 from tests.arena.ports import free_address
-from tests.arena.waiting import wait_for
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,6 +145,18 @@ def user(tmp_path: Path) -> Iterator[User]:
         user.stop()
 
 
+def test_questions_about_results_name_what_the_demo_has() -> None:
+    """So that they can be asked after `make demo`, which leaves an arena's data."""
+    questions = (ROOT / "docs" / "questions.md").read_text(encoding="utf-8").partition("## Names")[0]
+    asked = README.partition("## You want to know who is best")[2].partition("## Compared")[0] + questions
+    bots = {*re.findall(r"\b(?:ann|bob|cy|dee|eve|fay|gus|hal|ida|me)/[a-z-]+", asked)}
+    assert len(bots) > 3
+    assert bots <= {*BOTS}
+    named = {*re.findall(r"(?:match show|--tournament|verify) ([a-z-]+)", asked)}
+    assert named == {"autumn"}
+    assert "autumn" in {name for name, *_ in TOURNAMENTS}
+
+
 def test_commands_of_the_readme_when_run_in_order_then_all_succeed(user: User) -> None:
     commands = shown_commands()
     assert {*ELSEWHERE} < {*commands}
@@ -150,3 +164,7 @@ def test_commands_of_the_readme_when_run_in_order_then_all_succeed(user: User) -
     assert len(run) > 15
     for command in run:
         user.run(command)
+    pages = re.search(r"^web +(http\S+)", (user.folder / "0.log").read_text(encoding="utf-8"), flags=re.M)
+    assert pages
+    with urlopen(pages[1], timeout=DEADLINE) as answer:
+        assert answer.status == 200

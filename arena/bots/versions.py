@@ -218,6 +218,19 @@ def revoke_version(storage: Storage, actor: Actor, name: str, now: datetime) -> 
         )
 
 
+def version_to_rotate(storage: Storage, name: str) -> str:
+    """Return the name of the version that ``rotate_version`` would give a new token; the same errors."""
+    with storage.read() as tx:
+        [version] = find_versions(tx, [name], None)
+        if version.revoked_at is not None:
+            raise _revoked(version.name)
+        return version.name
+
+
+def _revoked(name: str) -> StateError:
+    return StateError(f"the token of {name} is revoked, for good; register another version")
+
+
 def version_to_revoke(storage: Storage, name: str, now: datetime) -> str:
     """Return the name of the version that ``revoke_version`` would revoke; the same errors."""
     with storage.read() as tx:
@@ -251,7 +264,7 @@ def rotate_version(
         }
         good = (col(BotVersion.id) == version.id, col(BotVersion.revoked_at).is_(None))
         if not changed(tx, update(BotVersion).where(*good).values(values)):
-            raise StateError(f"the token of {version.name} is revoked, for good; register another version")
+            raise _revoked(version.name)
         record(tx, actor, "bot.rotate", version.name, now)
         return Registered(version.name, token)
 

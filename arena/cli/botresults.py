@@ -166,6 +166,12 @@ def versus_(
     say(f"{bot} against {opponent}, in rated deals that were played out:")
     pools = [(f"{one.ruleset}, tables of {one.table_size}", *_met(one.met)) for one in found.pools]
     show(["pool", *_MET], [*pools, ("all", *_met(found.met))], "")
+    if found.pools:
+        say("", "By all deals of both, also against others (±: in 95 of 100 cases):")
+        verdicts = [(f"{one.ruleset}, tables of {one.table_size}", one.verdict) for one in found.pools]
+        say(
+            *(f"  {pool}: {told.sentence if told else 'one of them is not rated'}" for pool, told in verdicts)
+        )
     if len(found.versions) > 1:
         headline("\nBy version")
         show(

@@ -171,15 +171,23 @@ def rotate(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
     expires_in: ExpiresIn = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a bot version a new token. The old one is refused at once; a bot that uses it is disconnected."""
-    actor, now = actor_at_terminal(), utc_now()
-    rotated = answer(
-        ctx,
-        lambda storage: versions.rotate_version(storage, actor, name, now, expires_in),
-        lambda arena: arena.send(api.bots.rotate_bot(remote.version_of(arena, name), expires_in)),
-    )
+
+    def sure(version: str) -> str:
+        confirm(f"Replace the token of {version}, so that the old one is refused at once", yes)
+        return version
+
+    def here(storage: "Storage") -> versions.Registered:
+        version = sure(versions.version_to_rotate(storage, name))
+        return versions.rotate_version(storage, actor_at_terminal(), version, utc_now(), expires_in)
+
+    def there(arena: "Client") -> versions.Registered:
+        return arena.send(api.bots.rotate_bot(sure(remote.version_of(arena, name)), expires_in))
+
+    rotated = answer(ctx, here, there)
     if as_json:
         print_json(renamed(rotated, name="bot"))
     else:

@@ -70,7 +70,7 @@ FIT_SECONDS, LOOK_SECONDS = 30.0, 0.1
 
 TOURNAMENTS = (
     ("round-robin", "round-robin", "chinese", None),
-    ("swiss", "swiss", "chinese", SWISS_ROUNDS),
+    ("autumn", "swiss", "chinese", SWISS_ROUNDS),
     ("hong-kong", "round-robin", "hong-kong", None),
 )
 """Name, format, ruleset, rounds."""
@@ -242,9 +242,9 @@ def _say_what_next(folder: Path) -> None:
     say(
         "",
         "All stopped. What to try next:",
-        f"  {here} match show swiss 1 1 --session 2 --deal 3    # a deal, trick by trick",
-        f"  {here} export swiss --output swiss.jsonl    # all of it …",
-        f"  {arena} verify swiss.jsonl    # … checked again from that file alone",
+        f"  {here} match show autumn 1 1 --session 2 --deal 3    # a deal, trick by trick",
+        f"  {here} export autumn --output autumn.jsonl    # all of it …",
+        f"  {arena} verify autumn.jsonl    # … checked again from that file alone",
         f"  {arena} rules list    # all rulesets",
         f"  {arena} up    # an arena of your own: README.md goes on from there",
     )

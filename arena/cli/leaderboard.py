@@ -22,6 +22,9 @@ Bot = Annotated[
 ]
 
 
+PROVISIONAL = "?"
+"""Stands behind strengths that come from few deals."""
+
 NOBODY = "no ratings yet: they come when the first round of a tournament closes"
 
 
@@ -138,6 +141,11 @@ def show_leaderboards(
             f"strength: estimated from points a deal ({_anchor(anchors)} is 1500); 95 %: its interval; "
             "ahead: share of deals in which it finishes ahead of another bot; Elo: updated match by match"
         )
+    if any(line.strength and line.provisional for line in lines):
+        say(
+            f"{PROVISIONAL}: provisional, from fewer than {ENOUGH} deals; "
+            "--settled leaves these out, and bots without a strength"
+        )
     if any(line.strength and line.strength.group > 1 for line in lines):
         say("bots of different groups (tiers 2:1, 2:2, …) have never met, and cannot be compared")
 
@@ -159,7 +167,7 @@ def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
         line.name,
         strength.tier if strength.group == 1 else f"{strength.group}:{strength.tier}",
         f"{strength.best}-{strength.worst}",
-        f"{strength.figure:.0f}",
+        f"{strength.figure:.0f}{PROVISIONAL if line.provisional else ''}",
         f"{strength.figure_low:.0f}-{strength.figure_high:.0f}",
         "-" if strength.ahead is None else f"{strength.ahead:.0%}",
         *counts,

@@ -69,13 +69,24 @@ def list_(ctx: typer.Context, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def rotate(ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, as_json: AsJson = False) -> None:
+def rotate(
+    ctx: typer.Context, name: Name, expires_in: ExpiresIn = None, yes: Yes = False, as_json: AsJson = False
+) -> None:
     """Replace a token with a new one, and print it. The old one is refused at once."""
-    made = answer(
-        ctx,
-        lambda storage: tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in),
-        lambda arena: arena.send(api.operator.rotate_token(name, expires_in)),
-    )
+
+    def sure() -> None:
+        confirm(f"Replace the token {name}, so that the old one is refused at once", yes)
+
+    def here(storage: Storage) -> tokens.MadeToken:
+        tokens.token_to_rotate(storage, name)
+        sure()
+        return tokens.rotate_token(storage, actor_at_terminal(), name, utc_now(), expires_in)
+
+    def there(arena: "Client") -> tokens.MadeToken:
+        sure()
+        return arena.send(api.operator.rotate_token(name, expires_in))
+
+    made = answer(ctx, here, there)
     if as_json:
         print_json(renamed(made))
     else:

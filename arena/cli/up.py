@@ -47,7 +47,7 @@ def up(ctx: typer.Context) -> None:
             f"worker    {settings.worker_threads} matches at once  (process {supervisor.pid('worker')})",
             f"beat      every {settings.beat_seconds:g} s  (process {supervisor.pid('beat')})",
             *(
-                [f"web       {settings.web_url}/api/v1  (process {supervisor.pid('web')})"]
+                [f"web       {settings.web_url}/  (process {supervisor.pid('web')})"]
                 if settings.web_listen
                 else []
             ),

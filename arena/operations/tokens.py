@@ -107,7 +107,7 @@ def rotate_token(
         values = {"token_hash": hash_token(token), "expires_at": expiry(now, expires_in)}
         good = (col(Token.id) == row.id, col(Token.revoked_at).is_(None))
         if not changed(tx, update(Token).where(*good).values(values)):
-            raise StateError(f"the token {name} is revoked, for good; make another one")
+            raise _revoked(name)
         record(tx, actor, "token.rotate", name, now)
         return MadeToken(row.name, row.scope, token)
 
@@ -123,6 +123,21 @@ def revoke_token(storage: Storage, actor: Actor, name: str, now: datetime) -> To
         record(tx, actor, "token.revoke", name, now)
         tx.refresh(token)
         return _info(token)
+
+
+def token_to_rotate(storage: Storage, name: str) -> TokenInfo:
+    """Return a token that ``rotate_token`` would replace; the same errors."""
+    with storage.read() as tx:
+        row = tx.exec(select(Token).where(Token.name == name)).first()
+        if row is None:
+            raise unknown(tx, "token", name, col(Token.name))
+        if row.revoked_at is not None:
+            raise _revoked(name)
+        return _info(row)
+
+
+def _revoked(name: str) -> StateError:
+    return StateError(f"the token {name} is revoked, for good; make another one")
 
 
 def token_to_revoke(storage: Storage, name: str) -> TokenInfo:

@@ -183,6 +183,13 @@ def _around(
     return Leaderboard(tuple(lines), None)
 
 
+def newest_line(tx: Transaction, pool: NamedPool, version_ids: Sequence[int]) -> LeaderboardLine | None:
+    """Return the line of the newest of these versions that is rated in a pool; None if none is."""
+    placed = (find_line(tx, pool.pool, version_id) for version_id in sorted(version_ids, reverse=True))
+    own = next(filter(None, placed), None)
+    return None if own is None else next(shown(tx, pool, [own]))
+
+
 def _wanted(tx: Transaction, asked: Asked) -> tuple[list[Pool] | None, Wanted]:
     """Return the pools that bots are wanted from, None for all, and which bots."""
     conditions: list[Any] = []

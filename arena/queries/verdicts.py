@@ -55,6 +55,45 @@ def verdict(one: LeaderboardLine, other: LeaderboardLine) -> Verdict:
     return Verdict(VerdictKind.OPEN, one, other, lead, plus_minus, _more(lead, plus_minus, mine, its))
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A verdict with names, and in words."""
+
+    kind: VerdictKind
+    better: str
+    """``owner/bot@version``; the first of the two where it is not known which is better."""
+    worse: str
+    lead: float | None
+    plus_minus: float | None
+    more: int | None
+    sentence: str
+
+
+def said(found: Verdict) -> Said:
+    """Return a verdict in words."""
+    better, worse = found.better.name, found.worse.name
+    return Said(found.kind, better, worse, found.lead, found.plus_minus, found.more, sentence(found))
+
+
+def sentence(found: Verdict) -> str:
+    """Return a verdict as a sentence, or two."""
+    better, worse = found.better.name, found.worse.name
+    match found.kind:
+        case VerdictKind.APART:
+            return f"{better} is ahead of {worse}, by {found.lead:.2f} ± {found.plus_minus:.2f} points a deal"
+        case VerdictKind.OPEN:
+            between = f"{found.lead:.2f} ± {found.plus_minus:.2f} points a deal lie between them"
+            rest = "there is hardly a lead that more deals could settle"
+            if found.more is not None:
+                rest = f"about {found.more:,} more deals of each would do, if that lead is real"
+            return f"{better} and {worse} cannot be told apart: {between}; {rest}"
+        case VerdictKind.STRANGERS:
+            return f"{better} and {worse} never met, not even by way of others: they are not comparable"
+        case VerdictKind.UNKNOWN:
+            missing = better if found.better.strength is None else worse
+            return f"nobody can say which is better: {missing} has no strength yet"
+
+
 def _more(lead: float, plus_minus: float, mine: StrengthLine, its: StrengthLine) -> int | None:
     """Return how many more deals each has to play until ``plus_minus`` is the lead, in two digits.
 

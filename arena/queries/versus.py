@@ -12,10 +12,12 @@ from sqlmodel import col
 
 from arena.errors import SpecError
 from arena.models import Seat, Session, StrengthSums
+from arena.queries.leaderboards import newest_line
 from arena.queries.matches import Asked, MatchLine, newest_ids, newest_matches
 from arena.queries.meetings import NOTHING, Met, meetings_of, pool_sums
 from arena.queries.names import versions_called
 from arena.queries.pools import rated_pools
+from arena.queries.verdicts import Said, said, verdict
 from arena.storage import Storage, Transaction
 from arena.strength.kept import Pool
 
@@ -32,6 +34,8 @@ class PoolLine:
     """Name and version, as ``hong-kong@1``."""
     table_size: int
     met: Met
+    verdict: Said | None
+    """Which is better, by the strengths of their newest versions here; None: one of them is not rated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def versus(storage: Storage, bot: str, opponent: str, limit: int = 10) -> Versus
             bot=bot,
             opponent=opponent,
             met=_total(met),
-            pools=tuple(_pools(tx, met)),
+            pools=tuple(_pools(tx, met, [*own], [*others])),
             versions=tuple(_versions(met, own, others)),
             seats=tuple(_seats(sessions)),
             sessions=len(sessions),
@@ -124,14 +128,18 @@ def _total(rows: Iterable[Row]) -> Met:
     return reduce(operator.add, (row.met for row in rows), NOTHING)
 
 
-def _pools(tx: Transaction, rows: Sequence[Row]) -> Iterator[PoolLine]:
+def _pools(
+    tx: Transaction, rows: Sequence[Row], own: Sequence[int], others: Sequence[int]
+) -> Iterator[PoolLine]:
     sums = select_columns(StrengthSums.id, StrengthSums.ruleset_id, StrengthSums.table_size)  # type: ignore[call-overload]
     found = tx.execute(sums.where(col(StrengthSums.id).in_({row.sums_id for row in rows})))
     pool_of = {sums_id: Pool(*pool) for sums_id, *pool in found}
     for named in rated_pools(tx):
         of_it = [row for row in rows if pool_of[row.sums_id] == named.pool]
         if of_it:
-            yield PoolLine(named.ruleset, named.table_size, _total(of_it))
+            one, other = (newest_line(tx, named, ids) for ids in (own, others))
+            told = said(verdict(one, other)) if one and other else None
+            yield PoolLine(named.ruleset, named.table_size, _total(of_it), told)
 
 
 def _versions(

@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import cache, partial
 
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from arena.matches.referees import asker
@@ -102,6 +103,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
     )
     add_handlers(app)
     app.router.routes += _api().routes
+    app.add_route(PREFIX, lambda _: RedirectResponse("/docs"))
     add_pages(app)
     for middleware in (
         WithoutNul,

@@ -17,6 +17,7 @@ from arena.queries.matches import Asked as AskedMatches
 from arena.queries.matches import find_matches
 from arena.queries.meetings import Met, crosstable
 from arena.queries.profiles import profile
+from arena.queries.verdicts import Verdict, VerdictKind, said, sentence, verdict
 from arena.queries.versus import versus
 from arena.settings import Settings
 from arena.strength.fitting import fit_due
@@ -122,7 +123,10 @@ def test_versus_when_both_have_met_then_all_views_agree(pool: World) -> None:
     assert [(one.name, one.other, counts(one.met)) for one in found.versions] == (
         [(name, OTHER, met(pool, name, OTHER)) for name in (SECOND, BOT)]
     )
-    assert [(one.ruleset, one.table_size, one.met) for one in found.pools] == [("chinese@1", 4, found.met)]
+    [in_pool] = found.pools
+    assert (in_pool.ruleset, in_pool.table_size, in_pool.met) == ("chinese@1", 4, found.met)
+    lines = {line.name: line for line in leaderboard(pool.storage).lines}
+    assert in_pool.verdict == said(verdict(lines[SECOND], lines[OTHER]))
     asked = AskedMatches(bot="owner-0/bot-0", opponent=OTHER)
     assert found.matches == find_matches(pool.storage, asked, 10).lines
     assert counts(found.met) == tuple(
@@ -134,6 +138,39 @@ def test_versus_when_both_have_met_then_all_views_agree(pool: World) -> None:
         found.met.ahead,
         -found.met.lead,
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "lead", "more", "words"),
+    [
+        (VerdictKind.APART, 3.0, None, "is ahead of owner-1/bot-1@1, by 3.00 ± 1.50 points a deal"),
+        (
+            VerdictKind.OPEN,
+            0.5,
+            1200,
+            "0.50 ± 1.50 points a deal lie between them; about 1,200 more deals of each",
+        ),
+        (VerdictKind.OPEN, 0.0, None, "there is hardly a lead that more deals could settle"),
+        (VerdictKind.STRANGERS, None, None, "never met, not even by way of others"),
+    ],
+)
+def test_verdict_when_it_is_told_then_it_says_how_certain_it_is(
+    pool: World, kind: VerdictKind, lead: float | None, more: int | None, words: str
+) -> None:
+    lines = {line.name: line for line in leaderboard(pool.storage).lines}
+    told = sentence(Verdict(kind, lines[BOT], lines[OTHER], lead, 1.5, more))
+    assert words in told
+    assert told.startswith(BOT)
+
+
+def test_versus_at_the_command_line_then_it_says_whether_one_is_better(pool: World, arena: Arena) -> None:
+    asked = ("bot", "versus", "owner-0/bot-0", OTHER)
+    [in_pool] = arena(*asked, "--json").json["pools"]
+    assert in_pool["verdict"]["kind"] == "unknown"
+    fit_due(pool.storage, pool.clock())
+    [in_pool] = arena(*asked, "--json").json["pools"]
+    assert in_pool["verdict"]["kind"] in ("apart", "open")
+    assert f"  chinese@1, tables of 4: {in_pool['verdict']['sentence']}\n" in arena(*asked).out
 
 
 def test_versus_when_both_never_met_then_there_is_nothing(pool: World) -> None:

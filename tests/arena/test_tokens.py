@@ -195,7 +195,9 @@ def test_token_when_its_use_cannot_be_noted_then_it_is_good_all_the_same(storage
 
 def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
     first = arena("bot", "register", "ann/a", "--expires-in", "7", "--json").json
-    rotated = arena("bot", "rotate", "ann/a").out.splitlines()
+    refused = arena("bot", "rotate", "ann/a")
+    assert_one_line(refused, 1, "Replace the token of ann/a@1", "add --yes where nobody can be asked")
+    rotated = arena("bot", "rotate", "ann/a", "--yes").out.splitlines()
     assert rotated[0] == "ann/a@1 has a new token, which cannot be shown again:"
     assert rotated[1].startswith("bt_bot_")
     assert rotated[1] != first["token"]
@@ -203,7 +205,11 @@ def test_commands_rotate_and_show_expiry_and_last_use(arena: Arena) -> None:
     assert (listed["expires_at"], listed["last_used_on"]) == (None, None)
     assert "never used" in arena("bot", "list").out
     arena("token", "create", "board", "--scope", "spectator", "--expires-in", "1")
-    assert arena("token", "rotate", "board").out.startswith("board is a new token of scope spectator.")
+    assert_one_line(arena("token", "rotate", "bord", "--yes"), 1, "did you mean 'board'")
+    assert_one_line(arena("token", "rotate", "board"), 1, "Replace the token board", "not confirmed")
+    assert arena("token", "rotate", "board", "--yes").out.startswith(
+        "board is a new token of scope spectator."
+    )
     assert_one_line(arena("bot", "register", "ann/b", "--expires-in", "0"), 1, "expires_in: must be from 1")
     assert [one["action"] for one in arena("audit", "--json").json["entries"] if "rotate" in one["action"]]
 

@@ -122,3 +122,8 @@ def test_layout_when_it_is_filled_then_a_reader_may_skip_to_the_contents() -> No
     assert "#main" in page.links
     assert "main" in page.ids
     assert page.tags >= {"header", "nav", "main", "footer", "h1"}
+
+
+def test_root_of_the_api_leads_to_its_page(client: TestClient) -> None:
+    answer = client.get("/api/v1", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
