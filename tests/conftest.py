@@ -20,35 +20,49 @@ os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the u
 SHARING = {
     "test_doctor_servers",
     "test_fuzz_stream",
-    "test_interleaving",
     "test_rating_rebuild",
+    "test_reading",
     "test_server_tls",
+    "test_tampered_databases",
     "test_verify",
     "test_wheel",
 }
 """Files with fixtures that are made once for all their tests."""
 
+FOLDERS = ("sample_bots", "browser")
+"""Folders with fixtures that are made once for all their tests."""
+
 LONGEST = (
     "test_storm",
     "sample_bots",
-    "test_referees",
-    "test_crashes",
-    "test_wheel",
-    "test_readme",
-    "test_cli_demo",
-    "test_continuous_running",
     "test_servers",
-    "test_verify",
+    "test_readme",
+    "test_wheel",
+    "test_referees",
     "test_doctor_servers",
-    "test_cli_widths",
-    "test_outages",
+    "test_continuous_running",
     "test_worker",
+    "test_outages",
+    "test_servers_operations",
+    "test_crashes",
+    "test_fuzzed",
+    "test_verify",
+    "browser",
+    "test_cli_demo",
+    "test_cli_widths",
+    "test_compare",
+    "test_metrics",
+    "test_testmatches",
+    "test_logs",
     "test_check",
     "test_fuzz_stream",
-    "test_servers_operations",
-    "test_plays_properties",
+    "test_history_cost",
+    "test_roles",
+    "test_batches",
+    "test_bot_logs",
+    "test_pairing_round_robin",
 )
-"""Files, and a folder, with the tests that take longest.
+"""Files, and folders, with the tests that take longest.
 
 They come first, so that no process is left with one of them while the others have nothing to do.
 """
@@ -97,12 +111,12 @@ def pytest_xdist_auto_num_workers() -> int:
 class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Each test goes where there is room, but tests that share what is dear to make stay in one process.
 
-    These are the tests of ``SHARING``, and those of the sample bots, which are built in their own folders.
+    These are the tests of ``SHARING``, and of ``FOLDERS``: bots are built once there, or a browser started.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         place = _place(PurePath(nodeid.partition("::")[0]))
-        return place if place == "sample_bots" or place in SHARING else nodeid
+        return place if place in FOLDERS or place in SHARING else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Together:
@@ -118,5 +132,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _place(path: PurePath) -> str:
-    """Return a file's name, or the folder of the sample bots."""
-    return "sample_bots" if "sample_bots" in path.parts else path.stem
+    """Return a file's name, or the folder that it shares."""
+    return next((folder for folder in FOLDERS if folder in path.parts), path.stem)

@@ -19,7 +19,7 @@ def hash_password(password: str) -> str:
     return hasher.hash(password)
 
 
-NOBODYS = hash_password("the password of no account at all")
+NOBODYS = "$argon2id$v=19$m=65536,t=3,p=4$sTgTS9bKMeymnU7/nqSVTQ$zL1eE1HRdp9y1ylY3cQSXAr1bPdOMXeSOIDa5hD7CoA"
 """What a password is compared with where there is no account, so that time does not tell that."""
 
 

@@ -50,11 +50,11 @@ COMMANDS = (
     Later(
         "demo",
         "arena.cli.demo:demo",
-        "Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings.",
+        "Run a whole arena here for half a minute: eight bots, three tournaments, standings and ratings.",
     ),
     Later(
         "bot",
-        "arena.cli.bots:app",
+        "arena.cli.bot:app",
         "Register, list, check and run bots, practise, and read their log and deals.",
     ),
     Later(

@@ -1,4 +1,4 @@
-"""``arena bot …``: registering, listing, checking and running bots, and reading their log."""
+"""``arena bot …``: listing bots, replacing their tokens, and reading their log and deals."""
 
 from contextlib import nullcontext
 from dataclasses import replace
@@ -14,11 +14,8 @@ from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_version
 from arena.bots.versions import VersionInfo
 from arena.cli import remote
 from arena.cli.asking import Yes, confirm
-from arena.cli.botcheck import check_
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
 from arena.cli.botlog import follow_log, print_entry
-from arena.cli.botresults import history_, show_, versus_
-from arena.cli.botrun import run
 from arena.cli.context import (
     actor_at_terminal,
     answer,
@@ -29,7 +26,6 @@ from arena.cli.context import (
     settings_of,
     storage_of,
 )
-from arena.cli.finds import faults_
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
 from arena.cli.output import (
     AsJson,
@@ -42,9 +38,6 @@ from arena.cli.output import (
     token_text,
     warn,
 )
-from arena.cli.practice import practice
-from arena.cli.register import describe, register
-from arena.cli.testmatch import play_house
 from arena.matches.connected import ConnectedBot, connected_bots, connected_in
 from arena.matches.referees import asker
 from arena.models import utc_now
@@ -64,20 +57,7 @@ AuthorsToken = Annotated[
 ]
 TokenFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the token.")]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Register, list, check and run bots, practise, and read their log and deals.",
-)
 
-app.command("register")(register)
-app.command("describe")(describe)
-app.command("show")(show_)
-app.command("history")(history_)
-app.command("versus")(versus_)
-app.command("faults")(faults_)
-
-
-@app.command("list")
 def list_(
     ctx: typer.Context,
     owner: Annotated[str | None, typer.Option(help="Only the bots of this owner.")] = None,
@@ -140,7 +120,6 @@ def _list_connected(ctx: typer.Context, owner: str | None, as_json: bool, as_csv
     show(columns, rows, "no bot is connected")
 
 
-@app.command()
 def revoke(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
@@ -166,7 +145,6 @@ def revoke(
         say(f"the token of {revoked.name} is revoked")
 
 
-@app.command()
 def rotate(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
@@ -194,7 +172,6 @@ def rotate(
         say(f"{rotated.name} has a new token, which cannot be shown again:", rotated.token)
 
 
-@app.command("log")
 def log_(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
@@ -266,7 +243,6 @@ def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, as_json: b
         say("no such entries")
 
 
-@app.command()
 def games(
     ctx: typer.Context,
     bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
@@ -310,12 +286,6 @@ def games(
         found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
     show = print_deals_json if as_json else print_deals_whole if whole else print_deals
     show(found[::-1])
-
-
-app.command("check")(check_)
-app.command("test")(play_house)
-app.command("practice")(practice)
-app.command("run")(run)
 
 
 def token_of(token: str | None, file: Path | None) -> str:

@@ -63,7 +63,7 @@ BOTS = {
 }
 """Who takes part: name and sample bot."""
 
-SESSIONS, DEALS, SWISS_ROUNDS = 8, 6, 5
+SESSIONS, DEALS, SWISS_ROUNDS = 4, 6, 5
 
 FIT_SECONDS, LOOK_SECONDS = 30.0, 0.1
 """How long the leaderboard waits for the worker to have fitted the last strengths, and how often it looks."""
@@ -83,7 +83,7 @@ def demo(
         typer.Option(help="Serve the pages, in the end until Ctrl-C; a terminal has it so anyway."),
     ] = None,
 ) -> None:
-    """Run a whole arena here for a minute: eight bots, three tournaments, standings and ratings."""
+    """Run a whole arena here for half a minute: eight bots, three tournaments, standings and ratings."""
     serving = sys.stdout.isatty() if web is None else web
     with unwound_on_signals(), demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder, serving)

@@ -1,7 +1,8 @@
 """Commands that are loaded when they are called, so that a call pays for no other."""
 
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -13,17 +14,23 @@ from arena.cli import command_is_loaded
 class Later(TyperCommand):
     """A command or a group in another module, as the list of commands needs it: its name and its help.
 
-    ``where`` is ``module:attribute``: a ``typer.Typer`` for a group, a function for a command.
+    ``where`` is ``module:attribute``: a ``typer.Typer`` or a ``Group`` for a group, a function for a command.
     """
 
     def __init__(self, name: str, where: str, help: str) -> None:
         super().__init__(name, help=help)
         self.where = where
 
-    def load(self) -> Any:
-        """Return the real command."""
+    @cached_property
+    def real(self) -> Any:
+        """The command itself, which is loaded when it is first asked for."""
         module, _, attribute = self.where.partition(":")
         found = getattr(import_module(module), attribute)
+        if isinstance(found, Group):
+            group = get_group(typer.Typer(no_args_is_help=True, help=found.help))
+            for command in found.commands:
+                group.add_command(command)
+            return group
         if isinstance(found, typer.Typer):
             return get_group(found)
         single = typer.Typer(add_completion=False)
@@ -32,6 +39,13 @@ class Later(TyperCommand):
 
     def make_context(self, *args: Any, **options: Any) -> Any:
         """Return the context of the real command, which is then the one that runs."""
-        command = self.load()
+        command = self.real
         command_is_loaded()
         return command.make_context(*args, **options)
+
+
+class Group(NamedTuple):
+    """A group of commands, each of which is loaded when it is called."""
+
+    help: str
+    commands: tuple[Later, ...]

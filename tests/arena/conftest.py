@@ -23,7 +23,11 @@ from tests.arena.world import World
 compile_once()
 
 
+NOBODYS = passwords.NOBODYS
+"""As it is where passwords are secrets."""
+
 passwords.hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+passwords.NOBODYS = passwords.hash_password("the password of no account")
 """Where passwords are no secrets, they need not be dear to guess."""
 
 

@@ -161,7 +161,7 @@ def commands() -> Iterator[tuple[str, Any]]:
 
 
 def _below(path: str, found: Any) -> Iterator[tuple[str, Any]]:
-    command = found.load() if isinstance(found, Later) else found
+    command = found.real if isinstance(found, Later) else found
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command

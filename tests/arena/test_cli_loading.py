@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from arena.cli import bot
 from arena.cli.app import COMMANDS
 from arena.cli.later import Later
 from arena.settings import Settings
@@ -71,13 +72,25 @@ def test_leaderboard_when_there_are_ratings_then_rules_and_tables_are_not_loaded
     assert [name for name in forbidden if name in loaded] == []
 
 
+@pytest.mark.parametrize("command", ["run nothing --token x", "practice -- nothing"])
+def test_bot_when_it_is_run_or_practises_then_nothing_of_the_arena_is_loaded(command: str) -> None:
+    shown = subprocess.run(
+        tied(sys.executable, "-c", SHOW_LOADED, "bot", *command.split()), capture_output=True, text=True
+    ).stderr
+    assert "nothing" in shown
+    loaded = shown.splitlines()[-1].split()
+    assert "arena.cli.bot" in loaded
+    forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.models", "arena.storage", "numpy", "celery")
+    assert [name for name in forbidden if name in loaded] == []
+
+
 def test_command_when_it_runs_then_garbage_is_collected_except_in_what_was_loaded() -> None:
     command = tied(sys.executable, "-c", SHOW_COLLECTOR, "rules", "list")
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stderr.split()
     assert shown == ["True", "True"]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("command", [*COMMANDS, *bot.COMMANDS], ids=lambda command: command.name)
 def test_help_of_a_command_in_the_list_is_the_first_paragraph_of_its_own(command: Later) -> None:
-    first = command.load().help.partition("\n\n")[0]
+    first = command.real.help.partition("\n\n")[0]
     assert command.help == " ".join(first.split())

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from argon2 import PasswordHasher
 
 from arena.accounts import accounts, apikeys, browsers, invitations, owners
 from arena.accounts.apikeys import KeyScope
@@ -12,6 +13,7 @@ from arena.audit import list_changes
 from arena.bots.versions import register_version
 from arena.errors import ArenaError, NotAllowed, SpecError, StateError, TakenError, UnknownError
 from arena.storage import Storage
+from tests.arena.conftest import NOBODYS
 from tests.arena.fakes import ROOT, Clock
 
 PASSWORD = "correct horse battery"
@@ -267,3 +269,7 @@ def test_secrets_when_stored_then_only_hashes_are(storage: Storage, clock: Clock
         stored = str([connection.exec_driver_sql(f"SELECT * FROM {table}").all() for table in tables])
     assert "ann" in stored
     assert not [secret for secret in (PASSWORD, key, session, code) if secret in stored]
+
+
+def test_password_when_there_is_no_account_then_it_is_compared_at_the_same_cost() -> None:
+    assert not PasswordHasher().check_needs_rehash(NOBODYS)

@@ -1,0 +1,72 @@
+"""The commands of ``arena bot``: those who run a bot or practise load nothing of the arena."""
+
+from arena.cli.later import Group, Later
+
+COMMANDS = (
+    Later(
+        "register",
+        "arena.cli.register:register",
+        "Register a bot, or a bot's next version, and print its token. The token is shown only once.",
+    ),
+    Later(
+        "describe",
+        "arena.cli.register:describe",
+        'Change a bot\'s description: its language and a link. An empty text, as in --link "", removes it.',
+    ),
+    Later(
+        "show",
+        "arena.cli.botresults:show_",
+        "Show a bot: where it stands, results by seat, faults, whom it met most, and its latest matches.",
+    ),
+    Later(
+        "history",
+        "arena.cli.botresults:history_",
+        "List how a bot's Elo changed by matches and its strength by fits, the latest change first.",
+    ),
+    Later(
+        "versus",
+        "arena.cli.botresults:versus_",
+        "Show two bots head to head: who finished before whom, points, by seat, by version, latest matches.",
+    ),
+    Later(
+        "faults",
+        "arena.cli.finds:faults_",
+        "List bot versions with faults, the most first, in rated and unrated matches.",
+    ),
+    Later("list", "arena.cli.bots:list_", "List bot versions, the newest first."),
+    Later(
+        "revoke",
+        "arena.cli.bots:revoke",
+        "Revoke the token of a bot version for good; a bot connected with it is disconnected.",
+    ),
+    Later(
+        "rotate",
+        "arena.cli.bots:rotate",
+        "Give a bot version a new token. The old one is refused at once; a bot that uses it is disconnected.",
+    ),
+    Later(
+        "log",
+        "arena.cli.bots:log_",
+        "Show a bot's log: faults with the position, notices, connections and why they ended.",
+    ),
+    Later("games", "arena.cli.bots:games", "Show the deals that a bot has played, oldest first."),
+    Later(
+        "check",
+        "arena.cli.botcheck:check_",
+        "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
+    ),
+    Later(
+        "test",
+        "arena.cli.testmatch:play_house",
+        "Start an unrated match against house bots at once. `arena up` runs some.",
+    ),
+    Later(
+        "practice",
+        "arena.cli.practice:practice",
+        "Have a bot play sample bots, and show how it did. Nothing is rated, registered or kept.",
+    ),
+    Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
+)
+"""In the order of the help, which is the first paragraph of their own."""
+
+app = Group("Register, list, check and run bots, practise, and read their log and deals.", COMMANDS)
