@@ -1,0 +1,141 @@
+"""Pages for readers in a browser: by keys, on a phone, without script, in the dark, as a match is played."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from arena.queries.leaderboards import leaderboard
+from arena.web.pages.links import bot_url
+from tests.arena.random_play import play_randomly
+from tests.arena.web.browser.conftest import Site, site
+
+PAGES = (
+    "/",
+    "/?a=owner-0/bot-0&b=owner-1/bot-1&since=2025-01-01",
+    "/bots/owner-0/bot-0",
+    "/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1",
+    "/leagues/winter",
+    "/matches?bot=owner-0/bot-0",
+    "/matches/cup/1/1",
+    "/matches/cup/1/1/1/1",
+    "/rules/hong-kong?other=chinese",
+    "/tournaments",
+    "/tournaments/cup",
+    "/tournaments/cup/crosstable",
+    "/tournaments/cup/rounds/2?why=true",
+)
+
+FIRST_LOAD = 100_000
+"""Bytes that the board may take, with all that it loads."""
+
+TABS = 40
+"""Presses of Tab within which the first bot of the board is reached."""
+
+
+@pytest.fixture(scope="module")
+def arena(
+    tmp_path_factory: pytest.TempPathFactory, everything_once: Path, browser: Browser
+) -> Iterator[Site]:
+    database = (everything_once / "data" / "arena.db").read_bytes()
+    with site(tmp_path_factory.mktemp("site"), database, browser) as found:
+        yield found
+
+
+@pytest.fixture
+def page(arena: Site) -> Iterator[Page]:
+    with arena.window(viewport={"width": 1280, "height": 900}) as window:
+        yield window.new_page()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
+def test_pages_when_axe_looks_at_them_then_it_finds_nothing(arena: Site, width: int, scheme: str) -> None:
+    size, found = ViewportSize(width=width, height=900), []
+    with arena.window(viewport=size, color_scheme=scheme) as window:
+        page = window.new_page()
+        for path in PAGES:
+            page.goto(arena.url + path)
+            violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            found += [(path, one["id"], one["nodes"][0]["html"]) for one in violations]
+    assert found == []
+
+
+def test_pages_when_the_window_is_narrow_or_wide_then_nothing_sticks_out(arena: Site, page: Page) -> None:
+    found = []
+    for path in (*PAGES, "/docs"):
+        page.goto(arena.url + path)
+        for width in (360, 800, 1600):
+            page.set_viewport_size(ViewportSize(width=width, height=900))
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                found.append((path, width))
+    assert found == []
+
+
+def test_board_when_only_keys_are_used_then_a_reader_comes_to_the_contents_and_to_a_bot(
+    arena: Site, page: Page
+) -> None:
+    page.goto(arena.url)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the contents"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    for _ in range(TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('a.bot')"):
+            break
+    page.keyboard.press("Enter")
+    best = leaderboard(arena.world.storage, limit=1).lines[0]
+    page.wait_for_url(f"**{bot_url(best.name)}")
+    expect(page.locator("h1")).to_contain_text(best.name.partition("@")[0])
+
+
+def test_board_when_it_is_read_for_the_first_time_then_little_is_loaded(arena: Site, page: Page) -> None:
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())))
+    page.goto(arena.url, wait_until="networkidle")
+    assert len(sizes) >= 3
+    assert sum(sizes) < FIRST_LOAD
+
+
+def test_theme_when_it_is_switched_then_it_holds_on_the_next_page(arena: Site) -> None:
+    with arena.window(color_scheme="light") as window:
+        page = window.new_page()
+        page.goto(arena.url)
+        paper = "getComputedStyle(document.body).backgroundColor"
+        light = page.evaluate(paper)
+        page.locator("[data-theme-switch]").click()
+        dark = page.evaluate(paper)
+        page.goto(f"{arena.url}/tournaments")
+        assert page.evaluate(paper) == dark != light
+        assert window.cookies() == []
+
+
+def test_pages_when_there_is_no_script_then_everything_but_motion_is_there(arena: Site) -> None:
+    with arena.window(java_script_enabled=False) as window:
+        page = window.new_page()
+        for path in PAGES:
+            page.goto(arena.url + path)
+            expect(page.locator("main h1")).to_be_visible()
+            expect(page.locator("main")).not_to_be_empty()
+        page.goto(f"{arena.url}/tournaments/cup")
+        expect(page.locator("[data-theme-switch]")).to_be_hidden()
+        page.locator("summary", has_text="Check every deal").click()
+        expect(page.locator("pre")).to_contain_text("arena verify cup.jsonl")
+
+
+def test_tournament_when_a_match_is_played_then_its_page_moves_without_reloading(
+    arena: Site, page: Page
+) -> None:
+    world = arena.world
+    names = world.register(4, owners=4)
+    started = world.tournament_of(names, name="live", rounds=1)
+    page.goto(f"{arena.url}/tournaments/live")
+    expect(page.locator("#live")).to_be_visible()
+    text = page.locator("#progress-text")
+    expect(text).to_contain_text(f"0 of {started.sessions_total} sessions")
+    world.finish(started.id, play_randomly)
+    total = world.status("live").sessions_total
+    expect(text).to_contain_text(f"{total} of {total} sessions", timeout=30_000)
+    expect(page.locator("#state")).to_have_text("finished", timeout=60_000)
