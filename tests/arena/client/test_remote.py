@@ -1,16 +1,23 @@
 """The client over a real socket: every answer read and written again is the same."""
 
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from typing import Any
 
 import httpx2
 import pytest
+from rich.console import Console
 
+from arena.cli.watch import follow_there
 from arena.client import Call, Client, accounts, bots, leagues, operator, results, rulesets, tournaments
 from arena.client.decode import decode
-from arena.models import HighlightKind
+from arena.models import HighlightKind, utc_now
+from arena.tournaments import lifecycle
 from arena.web.app import PREFIX
 from arena.web.shapes import shape
 from tests.arena.client.conftest import Remote
+from tests.arena.fakes import ROOT
+from tests.arena.waiting import DEADLINE, wait_for
 
 BOT, OTHER = "owner-0/bot-0", "owner-1/bot-1"
 
@@ -84,6 +91,40 @@ def test_export_is_what_is_written_here(remote: Remote) -> None:
     with Client(remote.url) as client:
         lines = [f"{line}\n" for line in client.export("cup")]
     assert "".join(lines) == (remote.folder / "cup.jsonl").read_text()
+
+
+class LosesAnswer(httpx2.HTTPTransport):
+    """A connection that is lost once, after the arena has done what was asked for."""
+
+    lost = False
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = super().handle_request(request)
+        if not self.lost:
+            self.lost = True
+            response.read()
+            raise httpx2.ReadError("lost", request=request)
+        return response
+
+
+def test_change_when_its_answer_is_lost_then_it_is_made_once(remote: Remote) -> None:
+    with Client(remote.url, remote.key, transport=LosesAnswer(), sleep=lambda _: None) as client:
+        assert client.send(bots.register_bot("owner-1/once")).name == "owner-1/once@1"
+        assert len(client.send(bots.show_bot("owner-1/once")).versions) == 1
+
+
+def test_watching_shows_how_a_tournament_stands_until_it_has_ended(remote: Remote) -> None:
+    shown = StringIO()
+
+    def cancel() -> None:
+        wait_for(lambda: "paused" in shown.getvalue())
+        lifecycle.cancel(remote.storage, ROOT, "paused", utc_now())
+
+    with ThreadPoolExecutor(1) as pool, Client(remote.url) as client:
+        cancelled = pool.submit(cancel)
+        status = follow_there(client, "paused", Console(file=shown))
+        cancelled.result(DEADLINE)
+    assert status.state == "cancelled"
 
 
 def test_stream_of_a_tournament_that_has_ended_tells_how_and_ends(remote: Remote) -> None:
