@@ -9,6 +9,14 @@ from sqlmodel import col, select
 from arena.exports.parts import EventKind, EventPart, make_part
 from arena.models import RefereeKey, Tournament, TournamentEvent
 from arena.storage import Transaction, changed
+from arena.webhooks.outbox import emit
+
+TOLD: Final = {
+    "finished": "tournament.finished",
+    "cancelled": "tournament.cancelled",
+    "refused": "tournament.failed",
+}
+"""Events that organisers are told of, and what webhooks call them."""
 
 KEY_ADDED: Final = "key_added"
 """The event of a referee whose key is not in the head."""
@@ -22,6 +30,8 @@ def note(tx: Transaction, tournament: Tournament, kind: EventKind, now: datetime
     if tournament.commitment is not None:
         note_keys(tx, tournament, now)
         _add(tx, tournament, kind, now, details)
+        if kind in TOLD:
+            emit(tx, tournament.id, TOLD[kind], now, **details)
 
 
 def note_keys(tx: Transaction, tournament: Tournament, now: datetime) -> None:

@@ -19,6 +19,7 @@ from arena.settings import Settings
 ADVANCE = "arena.advance"
 ADVANCE_ALL = "arena.advance_all"
 RUN_MATCH = "arena.run_match"
+DELIVER = "arena.deliver"
 
 log = logging.getLogger("arena.messages")
 
@@ -98,8 +99,7 @@ def run_beat(settings: Settings) -> None:
 
 
 def _config(settings: Settings) -> dict[str, object]:
-    beat = {
-        "task": ADVANCE_ALL,
+    often = {
         "schedule": settings.beat_seconds,
         "options": {"expires": settings.beat_seconds},  # a late one is of no use: the next one is there
     }
@@ -116,7 +116,7 @@ def _config(settings: Settings) -> dict[str, object]:
         "broker_connection_max_retries": None,
         # It cancels no task, as all are acknowledged at once; without it Celery warns in many lines.
         "worker_cancel_long_running_tasks_on_connection_loss": True,
-        "beat_schedule": {"advance": beat},
+        "beat_schedule": {"advance": {"task": ADVANCE_ALL, **often}, "deliver": {"task": DELIVER, **often}},
         "beat_scheduler": BeatScheduler,
     }
 

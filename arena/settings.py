@@ -141,6 +141,11 @@ class Settings(BaseSettings):
     """Matches that one worker runs at once."""
     beat_seconds: float = Field(default=5, gt=0)
     """How often every open tournament is advanced."""
+    webhook_seconds: float = Field(default=5, gt=0, le=3600)
+    """How long after a message to a webhook could not be delivered it is sent again; then four times as long,
+    and so on, eight times in all."""
+    webhook_addresses: Literal["public", "any"] = "public"
+    """Where messages to webhooks may go: to public addresses, or also to this host and private networks."""
     metrics_listen: str = ""
     """``host:port`` at which a process shows its metrics; empty: it does not. With ``arena up`` the first
     one does there, and the others at the ports that follow."""

@@ -19,13 +19,14 @@ from arena.leagues.seasons import advance_leagues
 from arena.logs import in_one_line
 from arena.matches.playing import Hold, Run, never_held, play
 from arena.matches.referees import Answer, ask_referees
-from arena.messages import ADVANCE, ADVANCE_ALL, RUN_MATCH, broker_errors, log_in, make_app
+from arena.messages import ADVANCE, ADVANCE_ALL, DELIVER, RUN_MATCH, broker_errors, log_in, make_app
 from arena.models import Tournament, utc_now
 from arena.rounds.advance import advance, round_of, running_tournaments
 from arena.rounds.batches import Connected, everyone
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from arena.strength.fitting import fit_due
+from arena.webhooks.sending import deliver_due, forget_old
 from referee.client import RefereeStatus, hold_match, run_match
 from referee.errors import NotBegun
 from referee.matches.match import MatchSpec, Update
@@ -69,6 +70,7 @@ class Tasks:
         self._hold = hold
         self._lease = timedelta(seconds=settings.lease_seconds)
         self._fitting = threading.Lock()
+        self._delivering = threading.Lock()
         self.stopping = threading.Event()
 
     def advance(self, tournament_id: int) -> None:
@@ -83,6 +85,18 @@ class Tasks:
                 self._advance_apart(tournament_id)
             advance_leagues(self._storage, utc_now())
             self._fit()
+
+    def deliver(self) -> None:
+        """Send what organisers are to be told, in one thread at most: matches need the others."""
+        if not self._delivering.acquire(blocking=False):
+            return  # what that one leaves is due at the next beat
+        try:
+            with _absence_logged("webhooks cannot be told now"):
+                while deliver_due(self._storage, self._settings, utc_now) and not self.stopping.is_set():
+                    pass
+                forget_old(self._storage, utc_now())
+        finally:
+            self._delivering.release()
 
     def run_match(self, match_id: int) -> None:
         """Have a match played, if it still has to be, and let its tournament go on."""
@@ -246,6 +260,7 @@ def make_worker_app(
     app.task(tasks.advance, name=ADVANCE)
     app.task(tasks.advance_all, name=ADVANCE_ALL)
     app.task(tasks.run_match, name=RUN_MATCH)
+    app.task(tasks.deliver, name=DELIVER)
     # A worker that is asked to stop waits for its tasks: they let open sessions end, and hand back the rest.
     signals.worker_shutting_down.connect(lambda **_: tasks.stopping.set(), weak=False)
     return app

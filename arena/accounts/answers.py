@@ -4,22 +4,17 @@ An answer may hold a token. It is encrypted with a key that follows from what th
 database alone does not tell it.
 """
 
-from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
-from os import urandom
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from arena.errors import SpecError, StateError
 from arena.models import KeptAnswer
+from arena.sealing import Seal, Unsealable
 from arena.storage import Storage, changed
 
 KEPT = timedelta(days=1)
@@ -27,9 +22,6 @@ KEPT = timedelta(days=1)
 
 WORKED_ON = timedelta(minutes=2)
 """No request takes longer; after that, the process that worked on it is gone."""
-
-NONCE = 12
-"""Bytes of AES-GCM's nonce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +50,9 @@ class Once:
         return sha256(b"name " + self.secret).hexdigest()
 
     @property
-    def cipher(self) -> AESGCM:
+    def seal(self) -> Seal:
         """Return what seals and opens its answer."""
-        return AESGCM(HKDF(SHA256(), 32, None, b"kept answer").derive(self.secret))
+        return Seal(self.secret, b"kept answer")
 
 
 def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
@@ -100,9 +92,7 @@ def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
 
 def keep(storage: Storage, once: Once, answer: Answer) -> None:
     """Keep the answer to a request that was begun."""
-    nonce = urandom(NONCE)
-    plain = answer.kind.encode("latin-1") + b"\n" + answer.body
-    sealed = b64encode(nonce + once.cipher.encrypt(nonce, plain, None)).decode()
+    sealed = once.seal.close(answer.kind.encode("latin-1") + b"\n" + answer.body)
     mine = col(KeptAnswer.key_hash) == once.name
     with storage.write() as tx:
         changed(tx, update(KeptAnswer).where(mine).values(status=answer.status, sealed=sealed))
@@ -116,10 +106,9 @@ def forget(storage: Storage, once: Once) -> None:
 
 
 def _open(once: Once, status: int, sealed: str) -> Answer:
-    raw = b64decode(sealed)
     try:
-        plain = once.cipher.decrypt(raw[:NONCE], raw[NONCE:], None)
-    except InvalidTag:
+        plain = once.seal.open(sealed)
+    except Unsealable:
         raise StateError("the answer to this Idempotency-Key cannot be read; take a new key") from None
     kind, _, body = plain.partition(b"\n")
     return Answer(status, kind.decode("latin-1"), body)

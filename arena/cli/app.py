@@ -74,6 +74,7 @@ COMMANDS = (
         " `arena bot register`.",
     ),
     Later("tournament", "arena.cli.tournaments:app", "Create, start, follow and end tournaments."),
+    Later("webhook", "arena.cli.webhooks:app", "Be told over HTTP what happens in tournaments."),
     Later(
         "league",
         "arena.cli.leagues:app",

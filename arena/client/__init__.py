@@ -1,14 +1,25 @@
 """A client of the API of an arena (docs/api.md): typed calls, and what sends them.
 
-``accounts``, ``bots``, ``entries``, ``leagues``, ``operator``, ``results``, ``rulesets`` and ``tournaments``
-make the calls; a ``Client``, or an ``AsyncClient``, sends them. All of them are loaded when they are used.
+``accounts``, ``bots``, ``entries``, ``leagues``, ``operator``, ``results``, ``rulesets``, ``tournaments`` and
+``webhooks`` make the calls; a ``Client``, or an ``AsyncClient``, sends them. All of them are loaded when they
+are used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.client import accounts, bots, entries, leagues, operator, results, rulesets, tournaments
+    from arena.client import (
+        accounts,
+        bots,
+        entries,
+        leagues,
+        operator,
+        results,
+        rulesets,
+        tournaments,
+        webhooks,
+    )
     from arena.client.asynchronous import AsyncClient
     from arena.client.call import Call
     from arena.client.sync import Client
@@ -25,6 +36,7 @@ __all__ = [
     "results",
     "rulesets",
     "tournaments",
+    "webhooks",
 ]
 
 _PLACES = {"AsyncClient": "asynchronous", "Call": "call", "Client": "sync"}

@@ -15,6 +15,7 @@ from arena.matches.records import pack_records
 from arena.models import Entrant, EntrantState, Match, MatchState, Seat, Session, SessionRecords
 from arena.storage import Storage, Transaction, changed
 from arena.tallies.sessions import keep, tallies_of
+from arena.webhooks.outbox import emit
 from referee.matches.match import DealsFinished, SessionResult
 
 ADD_TO_SEAT = (
@@ -66,10 +67,22 @@ def store_session(storage: Storage, claimed: Claim, result: SessionResult, now: 
         tx.connection().execute(ADD_RECORDS, {"session_id": session_id, "records": packed})
         keep(tx, session_id, found)
         tx.connection().execute(ADD_TO_SEAT, [seat | {"match": claimed.match_id} for seat in seats])
+        if result.forfeits:
+            _tell_forfeits(tx, claimed, seating, result, now)
         if sessions_done == claimed.sessions:
             done = {"state": MatchState.DONE, "finished_at": now, "lease_owner": None, "lease_until": None}
             changed(tx, update(Match).where(col(Match.id) == claimed.match_id).values(done))
             tx.connection().execute(FREE_SEATED, {"match": claimed.match_id})
+
+
+def _tell_forfeits(
+    tx: Transaction, claimed: Claim, seating: tuple[int, ...], result: SessionResult, now: datetime
+) -> None:
+    """Have the organiser told which bots forfeited a session."""
+    spec, match = claimed.spec, select(Match.tournament_id).where(Match.id == claimed.match_id)
+    bots = [{"bot": spec.bots[seating[seat]].name, "faults": result.faults[seat]} for seat in result.forfeits]
+    place = {"round": spec.round, "table": spec.table, "session": result.number}
+    emit(tx, tx.exec(match).one(), "session.forfeited", now, **place, forfeits=bots)
 
 
 def _count_session(tx: Transaction, claimed: Claim, deals: int, now: datetime) -> int:

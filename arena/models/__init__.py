@@ -33,6 +33,7 @@ from arena.models.tournaments import (
     Tournament,
     TournamentState,
 )
+from arena.models.webhooks import DeliveryState, Webhook, WebhookDelivery
 
 __all__ = [
     "Account",
@@ -44,6 +45,7 @@ __all__ = [
     "BotLogEntry",
     "BotVersion",
     "BrowserSession",
+    "DeliveryState",
     "Encounter",
     "Entrant",
     "EntrantState",
@@ -86,5 +88,7 @@ __all__ = [
     "TournamentEvent",
     "TournamentInvitation",
     "TournamentState",
+    "Webhook",
+    "WebhookDelivery",
     "utc_now",
 ]

@@ -26,6 +26,7 @@ from arena.standings.keeping import add_round
 from arena.standings.outcomes import played_in
 from arena.storage import Storage, Transaction, changed
 from arena.tournaments.entrants import list_entrants, present_in
+from arena.webhooks.outbox import emit
 
 log = logging.getLogger("arena.advance")
 
@@ -115,6 +116,7 @@ def close_round(storage: Storage, tournament_id: int, now: datetime, round_id: i
         add_round(tx, tournament, round, tables, played)
         if tournament.rated:
             rate_round(tx, tournament, round, tables, played, now)
+        emit(tx, tournament.id, "round.finished", now, round=round.number, rounds=tournament.rounds)
         log.info("%s: round %d closed", tournament.name, round.number, extra={"tournament": tournament.name})
         return True
 

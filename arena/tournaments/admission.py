@@ -24,6 +24,7 @@ from arena.pairing import owner_of
 from arena.storage import Storage, Transaction, changed
 from arena.tournaments.overview import find_tournament
 from arena.unknown import unknown
+from arena.webhooks.outbox import emit
 
 LONGEST_REASON = 300
 """Characters in an organiser's reason at most."""
@@ -141,6 +142,7 @@ def ask_to_enter(
         )
     )
     record(tx, actor, "tournament.ask", tournament.name, now, bot=version.name)
+    emit(tx, tournament.id, "entry.asked", now, bot=version.name, asked_by=actor.account)
 
 
 def answer(

@@ -37,6 +37,7 @@ from arena.web.routes import (
     rulesets,
     testing,
     tournaments,
+    webhooks,
 )
 from arena.web.slots import Slots
 from arena.web.watching import Watching
@@ -58,6 +59,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     rulesets.router,
     testing.router,
     tournaments.router,
+    webhooks.router,
 )
 
 STREAMS = (20, 1000)

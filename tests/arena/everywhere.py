@@ -24,6 +24,7 @@ from arena.strength.fitting import fit_due
 from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import Wanted, correct
 from arena.tournaments.testmatches import HOUSE
+from arena.webhooks import hooks
 from referee.client import RefereeStatus
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
@@ -125,6 +126,12 @@ CALLS = {
     "tournament watch": "cup",
     "tournament withdraw": "waiting owner-0/bot-4",
     "verify": "FOLDER/provisional.jsonl",
+    "webhook add": "mine https://example.org/hook",
+    "webhook deliveries": "told",
+    "webhook list": "",
+    "webhook remove": "told --yes",
+    "webhook rotate": "told",
+    "webhook test": "told",
 }
 """Commands and what follows them, words separated by spaces."""
 
@@ -189,6 +196,8 @@ def make_everything(folder: Path, empty_database: bytes) -> None:
         _make_league(world)
         fit_due(storage, world.clock())
         _make_tournaments(world, names[:5])
+        hooks.add_webhook(storage, ROOT, settings, "told", "https://example.org/hook", (), utc_now())
+        hooks.try_webhook(storage, ROOT, "told", utc_now())
         for name in ("yan", "zoe"):
             accounts.create_account(storage, ROOT, name, Role.AUTHOR, utc_now())
         accounts.disable_account(storage, ROOT, "yan", utc_now())

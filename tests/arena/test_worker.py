@@ -1,9 +1,12 @@
 """A real Celery worker and beat, with the folder as their broker; only the referee is a function."""
 
+import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,11 @@ from sqlmodel import col, select
 
 from arena.errors import BrokerError
 from arena.messages import make_app, wake
-from arena.models import Match, MatchState
+from arena.models import Match, MatchState, utc_now
 from arena.processes import Supervisor
 from arena.settings import Settings, load_settings
 from arena.tournaments import lifecycle
+from arena.webhooks import hooks
 from tests.arena.databases import open_new
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.waiting import wait_for
@@ -135,3 +139,56 @@ def test_beat_when_no_message_came_then_it_wakes_the_worker_though_the_database_
             world = World(storage, Clock())
             world.tournament(4)
             wait(supervisor, lambda: world.status().ended)
+
+
+class Receiver(ThreadingHTTPServer):
+    """Refuses the first two messages, and takes those that follow."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+        super().__init__(("127.0.0.1", 0), Receiving)
+
+
+class Receiving(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        server = self.server
+        assert isinstance(server, Receiver)
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        server.seen.append((self.headers["webhook-id"], body["type"]))
+        self.send_response(500 if len(server.seen) <= 2 else 204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_message_when_it_is_written_before_any_worker_runs_then_it_is_sent_until_it_arrives(
+    settings: Settings, world: World, receiver: Receiver
+) -> None:
+    quick = settings.model_copy(update={"webhook_addresses": "any", "webhook_seconds": 0.1})
+    url = f"http://127.0.0.1:{receiver.server_port}/"
+    hooks.add_webhook(world.storage, ROOT, quick, "club", url, ["tournament.finished"], utc_now())
+    world.clock.now = utc_now()
+    world.finish(world.tournament(4, rounds=1).id)  # by a worker that has died since
+
+    def states() -> list[tuple[str, int]]:
+        found = hooks.list_deliveries(world.storage, ROOT, "club").deliveries
+        return [(one.state.value, one.attempts) for one in found]
+
+    assert states() == [("pending", 0)]
+    with Supervisor(quick.logs, quick.environment()) as supervisor:
+        run(supervisor, "worker", "beat")
+        wait(supervisor, lambda: states()[0][0] != "pending")
+    assert states() == [("delivered", 3)]
+    assert len(set(receiver.seen)) == 1
+    assert [event for _, event in receiver.seen] == ["tournament.finished"] * 3

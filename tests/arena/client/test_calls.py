@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from arena.actors import Role
-from arena.client import Call, accounts, bots, entries, leagues, operator, results, rulesets, tournaments
+from arena.client import (
+    Call,
+    accounts,
+    bots,
+    entries,
+    leagues,
+    operator,
+    results,
+    rulesets,
+    tournaments,
+    webhooks,
+)
 from arena.client.streams import Following, export_of
 from arena.models import HighlightKind
 from arena.settings import load_settings
@@ -16,7 +27,17 @@ from arena.storage import Storage
 from arena.web.app import PREFIX, make_app
 from referee.matches.auth import Scope
 
-MODULES: tuple[ModuleType, ...] = (accounts, bots, entries, leagues, operator, results, rulesets, tournaments)
+MODULES: tuple[ModuleType, ...] = (
+    accounts,
+    bots,
+    entries,
+    leagues,
+    operator,
+    results,
+    rulesets,
+    tournaments,
+    webhooks,
+)
 
 OTHERWISE: dict[str, Callable[[], Call[Any]]] = {
     "export_tournament": lambda: export_of("x", False),

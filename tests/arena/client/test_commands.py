@@ -67,6 +67,11 @@ CHANGE = {
     "tournament cancel": "running --yes",
     "tournament correct": CALLS["tournament correct"],
     "tournament confirm": CALLS["tournament confirm"],
+    "webhook add": CALLS["webhook add"],
+    "webhook rotate": "mine",
+    "webhook test": "mine",
+    "webhook deliveries": "mine",
+    "webhook remove": "mine --yes",
 }
 """Commands that change an arena here or over the network, in an order in which all succeed."""
 
@@ -74,6 +79,7 @@ OTHERWISE = {
     "bot check": "is run here, and stored over the network",
     "doctor": "what is measured may differ",
     "rules list": "has all rulesets of the arena over the network",
+    "webhook list": "has the account's over the network, and the terminal's here",
     "verify": "takes files, and tournaments over the network",
 }
 """Commands that work over the network too, but print something else, and why."""
@@ -100,13 +106,16 @@ REFUSED = {
 }
 """Commands that take the arena's data or machine."""
 
-READ.pop("rules list")
+for other in ("rules list", "webhook list"):
+    READ.pop(other)
 CSV = [name for name in READ if any("--csv" in one.opts for one in dict(commands())[name].params)]
 
 MADE = {
     "token",
     "key",
     "code",
+    "secret",
+    "message",
     "seed",
     "seed_hash",
     "commitment",
@@ -290,3 +299,16 @@ def test_error_is_told_in_the_same_words_over_the_network(
     there = called(capsys, "--server", remote.url, *words)
     assert here.status == 1
     assert there == here
+
+
+def test_webhooks_over_the_network_are_those_of_the_account(
+    remote: Remote, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def webhooks() -> list[str]:
+        found = json.loads(called(capsys, "--server", remote.url, "webhook", "list", "--json").out)
+        return [one["name"] for one in found["webhooks"]]
+
+    assert webhooks() == []
+    called(capsys, "--server", remote.url, "webhook", "add", "own", "https://example.org/hook")
+    assert webhooks() == ["own"]
+    called(capsys, "--server", remote.url, "webhook", "remove", "own", "--yes")

@@ -192,6 +192,15 @@ ROUTES: dict[str, Line] = {
     "POST /tournaments/{tournament}/requests/{owner}/{bot}/decline": Line(
         ITS_ORGANISER, TOURNAMENTS, "/tournaments/asking/requests/owner-1/bot-5/decline", {"reason": "late"}
     ),
+    # webhooks
+    "GET /webhooks": _read("/webhooks", ORGANISERS, TOURNAMENTS),
+    "POST /webhooks": Line(
+        ORGANISERS, TOURNAMENTS, "/webhooks", {"name": "new", "url": "https://example.org/hook"}
+    ),
+    "DELETE /webhooks/{name}": Line(ORGANISERS, TOURNAMENTS, "/webhooks/told"),
+    "POST /webhooks/{name}/rotate": Line(ORGANISERS, TOURNAMENTS, "/webhooks/told/rotate"),
+    "POST /webhooks/{name}/test": Line(ORGANISERS, TOURNAMENTS, "/webhooks/told/test"),
+    "GET /webhooks/{name}/deliveries": _read("/webhooks/told/deliveries", ORGANISERS, TOURNAMENTS),
     # leagues and rulesets
     "GET /leagues": _read("/leagues"),
     "GET /leagues/{league}": _read("/leagues/winter"),

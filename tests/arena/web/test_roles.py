@@ -21,7 +21,7 @@ from arena.bots import versions
 from arena.bots.checks import store_check
 from arena.leagues import membership
 from arena.models import League, Tournament, utc_now
-from arena.settings import load_settings
+from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, changed, open_storage
 from arena.tournaments import creation
@@ -29,6 +29,7 @@ from arena.web import limits
 from arena.web.app import PREFIX, make_app
 from arena.web.feeds import Feeds
 from arena.web.pages.routers import ROUTERS
+from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
 from tests.arena.web.conftest import PASSWORD
@@ -54,7 +55,7 @@ class Arena:
         with open_storage(self._settings) as storage:
             for caller in ROLES:
                 self.keys[caller] = _account(storage, caller)
-            self.invitation = _belongings(storage)
+            self.invitation = _belongings(storage, self._settings)
             self.app = make_app(self._settings, storage)
         shutil.copy(folder / "data" / "arena.db", folder / "first.db")
         self.client = TestClient(self.app, base_url="https://arena.test", raise_server_exceptions=False)
@@ -102,7 +103,7 @@ def _key(storage: Storage, actor: Actor, name: str, *scopes: KeyScope) -> str:
     return apikeys.create_key(storage, actor, name, scopes, utc_now()).key
 
 
-def _belongings(storage: Storage) -> str:
+def _belongings(storage: Storage, settings: Settings) -> str:
     """Give everybody something; return the code of an invitation to an owner whom nobody knows."""
     now = utc_now()
     accounts.create_account(storage, ROOT, "friend", Role.AUTHOR, now, PASSWORD)
@@ -120,6 +121,9 @@ def _belongings(storage: Storage) -> str:
         for table in (Tournament, League):
             mine = update(table).values(organiser_id=organisers[Caller.ORGANISER].account_id)
             changed(tx, mine)
+    _, operator = browsers.sign_in(storage, Caller.OPERATOR, PASSWORD, now)
+    for actor in (*organisers.values(), operator):
+        hooks.add_webhook(storage, actor, settings, "told", "https://example.org/hook", (), now)
     creation.create(storage, organisers[Caller.OTHER], make_spec(SPEC | {"name": "others"}), now)
     return invitations.invite(storage, ROOT, Role.AUTHOR, now, "late").code
 

@@ -1,0 +1,1 @@
+"""Webhooks: organisers are told over HTTP what happens in their tournaments."""

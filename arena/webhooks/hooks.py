@@ -1,0 +1,243 @@
+"""Organisers say where they want to be told what happens, and see what became of it."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import col, func, select
+
+from arena.actors import Actor, Role
+from arena.audit import record
+from arena.errors import SpecError, StateError, TakenError, UnknownError
+from arena.models import DeliveryState, Webhook, WebhookDelivery
+from arena.queries.cursors import make_cursor, read_cursor
+from arena.settings import Settings
+from arena.specs import check_name
+from arena.storage import Storage, Transaction, changed
+from arena.webhooks.addresses import is_public
+from arena.webhooks.outbox import EVENTS, TEST, message
+from arena.webhooks.sealed import draw_secret, seal_of
+
+MOST_HOOKS = 10
+"""Webhooks of an organiser at most."""
+
+LONGEST_URL = 300
+
+URL = re.compile(r"https?://[!-~]+")
+"""Printable ASCII."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookInfo:
+    """A webhook as it is listed."""
+
+    name: str
+    """Its name for people."""
+    url: str
+    """Where messages go."""
+    events: Sequence[str]
+    """What is told."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Webhooks:
+    """Webhooks by name."""
+
+    webhooks: list[WebhookInfo]
+
+
+@dataclass(frozen=True, slots=True)
+class MadeWebhook:
+    """A webhook with the secret that its messages are signed with from now on."""
+
+    name: str
+    """Its name for people."""
+    url: str
+    """Where messages go."""
+    events: Sequence[str]
+    """What is told."""
+    secret: str
+    """The secret, which nobody can show again."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryInfo:
+    """A message to a webhook, and what became of it."""
+
+    message: str
+    """Its id, the same in every attempt (``webhook-id``)."""
+    event: str
+    """What it tells of."""
+    created_at: datetime
+    state: DeliveryState
+    attempts: int
+    """Attempts that were begun."""
+    next_at: datetime | None
+    """When it is sent again; None: it has ended."""
+    status: int | None
+    """HTTP status of the latest answer; None: there was none."""
+    problem: str | None
+    """Why the latest attempt came to nothing; None: it did not, or there was none."""
+    ended_at: datetime | None
+    """When it was delivered or given up; None: it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPage:
+    """Some messages, the newest first."""
+
+    webhook: str
+    deliveries: list[DeliveryInfo]
+    next: str | None
+    """The cursor of the next page; None: there is none."""
+
+
+def add_webhook(
+    storage: Storage,
+    actor: Actor,
+    settings: Settings,
+    name: str,
+    url: str,
+    events: Collection[str],
+    now: datetime,
+) -> MadeWebhook:
+    """Tell the actor of events in its tournaments; of all if none is named.
+
+    Raise NotAllowed, SpecError, TakenError, StateError.
+    """
+    actor.require(Role.ORGANISER, "add webhooks")
+    check_name("name", name)
+    check_url(url, private=settings.webhook_addresses == "any")
+    if wrong := [event for event in events if event not in EVENTS]:
+        raise SpecError("events", f"{wrong[0]!r} is none of {', '.join(EVENTS)}")
+    chosen = [event for event in EVENTS if event in (events or EVENTS)]
+    secret = draw_secret()
+    row = Webhook(
+        account=_whose(actor),
+        name=name,
+        url=url,
+        events=chosen,
+        sealed_secret=seal_of(settings).close(secret.encode()),
+        created_at=now,
+    )
+    try:
+        with storage.write() as tx:
+            mine = select(func.count()).select_from(Webhook).where(Webhook.account == _whose(actor))
+            if tx.exec(mine).one() >= MOST_HOOKS:
+                raise StateError(f"there are {MOST_HOOKS} webhooks already, and there can be no more")
+            tx.add(row)
+            tx.flush()
+            record(tx, actor, "webhook.add", name, now, events=chosen)
+    except IntegrityError:
+        raise TakenError(f"there already is a webhook {name}") from None
+    return MadeWebhook(name, url, chosen, secret)
+
+
+def check_url(url: str, *, private: bool) -> None:
+    """Raise SpecError unless messages can be sent there; ``private`` addresses are refused unless allowed."""
+    if len(url) > LONGEST_URL or not URL.fullmatch(url):
+        raise SpecError("url", f"must be http:// or https:// in printable ASCII, at most {LONGEST_URL} long")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:  # brackets or a port that are none
+        host, port = None, 0
+    if not host or port == 0 or "@" in parts.netloc or parts.fragment:
+        raise SpecError("url", "needs a host, and has neither a user nor a fragment")
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return  # a name, which is looked up as messages are sent
+    if not private and not is_public(address):
+        raise SpecError("url", f"{host} is not a public address (setting webhook_addresses)")
+
+
+def rotate_webhook(
+    storage: Storage, actor: Actor, settings: Settings, name: str, now: datetime
+) -> MadeWebhook:
+    """Give a webhook another secret, with which all is signed from now on. Raise NotAllowed, UnknownError."""
+    actor.require(Role.ORGANISER, "change webhooks")
+    secret = draw_secret()
+    with storage.write() as tx:
+        row = _find(tx, actor, name)
+        row.sealed_secret = seal_of(settings).close(secret.encode())
+        tx.add(row)
+        record(tx, actor, "webhook.rotate", name, now)
+        return MadeWebhook(row.name, row.url, row.events, secret)
+
+
+def list_webhooks(storage: Storage, actor: Actor) -> Webhooks:
+    """Return the actor's webhooks by name. Raise NotAllowed."""
+    actor.require(Role.ORGANISER, "list webhooks")
+    mine = select(Webhook).where(Webhook.account == _whose(actor)).order_by(Webhook.name)
+    with storage.read() as tx:
+        return Webhooks([WebhookInfo(row.name, row.url, row.events, row.created_at) for row in tx.exec(mine)])
+
+
+def remove_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> None:
+    """Remove a webhook, and what was still to be sent to it. Raise NotAllowed, UnknownError."""
+    actor.require(Role.ORGANISER, "remove webhooks")
+    with storage.write() as tx:
+        row = _find(tx, actor, name)
+        changed(tx, delete(WebhookDelivery).where(col(WebhookDelivery.webhook_id) == row.id))
+        tx.delete(row)
+        record(tx, actor, "webhook.remove", name, now)
+
+
+def try_webhook(storage: Storage, actor: Actor, name: str, now: datetime) -> DeliveryInfo:
+    """Send a webhook a message that tells of nothing. Raise NotAllowed, UnknownError."""
+    actor.require(Role.ORGANISER, "test webhooks")
+    with storage.write() as tx:
+        row = message(_find(tx, actor, name), TEST, now, {"webhook": name})
+        tx.add(row)
+        tx.flush()
+        return _info(row)
+
+
+def list_deliveries(
+    storage: Storage, actor: Actor, name: str, limit: int = 100, cursor: str | None = None
+) -> DeliveryPage:
+    """Return what was sent to a webhook, the newest first. Raise NotAllowed, UnknownError, SpecError."""
+    actor.require(Role.ORGANISER, "see what was sent to webhooks")
+    with storage.read() as tx:
+        hook = _find(tx, actor, name)
+        rows = select(WebhookDelivery).where(WebhookDelivery.webhook_id == hook.id)
+        if cursor is not None:
+            [before] = read_cursor(name, cursor, int)
+            rows = rows.where(WebhookDelivery.id < before)
+        found = tx.exec(rows.order_by(col(WebhookDelivery.id).desc()).limit(limit + 1)).all()
+        more = make_cursor(name, (found[limit - 1].id,)) if len(found) > limit else None
+        return DeliveryPage(name, [_info(row) for row in found[:limit]], more)
+
+
+def _whose(actor: Actor) -> str:
+    """Return the account that webhooks are of; empty at the arena's own terminal."""
+    return actor.account if actor.account_id is not None else ""
+
+
+def _find(tx: Transaction, actor: Actor, name: str) -> Webhook:
+    mine = (Webhook.account == _whose(actor), Webhook.name == name)
+    found = tx.exec(select(Webhook).where(*mine)).first()
+    if found is None:
+        raise UnknownError(f"no webhook {name!r}")
+    return found
+
+
+def _info(row: WebhookDelivery) -> DeliveryInfo:
+    return DeliveryInfo(
+        row.message,
+        row.event,
+        row.created_at,
+        row.state,
+        row.attempts,
+        row.next_at if row.state == DeliveryState.PENDING else None,
+        row.status,
+        row.problem,
+        row.ended_at,
+    )

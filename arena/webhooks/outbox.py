@@ -1,0 +1,51 @@
+"""What organisers are told is written in the transaction that makes it happen, and sent afterwards."""
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+
+from sqlmodel import col, func, select
+
+from arena.models import Account, DeliveryState, Tournament, Webhook, WebhookDelivery
+from arena.storage import Transaction
+
+EVENTS: Mapping[str, str] = {
+    "round.finished": "a round was closed",
+    "tournament.finished": "a tournament was played to its end",
+    "tournament.cancelled": "a tournament was cancelled",
+    "tournament.failed": "a tournament was halted, since a referee refused a match",
+    "session.forfeited": "bots forfeited a session: absent, or with too many faults",
+    "entry.asked": "a bot asked to enter",
+}
+"""What a webhook can be told, and when."""
+
+TEST = "test"
+"""The event of a message that was only asked for."""
+
+
+def emit(tx: Transaction, tournament_id: int, event: str, now: datetime, **data: object) -> None:
+    """Have the organiser of a tournament told of an event, in the transaction that makes it happen."""
+    hooks = (
+        select(Webhook, Tournament.name)
+        .join(Tournament, col(Tournament.id) == tournament_id)
+        .outerjoin(Account, col(Account.id) == Tournament.organiser_id)
+        .where(col(Webhook.account) == func.coalesce(Account.name, ""), col(Account.disabled_at).is_(None))
+    )
+    for hook, name in tx.exec(hooks).all():
+        if event in hook.events:
+            tx.add(message(hook, event, now, {"tournament": name, **data}))
+
+
+def message(hook: Webhook, event: str, now: datetime, data: Mapping[str, object]) -> WebhookDelivery:
+    """Return a message that is due at once."""
+    body = {"type": event, "timestamp": now.isoformat(), "data": data}
+    return WebhookDelivery(
+        webhook_id=hook.id,
+        message=f"msg_{secrets.token_hex(16)}",
+        event=event,
+        body=json.dumps(body, separators=(",", ":")),
+        created_at=now,
+        state=DeliveryState.PENDING,
+        next_at=now,
+    )

@@ -1,0 +1,148 @@
+"""Messages are taken out of the box and sent, with growing delays, until they arrive or are given up."""
+
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from sqlalchemy import delete, update
+from sqlmodel import col, select
+
+from arena.models import DeliveryState, Webhook, WebhookDelivery
+from arena.sealing import Unsealable
+from arena.settings import Settings
+from arena.storage import Storage, changed
+from arena.webhooks.post import NotSent, post, sign
+from arena.webhooks.sealed import seal_of
+
+TRIES = 8
+"""Attempts before a message is given up."""
+
+GROWTH = 4
+"""By how much each delay is longer than the one before."""
+
+AT_ONCE = 8
+"""Messages that are taken at once."""
+
+THREADS = 4
+"""Messages that are on their way at once, so that one slow receiver does not hold up all."""
+
+TAKEN = timedelta(minutes=2)
+"""After so long a message that was taken is sent again, if nobody has said what became of it."""
+
+KEPT = timedelta(days=30)
+"""How long messages that have ended are kept."""
+
+log = logging.getLogger("arena.webhooks")
+
+
+class Post(Protocol):
+    """What sends a message: ``arena.webhooks.post.post``."""
+
+    def __call__(self, url: str, body: bytes, headers: Mapping[str, str], *, private: bool) -> int:
+        """Send it, and return the status of the answer. Raise NotSent."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A message that is being sent."""
+
+    id: int
+    attempt: int
+    message: str
+    body: bytes
+    name: str
+    url: str
+    sealed_secret: str
+
+
+def delay(first: float, attempts: int) -> timedelta:
+    """Return how long to wait after so many attempts; after the first one ``first`` seconds."""
+    return timedelta(seconds=first * GROWTH ** (attempts - 1))
+
+
+def deliver_due(
+    storage: Storage, settings: Settings, clock: Callable[[], datetime], send: Post = post
+) -> int:
+    """Send the messages that are due, some at most; return how many."""
+    taken = _take(storage, clock())
+    if taken:
+        with ThreadPoolExecutor(THREADS, "webhooks") as pool:
+            list(pool.map(lambda one: _deliver(storage, settings, one, clock, send), taken))
+    return len(taken)
+
+
+def _take(storage: Storage, now: datetime) -> list[_Taken]:
+    """Return messages that are due, which nobody else takes for a while."""
+    due = (WebhookDelivery.state == DeliveryState.PENDING, col(WebhookDelivery.next_at) <= now)
+    rows = select(WebhookDelivery, Webhook).join(Webhook, col(Webhook.id) == WebhookDelivery.webhook_id)
+    rows = rows.where(*due).order_by(col(WebhookDelivery.next_at)).limit(AT_ONCE)
+    with storage.read() as tx:
+        if tx.exec(rows).first() is None:
+            return []
+    taken = []
+    with storage.write() as tx:
+        for row, hook in tx.exec(rows).all():
+            mine = (col(WebhookDelivery.id) == row.id, col(WebhookDelivery.attempts) == row.attempts)
+            values = {"attempts": row.attempts + 1, "next_at": now + TAKEN}
+            if changed(tx, update(WebhookDelivery).where(*mine).values(values)):
+                body = row.body.encode()
+                taken.append(
+                    _Taken(
+                        row.id, row.attempts + 1, row.message, body, hook.name, hook.url, hook.sealed_secret
+                    )
+                )
+    return taken
+
+
+def _deliver(
+    storage: Storage, settings: Settings, one: _Taken, clock: Callable[[], datetime], send: Post
+) -> None:
+    """Send a message, and note what became of it."""
+    status, problem, timestamp = None, None, int(clock().timestamp())
+    try:
+        secret = seal_of(settings).open(one.sealed_secret).decode()
+        headers = {
+            "Content-Type": "application/json",
+            "webhook-id": one.message,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": sign(secret, one.message, timestamp, one.body),
+        }
+        status = send(one.url, one.body, headers, private=settings.webhook_addresses == "any")
+        if not 200 <= status < 300:
+            problem = f"answered with {status}"
+    except NotSent as error:
+        problem = str(error)
+    except Unsealable:
+        problem = "its secret cannot be read, as the worker token is another one: give it a new secret"
+    if problem is not None:
+        log.warning("webhook %s: attempt %d: %s", one.name, one.attempt, problem)
+    _note(storage, settings, one, clock(), status, problem)
+
+
+def _note(
+    storage: Storage, settings: Settings, one: _Taken, now: datetime, status: int | None, problem: str | None
+) -> None:
+    values: dict[str, object] = {"status": status, "problem": problem}
+    if problem is None:
+        values |= {"state": DeliveryState.DELIVERED, "ended_at": now}
+    elif one.attempt >= TRIES:
+        values |= {"state": DeliveryState.FAILED, "ended_at": now}
+    else:
+        values |= {"next_at": now + delay(settings.webhook_seconds, one.attempt)}
+    # Of another attempt, which was begun meanwhile, this one says nothing.
+    mine = (col(WebhookDelivery.id) == one.id, col(WebhookDelivery.attempts) == one.attempt)
+    with storage.write() as tx:
+        changed(tx, update(WebhookDelivery).where(*mine).values(values))
+
+
+def forget_old(storage: Storage, now: datetime) -> None:
+    """Delete messages that ended long ago."""
+    old = (col(WebhookDelivery.state) != DeliveryState.PENDING, col(WebhookDelivery.next_at) < now - KEPT)
+    with storage.read() as tx:
+        if tx.exec(select(WebhookDelivery.id).where(*old).limit(1)).first() is None:
+            return
+    with storage.write() as tx:
+        changed(tx, delete(WebhookDelivery).where(*old))
