@@ -39,11 +39,7 @@ const faceDown = (count) =>
 
 const inline = (cards) =>
   cards
-    .map(
-      (one) =>
-        `<span class="mini ${suit(one)}" role="img" aria-label="${spoken(one)}">${face(one)}` +
-        `<svg viewBox="0 0 100 100" aria-hidden="true"><use href="#pip-${suit(one)}"></use></svg></span>`,
-    )
+    .map((one) => `<b class="mini ${suit(one)}" role="img" aria-label="${spoken(one)}">${face(one)}</b>`)
     .join(" ");
 
 const sentence = (words) => words.map((part) => (typeof part === "string" ? escape(part) : inline(part))).join("");
@@ -97,7 +93,7 @@ function seat(data, number, viewer, which, to) {
   const cost = shown && step.costs ? `, penalty ${step.costs[which]}` : "";
   return (
     `<section class="${classes.filter(Boolean).join(" ")}" data-seat="${which}" aria-label="${name}">` +
-    `<div class="who">${who}</div><p class="held">${counted(held.length)}${cost}</p>` +
+    `<div class="sitter">${who}</div><p class="held">${counted(held.length)}${cost}</p>` +
     `${shown ? hand(held, `hand of ${data.short[which]}`) : faceDown(held.length)}</section>`
   );
 }
@@ -157,7 +153,7 @@ export function now(data, number, viewer) {
     more += `<p>Asked for a bomb before: ${asked.join(", ")}</p>`;
   }
   if (step.count !== undefined && (viewer === null || viewer === step.seat)) more += legal(step);
-  return `<p class="words">${sentence(told(step, viewer))}</p><div class="more">${more}</div>`;
+  return `<p class="words">${sentence(told(step, viewer))}</p><div class="detail">${more}</div>`;
 }
 
 /** Returns the log; `at` returns the address of a step. */

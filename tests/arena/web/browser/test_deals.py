@@ -26,7 +26,7 @@ NORMAL = """() => {
     while (texts.nextNode()) {
       const text = texts.currentNode;
       text.data = text.data.replace(/\\s+/g, " ");
-      if (!text.data.trim() && !text.parentElement.closest("p, a, .who")) blank.push(text);
+      if (!text.data.trim() && !text.parentElement.closest("p, a, .sitter")) blank.push(text);
     }
     blank.forEach((text) => text.remove());
     shown.push(part.innerHTML.replaceAll("> <", "><"));
