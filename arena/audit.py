@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlmodel import col, select
+from sqlmodel import col, or_, select
 
 from arena.actors import Actor, Role, Who
 from arena.models import AuditEntry
 from arena.storage import Storage, Transaction
+from arena.unknown import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,21 @@ def record(
 def list_changes(
     storage: Storage, actor: Actor, *, subject: str | None = None, limit: int = 100
 ) -> Sequence[Change]:
-    """Return the latest changes, newest first: all, or those of one subject. Raise NotAllowed."""
+    """Return the latest changes, newest first: all, or those of one subject.
+
+    ``owner/bot`` is the bot and all its versions. Raise NotAllowed, and UnknownError for what has no changes.
+    """
     actor.require(Role.OPERATOR, "see who changed what")
     latest = select(AuditEntry).order_by(col(AuditEntry.id).desc()).limit(limit)
     if subject is not None:
-        latest = latest.where(AuditEntry.subject == subject)
+        of_it = col(AuditEntry.subject) == subject
+        versions = col(AuditEntry.subject).startswith(f"{subject}@", autoescape=True)
+        latest = latest.where(or_(of_it, versions) if "/" in subject else of_it)
     with storage.read() as tx:
-        return [change_of(row) for row in tx.exec(latest)]
+        found = [change_of(row) for row in tx.exec(latest)]
+        if subject is not None and not found:
+            raise unknown(tx, "change of", subject, col(AuditEntry.subject))
+        return found
 
 
 def change_of(row: AuditEntry) -> Change:

@@ -7,13 +7,20 @@ import typer
 import arena.client as api
 from arena.audit import list_changes
 from arena.cli.context import actor_at_terminal, answer
-from arena.cli.output import AsJson, moment, print_json, show
+from arena.cli.output import AsJson, console, moment, print_json, say
+from arena.cli.tables import table
+
+WIDTH = 120
+"""Of the table, also where no terminal limits it: details can be long."""
 
 
 def audit(
     ctx: typer.Context,
     subject: Annotated[
-        str | None, typer.Argument(help="Only changes of this tournament, league, bot version or token.")
+        str | None,
+        typer.Argument(
+            help="Only changes of this tournament, league, bot (with its versions) or version, or token."
+        ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Show at most this many entries.")] = 50,
     as_json: AsJson = False,
@@ -28,7 +35,11 @@ def audit(
         print_json({"entries": changes})
         return
     rows = [(moment(one.at), one.actor, one.action, one.subject, _in_words(one.details)) for one in changes]
-    show(["time", "who", "change", "of", "details"], rows, "nothing has been changed yet")
+    columns = ["time", "who", "change", "of", "details"]
+    if rows:
+        console().print(table(columns, rows), width=min(console().width, WIDTH))
+    else:
+        say("nothing has been changed yet")
 
 
 def _in_words(details: dict[str, object]) -> str:

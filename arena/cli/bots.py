@@ -1,5 +1,6 @@
 """``arena bot …``: listing bots, replacing their tokens, and reading their log and deals."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,7 @@ from arena.models import utc_now
 from arena.queries.versions import find_bots
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
-from referee.matches.journal import DealQuery, LogEntry, LogQuery
+from referee.matches.journal import DealQuery, EntryKind, LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -230,8 +231,8 @@ def log_(
         if follow:
             after = entries[-1].id if entries else 0
             follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
-        elif not entries and not as_json:
-            say("no such entries")
+        elif not as_json:
+            _say_no_faults(entries, query)
 
 
 def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, as_json: bool) -> None:
@@ -239,8 +240,16 @@ def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, as_json: b
         found = arena.send(api.bots.show_log(query.bot, kind, query.session, query.limit)).entries
     for line in found[::-1]:
         print_entry(remote.log_entry(line), as_json)
-    if not found and not as_json:
+    if not as_json:
+        _say_no_faults([remote.log_entry(line) for line in found], query)
+
+
+def _say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
+    """Tell where to look, if there are no entries, or none of something wrong."""
+    if not entries:
         say("no such entries")
+    elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
+        say("no faults here; where a bot's own code fails, only its own output and `arena bot check` tell")
 
 
 def games(

@@ -16,6 +16,11 @@ from referee.matches.kinds import FaultKind
 
 deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")
 
+NO_FAULTS = (
+    "no bot has made a fault while it played; who was absent, and forfeited sessions by that, stands in "
+    "`arena tournament standings NAME`"
+)
+
 Ruleset = Annotated[
     str | None, typer.Option(help="Only this ruleset: its name, name@version, or the start of its hash.")
 ]
@@ -102,5 +107,5 @@ def faults_(
         "bots", FaultsLine, page.lines, as_json=as_json, as_csv=as_csv, next=page.next, names=names
     ):
         rows = [(one.name, one.faults, *(getattr(one, of.value) or "" for of in KINDS)) for one in page.lines]
-        show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, "no bot has made a fault")
+        show(["bot version", ">faults", *(f">{of.value}" for of in KINDS)], rows, NO_FAULTS)
         say_next(page.next)

@@ -65,6 +65,7 @@ def standing_lines(placed: Sequence[Placed]) -> list[StandingLine]:
             deals=one.deals,
             plus_minus=one.plus_minus,
             disqualified=one.disqualified,
+            forfeits=one.forfeits,
         )
         for one in placed
     ]

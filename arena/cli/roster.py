@@ -62,7 +62,7 @@ def show_roster(lines: Sequence[RosterLine]) -> None:
     told = lines if len(lines) <= MOST_LISTED else [line for line in lines if _standing(line)]
     rows = [(line.number, line.bot, _standing(line)) for line in told[:MOST_LISTED]]
     if rows:
-        console().print(table([">", "bot version", "standing"], rows))
+        console().print(table([">", "bot version", "state"], rows))
     if len(rows) < len(lines):
         say(f"{len(lines) - len(rows)} others are not listed; --json has all")
 
@@ -76,6 +76,8 @@ def _standing(line: RosterLine) -> str:
         f"missed round{'s' if first < last else ''} {first}{f' to {last}' if first < last else ''}"
         for first, last in line.absences
     ]
+    if line.forfeits:
+        parts.append(f"forfeited {line.forfeits} session{'s' if line.forfeits > 1 else ''}")
     if line.withdrawn_after is not None:
         parts.append(f"withdrew after round {line.withdrawn_after}")
     return ", ".join(filter(None, parts))

@@ -110,7 +110,15 @@ def show_standings(lines: list[StandingLine], format: str) -> None:
     names = [name for key in decisive for name in (points if key == "points" else [key])]
     rows = [(line.standing.rank, _name(line), *(_cell(line, name) for name in names)) for line in lines]
     columns = [">", "bot version", *(f">{_COLUMNS.get(name, name)}" for name in names)]
+    if any(line.forfeits for line in lines):
+        columns.append(">forfeited")
+        rows = [(*row, line.forfeits or "") for row, line in zip(rows, lines, strict=True)]
     console().print(table(columns, rows))
+    if any(line.forfeits for line in lines):
+        say(
+            "forfeited: sessions that the bot lost by absence or by too many faults; "
+            "`arena bot log OWNER/BOT` has each"
+        )
 
 
 def _name(line: StandingLine) -> str:

@@ -8,6 +8,7 @@ from arena.formats import FORMATS
 from arena.models import Tournament, TournamentState
 from arena.ratings.elo import spread
 from arena.standings.corrections import Correction, adjust_sums, demoted, disqualified_by
+from arena.standings.forfeited import forfeited_sessions
 from arena.standings.keeping import current_sums
 from arena.standings.outcomes import corrections_of, outcomes
 from arena.standings.ranking import Standing, ranked
@@ -36,6 +37,8 @@ class StandingLine:
     None for fewer than two deals."""
     disqualified: bool
     """Whether the organiser decided that it stands behind all others."""
+    forfeits: int
+    """Sessions that it forfeited, by absence or by too many faults."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,8 @@ class Placed(Standing):
     """Margin of ``points`` in 95 of 100 cases; None: too few deals."""
     disqualified: bool
     """Whether its organiser decided that it stands behind all others."""
+    forfeits: int
+    """Sessions that it forfeited, by absence or by too many faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,7 @@ def scoreboard(storage: Storage, name: str) -> Scoreboard:
             deals=line.deals,
             plus_minus=line.plus_minus,
             disqualified=line.disqualified,
+            forfeits=line.forfeits,
         )
         for line in lines
     ]
@@ -153,6 +159,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
         entrants = list_entrants(tx, tournament)
         sums, disqualified = _corrected(tx, tournament, entrants)
         names = {entrant.number: entrant.name for entrant in entrants}
+        forfeited = forfeited_sessions(tx, tournament)
         ids = {entrant.number: entrant.entrant_id for entrant in entrants}
         return [
             StandingLine(
@@ -162,6 +169,7 @@ def standings(storage: Storage, name: str) -> list[StandingLine]:
                 found.deals,
                 spread(found.deals, found.total, found.squares),
                 line.entrant in disqualified,
+                forfeited[line.entrant],
             )
             for line in _ranked(tournament, entrants, sums, disqualified)
             for found in [sums.entrants.get(ids[line.entrant], Sum())]

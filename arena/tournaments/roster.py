@@ -9,6 +9,7 @@ from sqlmodel import col, select
 from arena.bots.versions import WITHOUT_REPORT, token_problem
 from arena.matches.referees import Answer, Ask
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
+from arena.standings.forfeited import forfeited_sessions
 from arena.storage import Storage
 from arena.tournaments.ability import unable_lines
 from arena.tournaments.overview import ENDED, find_tournament
@@ -32,6 +33,8 @@ class RosterLine:
     """Whether it is connected to a referee; None: no referee says, or it does not matter any more."""
     problem: str | None
     """Why it could not play now, after its name; None: nothing is known against it."""
+    forfeits: int
+    """Sessions that it forfeited so far, by absence or by too many faults."""
 
 
 def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterLine]:
@@ -45,6 +48,7 @@ def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterL
         rows = select(Entrant, BotVersion).join(BotVersion, col(BotVersion.id) == Entrant.version_id)
         of_it = rows.where(Entrant.tournament_id == tournament.id).options(WITHOUT_REPORT)
         entered = tx.exec(of_it.order_by(col(Entrant.number))).all()
+        forfeited = forfeited_sessions(tx, tournament)
     playing = [
         version
         for entrant, version in entered
@@ -60,6 +64,7 @@ def roster(storage: Storage, name: str, now: datetime, ask: Ask) -> list[RosterL
             absences=entrant.absences,
             connected=asked.connected(version),
             problem=asked.problem(version),
+            forfeits=forfeited[entrant.number],
         )
         for entrant, version in entered
     ]

@@ -9,13 +9,14 @@ from sqlalchemy import text
 
 from arena.accounts.accounts import create_account
 from arena.actors import ANONYMOUS, Actor, Role
-from arena.audit import Change, list_changes
+from arena.audit import Change, list_changes, record
 from arena.bots.checks import store_check
 from arena.bots.describing import describe
 from arena.bots.versions import register_version, revoke_version
-from arena.errors import NotAllowed, StateError, TakenError
+from arena.errors import NotAllowed, StateError, TakenError, UnknownError
 from arena.leagues import applying, membership
 from arena.matches.referees import nobody_asked
+from arena.models import utc_now
 from arena.operations.tokens import create_token, revoke_token
 from arena.ratings.rebuild import mend
 from arena.settings import Settings
@@ -188,3 +189,24 @@ def test_audit_command_shows_who_did_what_at_this_terminal(
     assert {one["actor"]["role"] for one in shown.json["entries"]} == {"operator"}
     assert made["token"] not in shown.out
     assert "bot.register" in arena("audit", "ann/a@1").out
+
+
+def test_changes_when_a_bot_is_named_then_those_of_its_versions_are_found(storage: Storage) -> None:
+    now = utc_now()
+    for name in ("ann/a", "ann/ab", "ann/a"):
+        register_version(storage, ROOT, name, now)
+    assert [one.subject for one in list_changes(storage, ROOT, subject="ann/a")] == ["ann/a@2", "ann/a@1"]
+    assert [one.subject for one in list_changes(storage, ROOT, subject="ann/a@1")] == ["ann/a@1"]
+    with pytest.raises(UnknownError, match="no change of 'ann/b'; did you mean 'ann/a"):
+        list_changes(storage, ROOT, subject="ann/b")
+
+
+def test_changes_in_a_file_then_the_table_is_not_too_wide(
+    migrated: Settings, storage: Storage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    details = {f"name-{number}": "value " * 3 for number in range(20)}
+    with storage.write() as tx:
+        record(tx, ROOT, "tournament.create", "cup", utc_now(), **details)
+    shown = make_arena(migrated.data, capsys)("audit").out
+    assert max(map(len, shown.splitlines())) <= 120
+    assert shown.count("value") == 60

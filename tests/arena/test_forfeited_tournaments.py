@@ -6,7 +6,10 @@ from typing import get_args
 
 import pytest
 
+from arena.matches.referees import nobody_asked
 from arena.rounds.advance import running_tournaments
+from arena.standings import scoreboard
+from arena.tournaments.roster import roster
 from referee.deals.forfeit import OnForfeit
 from tests.arena.exported import check, lines_of
 from tests.arena.leagues import WEEK, LeagueWorld, winter
@@ -44,6 +47,10 @@ def test_tournament_when_bots_forfeit_at_each_table_then_it_ends_and_is_right(
     each, sessions = forfeited(world, "cup")
     assert sessions == world.status().sessions_total > 0
     assert each == ({1} if mode == "end_session" else {2})
+    standings = scoreboard.standings(world.storage, "cup")
+    assert sum(line.forfeits for line in standings) == sessions * max(each)
+    entered = roster(world.storage, "cup", world.clock(), nobody_asked)
+    assert {line.bot: line.forfeits for line in entered} == {line.name: line.forfeits for line in standings}
 
 
 @each_mode
