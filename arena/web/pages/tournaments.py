@@ -17,6 +17,7 @@ from arena.rounds.overview import RoundShown
 from arena.rounds.reasons import reason_lines
 from arena.specs import Name
 from arena.standings import scoreboard
+from arena.standings.corrections import correction_text
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
@@ -101,21 +102,23 @@ def list_tournaments(page: Page, web: Shared, asked: Annotated[ListAsked, Query(
 def show_tournament(page: Page, web: Shared, tournament: Name, offset: Offset = 0) -> HTMLResponse:
     """Show how a tournament stands."""
     status = overview.status(web.storage, tournament)
-    standings = scoreboard.standings(web.storage, tournament)
+    board = scoreboard.scoreboard(web.storage, tournament)
     river: Sequence[MatchLine] = ()
     if status.format == "continuous":
         river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).lines
     return page(
         "tournament.html",
         one=status,
-        lines=standings[offset : offset + PLACES],
+        board=board,
+        decided=[correction_text(one) for one in board.corrections],
+        lines=board.standings[offset : offset + PLACES],
         offset=offset,
-        entrants=len(standings),
+        entrants=len(board.standings),
         places=PLACES,
-        raw=any(line.raw != line.standing.points for line in standings),
+        raw=any(line.raw != line.points for line in board.standings),
         decisive=[(key, *CRITERIA[key]) for key in FORMATS[status.format].criteria.decisive],
         river=river,
-        bracket=bracket(web.storage, status) if status.format == "knockout" else (),
+        bracket=bracket(web.storage, status, board) if status.format == "knockout" else (),
         origin=str(page.request.base_url).rstrip("/"),
     )
 
@@ -173,14 +176,14 @@ def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchL
     ]
 
 
-def bracket(storage: Storage, status: TournamentStatus) -> Sequence[BracketRound]:
+def bracket(
+    storage: Storage, status: TournamentStatus, board: scoreboard.Scoreboard
+) -> Sequence[BracketRound]:
     """Return the rounds of a knockout, the last ones if there are many tables."""
     shown = rounds.pairings(storage, status.name)
     done = matches.find_matches(storage, matches.Asked(tournament=status.name), BRACKET).lines
     winners = frozenset(
-        line.name
-        for line in scoreboard.standings(storage, status.name)
-        if status.state is TournamentState.FINISHED and line.standing.rank == 1
+        line.name for line in board.standings if status.state is TournamentState.FINISHED and line.rank == 1
     )
     found: list[BracketRound] = []
     on, tables = winners, 0

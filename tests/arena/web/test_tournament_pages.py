@@ -1,6 +1,7 @@
 """The pages of tournaments and matches: what they show is what the queries say."""
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,14 +12,17 @@ from arena.rounds.overview import pairings
 from arena.settings import load_settings
 from arena.standings import scoreboard
 from arena.storage import Storage, open_storage
-from arena.tournaments import creation
+from arena.tournaments import corrections, creation
 from arena.tournaments.overview import status
 from arena.web.app import make_app
 from arena.web.pages.links import bot_url, deal_url, match_url, round_url, tournament_url
+from referee.signing import SigningKey
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_with_faults
 from tests.arena.web.markup import Read
 from tests.arena.world import World
+
+HOSTILE = "</li><script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +35,9 @@ def world(tmp_path_factory: pytest.TempPathFactory, empty_database: bytes) -> It
         world.finish(world.tournament_of(names, format="swiss", rounds=3).id)
         world.finish(world.tournament_of(names, name="knock", format="knockout").id)
         world.finish(world.tournament_of(names[:4], name="faults").id, play_with_faults)
+        world.finish(world.tournament_of(names[:4], name="decided", rounds=1, confirm=True).id)
+        wanted = corrections.Wanted(names[0], "disqualified", HOSTILE)
+        corrections.correct(storage, ROOT, "decided", wanted, world.clock(), SigningKey.draw())
         flowing = world.tournament_of(names[:8], name="flow", format="continuous")
         world.advance(flowing.id)
         world.play(world.messages.pop(0))
@@ -146,6 +153,38 @@ def test_crosstable_when_it_is_read_then_each_cell_has_its_share(
             told = f"{crossed.names[row]} before {crossed.names[column]}: {ahead} of {deals}"
             assert told in answer.text
     assert Read(answer.text).tags >= {"abbr"}
+
+
+def test_standings_when_the_organiser_decided_then_it_is_told_and_what_was_written_does_nothing(
+    client: TestClient,
+) -> None:
+    page = read(client, "/tournaments/decided")
+    assert "provisional" in page.text
+    assert page.text.count("disqualified") == 2
+    assert HOSTILE in page.text
+    assert page.inner_scripts == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/matches?bot={}",
+        "/matches?tournament={}",
+        "/?around={}",
+        "/?a={}&b={}",
+        "/?owner={}",
+        "/tournaments/{}",
+        "/rules/{}",
+        "/bots/{}/x",
+        "/leagues/winter?season={}",
+    ],
+)
+def test_page_when_it_is_asked_for_with_markup_then_it_is_only_shown(client: TestClient, path: str) -> None:
+    mark = quote("'\"><script>alert(1)</script>\u202e", safe="")
+    page = Read(client.get(path.format(mark, mark)).text)
+    assert page.inner_scripts == ""
+    assert not [name for name in page.attributes if name.startswith("on")]
+    assert "\u202e" not in page.text
 
 
 def test_match_when_it_is_read_then_it_has_sessions_points_and_a_link_to_each_deal(
