@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect, sync_playwright
 
 from arena.settings import load_settings
 from arena.storage import open_storage
 from arena.web.app import make_app
 from tests.arena.fakes import Clock
+from tests.arena.waiting import DEADLINE
 from tests.arena.web.served import served, url_of
 from tests.arena.world import World
 from tests.needed import require
 
+expect.set_options(timeout=DEADLINE * 1000)
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),

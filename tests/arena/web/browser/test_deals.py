@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from arena.queries.deals import one_deal
@@ -266,3 +267,12 @@ def test_deal_at_all_tables_when_keys_are_pressed_then_all_go_on_by_a_trick(aren
     expect(told).to_contain_text("The cards as dealt")
     page.get_by_role("link", name="Table 2").click()
     expect(page.get_by_role("link", name="At all tables")).to_be_visible()
+
+
+def test_deal_at_all_tables_when_axe_looks_at_it_on_a_phone_then_it_finds_nothing(arena: Site) -> None:
+    with arena.window(viewport={"width": 360, "height": 800}, color_scheme="dark") as window:
+        page = window.new_page()
+        page.goto(f"{arena.url}/tournaments/shared/rounds/1/sessions/1/deals/1?trick=1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
