@@ -7,12 +7,13 @@ the sessions stand.
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TypeAlias
 
 import grpc
 
+from arena.errors import ArenaError
 from arena.replays.live import Data, LiveDeal
 from arena.settings import Settings
 from referee.channel import async_channel
@@ -22,9 +23,7 @@ from referee.rules.plays import Rules
 from referee.rules.rulebook import rules_of
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
 
-Call: TypeAlias = (
-    "grpc.aio.UnaryStreamCall[spectators_pb2.WatchMatchRequest, spectators_pb2.WatchMatchResponse]"
-)
+Call: TypeAlias = "AsyncIterable[spectators_pb2.WatchMatchResponse]"
 Updates = Sequence[spectators_pb2.WatchUpdate]
 
 log = logging.getLogger(__name__)
@@ -127,7 +126,7 @@ class Watched:
         while True:
             why = await self._watch()
             self._sessions.clear()
-            if await asyncio.to_thread(self._is_done):
+            if await self._done():
                 self._idle = END
                 self._tell(END)
                 return
@@ -135,6 +134,13 @@ class Watched:
                 self._idle = why
                 self._tell(why)
             await asyncio.sleep(RETRY_SECONDS)
+
+    async def _done(self) -> bool:
+        try:
+            return await asyncio.to_thread(self._is_done)
+        except ArenaError as error:
+            log.warning("match %s cannot be looked up now: %s", self._id, error)
+            return False
 
     async def _watch(self) -> Message:
         """Watch the match at the referee that plays it to its end; return why there is nothing to see."""
@@ -144,9 +150,10 @@ class Watched:
                 stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
                 call = stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id=self._id))
                 try:
-                    async for updates in delayed(call, self._settings.live_delay_seconds):
-                        for update in updates:
-                            self._take(update)
+                    async with aclosing(delayed(call, self._settings.live_delay_seconds)) as batches:
+                        async for updates in batches:
+                            for update in updates:
+                                self.take(update)
                 except grpc.aio.AioRpcError as error:
                     why = HIDDEN if error.code() in WITHHELD else why
                 except LeftBehind:
@@ -155,7 +162,7 @@ class Watched:
                     log.warning("match %s cannot be shown: %s", self._id, error)
         return why
 
-    def _take(self, update: spectators_pb2.WatchUpdate) -> None:
+    def take(self, update: spectators_pb2.WatchUpdate) -> None:
         """Take in what happened, and tell it."""
         self._idle = None
         match update.WhichOneof("update"):
@@ -188,7 +195,7 @@ def _empty(queue: asyncio.Queue[Message]) -> None:
         queue.get_nowait()
 
 
-async def delayed(call: Call, seconds: float) -> AsyncIterator[Updates]:
+async def delayed(call: Call, seconds: float) -> AsyncGenerator[Updates]:
     """Yield what a call tells, so many seconds after it came. Raise AioRpcError at its end, if it failed."""
     loop = asyncio.get_running_loop()
     waiting: asyncio.Queue[tuple[float, Updates | None]] = asyncio.Queue()

@@ -15,6 +15,9 @@ from arena.settings import Settings
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import make_app
 from arena.web.serving import Server
+from arena.web.watching import LeftBehind, Message, Watched, delayed
+from referee.ruleset import load_ruleset
+from referee.v1 import bots_pb2, spectators_pb2
 from tests.arena.exported import play_by_table
 from tests.arena.web.markup import Read
 from tests.arena.web.served import served, url_of
@@ -167,3 +170,49 @@ def test_page_of_a_match_when_it_is_played_then_it_leads_to_the_live_page(
     assert "This match is over." in Read(client.get("/matches/cup/1/1/live").text).text
     for path in ("/matches/cup/2/1/live", "/matches/cup/2/1/live/events"):
         assert client.get(path).status_code == 404
+
+
+async def test_updates_when_they_are_delayed_then_all_come_in_order_and_the_failure_last() -> None:
+    async def call() -> AsyncIterator[spectators_pb2.WatchMatchResponse]:
+        for session in range(5):
+            action = spectators_pb2.WatchAction(session=session)
+            yield spectators_pb2.WatchMatchResponse(updates=[spectators_pb2.WatchUpdate(action=action)])
+        raise ConnectionError("the referee is gone")
+
+    found: list[int] = []
+
+    async def read() -> None:
+        async for updates in delayed(call(), 0.01):
+            found.extend(update.action.session for update in updates)
+
+    with pytest.raises(ConnectionError, match="the referee is gone"):
+        await read()
+    assert found == [0, 1, 2, 3, 4]
+
+
+async def test_follower_when_it_is_far_behind_then_it_is_told_anew_how_all_stands(
+    migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.watching.BEHIND", 3)
+    match = Watched(migrated, "cup/1/1", lambda: False)
+    ruleset = json.dumps(load_ruleset("chinese").to_object())
+    seats = [f"owner/bot-{seat}@1" for seat in range(4)]
+    started = bots_pb2.SessionStarted(session=7, session_id="cup/1/1/2", ruleset=ruleset, seats=seats)
+    dealt = bots_pb2.DealStarted(
+        session=7, deal=1, hand_sizes=[13] * 4, direction=bots_pb2.DIRECTION_CLOCKWISE
+    )
+    behind: asyncio.Queue[Message] = asyncio.Queue()
+    match.followers.add(behind)
+    match.take(spectators_pb2.WatchUpdate(session_started=started))
+    match.take(spectators_pb2.WatchUpdate(deal_started=dealt))
+    for card in range(1, 5):
+        played = spectators_pb2.WatchAction(session=7, seat=card - 1, kind=bots_pb2.ACTION_KIND_PLAY)
+        played.cards.append(card)  # type: ignore[arg-type]
+        match.take(spectators_pb2.WatchUpdate(action=played))
+    told = [behind.get_nowait() for _ in range(behind.qsize())]
+    assert [kind for kind, _ in told] == ["deal", "step"]
+    data: Any = told[0][1]["data"]
+    assert [step["kind"] for step in data["steps"]] == ["dealt", "play", "play", "play"]
+    assert told[0][1]["session"] == 2
+    with pytest.raises(LeftBehind):
+        match.take(spectators_pb2.WatchUpdate(left_out=spectators_pb2.LeftOut(updates=1)))
