@@ -16,6 +16,9 @@ NAMING = {
 
 SQLModel.metadata.naming_convention = NAMING
 
+# Rows are neither made nor read with validation: what would validate them is built if somebody asks for it.
+SQLModel.model_config["defer_build"] = True
+
 
 def utc_now() -> datetime:
     """Return the time in UTC; everything outside tests uses this clock."""

@@ -113,10 +113,11 @@ def shown_in_a_pipe(data: Path, environment: dict[str, str]) -> list[str]:
     return done.stdout.split("=====\n")[:-1]
 
 
-def test_commands_on_a_terminal_of_any_width_cut_nothing(
+def test_commands_fold_nothing_in_a_pipe_and_cut_nothing_on_a_terminal_of_any_width(
     settings: Settings, environment: dict[str, str]
 ) -> None:
     in_pipe = shown_in_a_pipe(settings.data, environment)
+    assert_nothing_folded(dict(zip(map(tuple, COMMANDS), in_pipe, strict=True)))
     for width in (60, 80, 120):
         on_terminal = shown_on_a_terminal(settings.data, width, environment)
         assert len(on_terminal) == len(in_pipe) == len(COMMANDS)
@@ -137,8 +138,7 @@ def assert_all_there(command: tuple[object, ...], shown: str, whole: str) -> Non
         assert {number for number in numbers if number not in shown} == set(), command
 
 
-def test_commands_in_a_pipe_fold_nothing(settings: Settings, environment: dict[str, str]) -> None:
-    shown = dict(zip(map(tuple, COMMANDS), shown_in_a_pipe(settings.data, environment), strict=True))
+def assert_nothing_folded(shown: dict[tuple[str, ...], str]) -> None:
     for command, text in shown.items():
         assert "…" not in text, command
         for letter, length in LENGTHS.items():

@@ -10,18 +10,28 @@ from pathlib import Path
 
 import pytest
 
+from arena.bots import versions
 from arena.bots.journal import kinds_of, read_log
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
-from arena.matches.referees import Answer
+from arena.matches.referees import Answer, nobody_asked
+from arena.models import utc_now
 from arena.queries.leaderboards import leaderboard
+from arena.settings import load_settings
+from arena.specs import make_spec
 from arena.standings.scoreboard import standings
+from arena.storage import Storage
 from arena.tasks import best_referee, choose_referee, preference
+from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 from referee.client import RefereeStatus
 from referee.errors import RefereeUnavailable
 from referee.matches.journal import LogQuery
 from referee.matches.match import Presence
+from tests.arena.calm import attempts_of, in_attempts, play_all
+from tests.arena.databases import open_new
+from tests.arena.fakes import LOCKED, ROOT
+from tests.arena.given_keys import give_keys
 from tests.arena.ports import deaf_address, free_address
 from tests.arena.running import RunningArena, running_arena
 from tests.arena.test_settings import TLS
@@ -108,6 +118,7 @@ CUP = {
     "entrants": list(BOTS),
 }
 SEED = bytes(range(32))
+IDS = "r1,r2"
 
 
 def played_by(arena: RunningArena, name: str) -> set[str]:
@@ -116,40 +127,53 @@ def played_by(arena: RunningArena, name: str) -> set[str]:
     return set(re.findall(r"match (\S+): \d+ sessions", log))
 
 
-def play(folder: Path, *, stop_one: bool) -> object:
-    """Play the cup on two referees, one of which is stopped in the middle; return all that counts.
+def outcome(storage: Storage) -> object:
+    """Return all that counts of the cup, which must be right."""
+    report = check_export(line.encode() for line in export_lines(storage, "cup"))
+    assert (report.problem, report.deals) == (None, 72)
+    ratings = sorted((line.name, line.rating) for line in leaderboard(storage).lines)
+    records = [timeless(json.loads(line)) for line in export_records(storage, "cup")]
+    return standings(storage, "cup"), records, ratings
 
-    What is open then has time to end, so that nothing is played again.
-    """
-    address = free_address(2)
-    settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 60}
-    settings["referee_ids"] = "r1,r2"  # with keys that are the same in both runs
-    with running_arena(folder, BOTS, **settings) as arena:
-        arena.start_tournament("cup", SEED, **CUP)
-        if stop_one:
-            arena.wait("cup", lambda status: status.sessions_done >= 6)
-            arena.kill("referee1", signal.SIGTERM)
-        cup = arena.wait("cup", lambda status: status.ended)
-        assert (cup.state, cup.sessions_done) == ("finished", 36)
-        report = check_export(line.encode() for line in export_lines(arena.storage, "cup"))
-        assert (report.problem, report.deals) == (None, 72)
-        assert played_by(arena, "referee1")
-        assert played_by(arena, "referee2")
-        if stop_one:
-            log = arena.settings.logs / "referee1.log"
-            wait_for(lambda: log.read_text().count("the referee listens on port") == 2)
-            told = read_log(arena.storage, {1: "ann/greedy@1"}, LogQuery("", kinds_of("connection")))
-            assert {one.referee for one in told if one.kind == "connected"} == {"r1", "r2"}
-            assert {one.referee for one in told if one.kind == "lost"} == {"r1"}
-        ratings = [(line.name, line.rating) for line in leaderboard(arena.storage).lines]
-        records = [timeless(json.loads(line)) for line in export_records(arena.storage, "cup")]
-        return standings(arena.storage, "cup"), records, ratings
+
+def calm(arena: RunningArena, folder: Path) -> object:
+    """Play the cup once more in a database of its own, at a referee and with the bots that are there."""
+    attempts = attempts_of(arena.storage)
+    referees = ",".join(arena.settings.referees)
+    settings = load_settings({"data": folder, "referee_ids": IDS, "referees": referees})
+    with open_new(settings) as storage:
+        give_keys(settings, storage)
+        for name in BOTS:  # in the same order: they have the numbers that the referee knows them by
+            versions.register_version(storage, ROOT, name, utc_now())
+        cup = creation.create(storage, ROOT, make_spec({"name": "cup"} | CUP), LOCKED, SEED)
+        lifecycle.start(storage, ROOT, "cup", LOCKED, nobody_asked)
+        run = in_attempts(arena.settings.listen, arena.settings.worker_secret(), attempts)
+        play_all(storage, cup.id, run, lambda: overview.status(storage, "cup").ended)
+        return outcome(storage)
 
 
 def test_tournament_when_one_of_two_referees_drains_then_the_results_are_those_of_a_calm_run(
     tmp_path: Path,
 ) -> None:
-    assert play(tmp_path / "stopped", stop_one=True) == play(tmp_path / "calm", stop_one=False)
+    """What is open when the referee is told to stop has time to end, so that nothing is played again."""
+    address = free_address(2)
+    settings = {"listen": address, "referees": "", "local_referees": 2, "drain_seconds": 60}
+    settings["referee_ids"] = IDS  # with keys that are the same in both runs
+    with running_arena(tmp_path / "stopped", BOTS, **settings) as arena:
+        arena.start_tournament("cup", SEED, **CUP)
+        arena.wait("cup", lambda status: status.sessions_done >= 6)
+        arena.kill("referee1", signal.SIGTERM)
+        cup = arena.wait("cup", lambda status: status.ended)
+        assert (cup.state, cup.sessions_done) == ("finished", 36)
+        assert played_by(arena, "referee1")
+        assert played_by(arena, "referee2")
+        log = arena.settings.logs / "referee1.log"
+        wait_for(lambda: log.read_text().count("the referee listens on port") == 2)
+        told = read_log(arena.storage, {1: "ann/greedy@1"}, LogQuery("", kinds_of("connection")))
+        assert {one.referee for one in told if one.kind == "connected"} == {"r1", "r2"}
+        assert {one.referee for one in told if one.kind == "lost"} == {"r1"}
+        assert {number for attempts in attempts_of(arena.storage).values() for number in attempts} == {1}
+        assert outcome(arena.storage) == calm(arena, tmp_path / "calm")
 
 
 def test_tournament_when_everything_uses_tls_then_it_is_played(tmp_path: Path) -> None:
