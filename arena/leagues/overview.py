@@ -150,11 +150,16 @@ def show(storage: Storage, name: str, now: datetime, number: int | None = None) 
         return LeagueShown(_info(tx, league), shown, tuple(outside))
 
 
-def history(storage: Storage, name: str, now: datetime) -> list[SeasonShown]:
-    """Return all seasons of a league, the latest first; raise UnknownError if there is no such league."""
+def history(storage: Storage, name: str, now: datetime, limit: int | None = None) -> list[SeasonShown]:
+    """Return the seasons of a league, the latest first, all or so many at most; raise UnknownError."""
     with storage.read() as tx:
         league = find_league(tx, name)
-        seasons = select(Season).where(Season.league_id == league.id).order_by(col(Season.number).desc())
+        seasons = (
+            select(Season)
+            .where(Season.league_id == league.id)
+            .order_by(col(Season.number).desc())
+            .limit(limit)
+        )
         return [_shown(tx, league, season, now) for season in tx.exec(seasons).all()]
 
 

@@ -26,7 +26,7 @@ from referee.matches.journal import EntryKind, LogQuery
 router = APIRouter()
 
 OPPONENTS = 15
-FITS, CHANGES = 200, 300
+FITS, CHANGES = 100, 150
 """Latest lines of the strength and of the Elo that are drawn."""
 TABLED = 40
 """Of these, latest lines in the table."""

@@ -16,7 +16,7 @@ from arena.web.pages.scales import Scale
 
 router = APIRouter()
 
-DRAWN = 20
+DRAWN = 10
 """Latest seasons in the graph."""
 WAYS = 24
 """Members whose ways are drawn."""
@@ -64,7 +64,7 @@ def show_league(
 ) -> HTMLResponse:
     """Show a league with its latest season or an earlier one, and the places over all seasons."""
     shown = overview.show(web.storage, league, web.clock(), season)
-    seasons = overview.history(web.storage, league, web.clock())
+    seasons = overview.history(web.storage, league, web.clock(), DRAWN)
     return page(
         "league.html", league=shown.league, season=shown.season, outside=shown.outside, graph=graph(seasons)
     )
