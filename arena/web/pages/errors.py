@@ -36,6 +36,6 @@ def error_page(
     """Return the page that tells why a request was not done."""
     title = TITLES.get(status, status.phrase)
     page = fill(
-        "error.html", scope["path"], title=title, status=int(status), detail=detail, problems=problems
+        "error.html", scope["path"], None, title=title, status=int(status), detail=detail, problems=problems
     )
     return HTMLResponse(page, status, dict(headers))

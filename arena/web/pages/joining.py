@@ -9,13 +9,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from arena.actors import Role
 from arena.bots.versions import add_bot, rotate_version
 from arena.errors import ArenaError, BrokerError
+from arena.specs import Name
+from arena.tournaments import entry
 from arena.tournaments.steps import Steps, steps_of
 from arena.tournaments.testmatches import start_test_match
 from arena.web.asking import Author, Reader
 from arena.web.context import Shared, Web
 from arena.web.naming import BotName
 from arena.web.pages.asked import FromForm
-from arena.web.pages.links import start_url
+from arena.web.pages.links import start_url, tournament_url
 from arena.web.pages.page import SEE_OTHER, Page
 from referee.errors import RefereeError
 from referee.ruleset import preset_names
@@ -38,6 +40,12 @@ class Wanted(FromForm):
     """What to play in a test match."""
 
     ruleset: str = "chinese"
+
+
+class Entering(FromForm):
+    """A bot that enters."""
+
+    bot: str = ""
 
 
 @router.get("/join")
@@ -114,3 +122,10 @@ def start_test(
     with suppress(BrokerError):  # the beat finds it, only later
         web.wake(status.id)
     return RedirectResponse(start_url(name), SEE_OTHER)
+
+
+@router.post("/tournaments/{tournament}/enter")
+def enter(web: Shared, actor: Author, tournament: Name, sent: Annotated[Entering, Form()]) -> Response:
+    """Enter a bot of one's own, or ask the organiser to let it in."""
+    entry.enter(web.storage, actor, tournament, sent.bot, web.clock(), web.ask)
+    return RedirectResponse(tournament_url(tournament), SEE_OTHER)

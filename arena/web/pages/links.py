@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 __all__ = [
     "bot_url",
     "deal_url",
+    "desk_url",
     "league_url",
     "match_url",
     "round_url",
@@ -43,6 +44,11 @@ def start_url(name: str) -> str:
 def tournament_url(name: str) -> str:
     """Return where a tournament is."""
     return _path("tournaments", name)
+
+
+def desk_url(tournament: str) -> str:
+    """Return where the organiser of a tournament steers it."""
+    return _path("tournaments", tournament, "desk")
 
 
 def match_url(tournament: str, round: int, table: int) -> str:

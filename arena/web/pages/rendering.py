@@ -45,6 +45,6 @@ def _printable(value: object) -> object:
     return plain(value, KEPT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def fill(template: str, path: str, actor: Actor = ANONYMOUS, **values: object) -> str:
-    """Return a page; ``path`` is its address, and ``actor`` who reads it."""
+def fill(template: str, path: str, actor: Actor | None = ANONYMOUS, **values: object) -> str:
+    """Return a page; ``path`` is its address, and ``actor`` who reads it, None where that is not known."""
     return environment().get_template(template).render(path=path, actor=actor, **values)

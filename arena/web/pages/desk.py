@@ -1,0 +1,179 @@
+"""The organiser's desk: create tournaments, see who is there, steer."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Form
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from arena.actors import Actor, Role
+from arena.errors import ArenaError, SpecError
+from arena.formats import FORMATS
+from arena.models import TournamentState
+from arena.rounds import preview as previews
+from arena.rounds import showing
+from arena.specs import Name, make_spec
+from arena.tournaments import admission, entry
+from arena.tournaments.answers import Changed
+from arena.web.asking import Organiser
+from arena.web.context import Shared, Web
+from arena.web.pages.asked import FromForm
+from arena.web.pages.links import desk_url
+from arena.web.pages.page import SEE_OTHER, Page
+from arena.web.routes import tournaments
+from referee.errors import RefereeError
+from referee.ruleset import preset_names
+
+router = APIRouter()
+
+EXAMPLE = """\
+name = "cup"
+format = "swiss"
+ruleset = "chinese"
+rounds = 5
+sessions = 8                    # of each match: the seats are changed from one to the next
+deals = 6                       # of each session
+entrants = []                   # bots, as "ann/greedy"; others can enter until it starts
+"""
+
+RUN = "run tournaments"
+
+Do = Literal["lock", "start", "pause", "resume", "stop", "confirm", "cancel"]
+
+POSSIBLE: Mapping[TournamentState, tuple[Do, ...]] = {
+    TournamentState.CREATED: ("lock", "start", "cancel"),
+    TournamentState.RUNNING: ("pause", "stop", "cancel"),
+    TournamentState.PAUSED: ("resume", "stop", "cancel"),
+    TournamentState.FAILED: ("start", "cancel"),
+}
+"""What can be done about a tournament, by its state."""
+
+WORDS: Mapping[Do, str] = {
+    "lock": "close the entries",
+    "start": "start it",
+    "pause": "pause it",
+    "resume": "continue",
+    "stop": "pair no more rounds",
+    "confirm": "confirm the results",
+    "cancel": "cancel it, for good",
+}
+
+STEERED: Mapping[Do, Callable[[Web, Actor, str], Changed]] = {
+    "lock": tournaments.lock_tournament,
+    "pause": tournaments.pause_tournament,
+    "resume": tournaments.resume_tournament,
+    "stop": tournaments.stop_tournament,
+    "confirm": tournaments.confirm_tournament,
+    "cancel": tournaments.cancel_tournament,
+}
+
+
+class NewTournament(FromForm):
+    """A tournament as its file has it."""
+
+    file: str = ""
+    do: Literal["preview", "create"] = "preview"
+
+
+class Steering(FromForm):
+    """What to do about a tournament."""
+
+    do: Do
+    beacon: str | None = None
+
+
+class Entering(FromForm):
+    """Who enters, is withdrawn, approved or declined."""
+
+    bot: str = ""
+    do: Literal["enter", "withdraw", "approve", "decline"]
+    reason: str = ""
+
+
+def _form(sent: NewTournament, preview: previews.Preview | None = None) -> dict[str, object]:
+    return {"sent": sent, "preview": preview, "formats": list(FORMATS), "rulesets": preset_names()}
+
+
+@router.get("/desk")
+def show_desk(page: Page, actor: Organiser) -> HTMLResponse:
+    """Offer a new tournament."""
+    actor.require(Role.ORGANISER, RUN)
+    return page("desk.html", **_form(NewTournament(file=EXAMPLE)))
+
+
+@router.post("/desk")
+def create(page: Page, web: Shared, actor: Organiser, sent: Annotated[NewTournament, Form()]) -> Response:
+    """Show what a tournament would be like, or create it."""
+    try:
+        spec = make_spec(_read(sent.file))
+        if sent.do == "preview":
+            preview = previews.preview(web.storage, actor, spec, web.clock())
+            return page("desk.html", **_form(sent, preview))
+        made = tournaments.create_tournament(web, actor, _read(sent.file))
+    except (ArenaError, RefereeError) as error:
+        return page.again("desk.html", error, **_form(sent))
+    return RedirectResponse(desk_url(made.name), SEE_OTHER)
+
+
+def _read(text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))  # as forms send lines
+    except (ValueError, RecursionError) as error:
+        raise SpecError("file", f"is not TOML: {' '.join(str(error).split())}") from None
+
+
+def _told(web: Web, actor: Actor, name: str) -> dict[str, object]:
+    shown = showing.show(web.storage, name, web.clock(), web.ask)
+    possible = POSSIBLE.get(TournamentState(shown.state), ("confirm",) if shown.provisional else ())
+    return {
+        "one": shown,
+        "possible": [(do, WORDS[do]) for do in possible],
+        "entries": admission.list_entries(web.storage, actor, name),
+        "warnings": shown.warnings,
+    }
+
+
+@router.get("/tournaments/{tournament}/desk")
+def show_tournament(page: Page, web: Shared, actor: Organiser, tournament: Name) -> HTMLResponse:
+    """Show who is there, what is waited for, and what can be done."""
+    actor.require(Role.ORGANISER, RUN)
+    return page("steer.html", **_told(web, actor, tournament))
+
+
+@router.post("/tournaments/{tournament}/desk")
+def steer(
+    page: Page, web: Shared, actor: Organiser, tournament: Name, sent: Annotated[Steering, Form()]
+) -> Response:
+    """Do something about a tournament of one's own."""
+    try:
+        if sent.do == "start":
+            started = tournaments.Start(beacon=sent.beacon)
+            done = tournaments.start_tournament(web, actor, tournament, started)
+        else:
+            done = STEERED[sent.do](web, actor, tournament)
+    except (ArenaError, RefereeError) as error:
+        return page.again("steer.html", error, **_told(web, actor, tournament))
+    if done.warnings:
+        return page("steer.html", **{**_told(web, actor, tournament), "warnings": done.warnings})
+    return RedirectResponse(desk_url(tournament), SEE_OTHER)
+
+
+@router.post("/tournaments/{tournament}/desk/entries")
+def decide(
+    page: Page, web: Shared, actor: Organiser, tournament: Name, sent: Annotated[Entering, Form()]
+) -> Response:
+    """Enter or withdraw a bot, or answer one that asked to enter."""
+    storage, now = web.storage, web.clock()
+    try:
+        if sent.do == "enter":
+            entry.enter(storage, actor, tournament, sent.bot, now, web.ask)
+        elif sent.do == "withdraw":
+            entry.withdraw(storage, actor, tournament, sent.bot, now)
+        elif sent.do == "approve":
+            entry.approve(storage, actor, tournament, sent.bot, now, web.ask)
+        else:
+            admission.decline(storage, actor, tournament, sent.bot, sent.reason, now)
+    except (ArenaError, RefereeError) as error:
+        return page.again("steer.html", error, **_told(web, actor, tournament))
+    return RedirectResponse(f"{desk_url(tournament)}#roster", SEE_OTHER)

@@ -1,0 +1,126 @@
+"""The organiser's desk: what is created, steered and decided there, and by whom."""
+
+from collections.abc import Callable
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from arena.accounts import accounts
+from arena.actors import Role
+from arena.bots.versions import register_version
+from arena.storage import Storage
+from arena.tournaments import overview
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.web.conftest import PASSWORD
+from tests.arena.web.markup import Read
+from tests.arena.world import World
+
+Browse = Callable[[str, Role], TestClient]
+CUP = """\
+name = "cup"
+format = "round-robin"
+ruleset = "chinese"
+entrants = ["ann/one", "ann/two", "bob/one", "bob/two"]
+sessions = 1
+deals = 2
+allow_same_owner = true
+"""
+SWISS = f'{CUP.replace("round-robin", "swiss")}rounds = 2\nentries = "approved"\n'
+
+
+@pytest.fixture
+def browse(app: FastAPI, storage: Storage, clock: Clock) -> Browse:
+    """Return what opens the browser of a new account that has signed in."""
+
+    def opened(name: str, role: Role) -> TestClient:
+        accounts.create_account(storage, ROOT, name, role, clock(), PASSWORD)
+        headers = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+        browser = TestClient(
+            app, base_url="https://arena.test", headers=headers, raise_server_exceptions=False
+        )
+        browser.post("/sign-in", data={"account": name, "password": PASSWORD})
+        return browser
+
+    return opened
+
+
+@pytest.fixture
+def olga(browse: Browse, world: World) -> TestClient:
+    """Return the browser of an organiser, where there are bots."""
+    for bot in ("ann/one", "ann/two", "bob/one", "bob/two", "ann/three"):
+        register_version(world.storage, ROOT, bot, world.clock())
+    return browse("olga", Role.ORGANISER)
+
+
+def steer(browser: TestClient, do: str) -> int:
+    return browser.post("/tournaments/cup/desk", data={"do": do}).status_code
+
+
+def test_tournament_when_it_is_previewed_then_nothing_is_stored(olga: TestClient, world: World) -> None:
+    shown = olga.post("/desk", data={"file": CUP, "do": "preview"})
+    assert shown.status_code == 200
+    text = Read(shown.text).text
+    assert "What cup would be like" in text
+    assert "Its first round" in text
+    assert overview.list_tournaments(world.storage) == []
+
+
+def test_tournament_when_it_is_created_then_its_desk_steers_it(olga: TestClient, world: World) -> None:
+    made = olga.post("/desk", data={"file": CUP.replace("\n", "\r\n"), "do": "create"})
+    assert made.url.path == "/tournaments/cup/desk"
+    assert "4 bots" in Read(made.text).text
+    states = [world.status("cup").state]
+    for do in ("start", "pause", "resume", "cancel"):
+        assert steer(olga, do) == 200
+        states.append(world.status("cup").state)
+    assert states == ["created", "running", "paused", "running", "cancelled"]
+    assert steer(olga, "pause") == 409
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("", "name: is missing"),
+        ("name =", "is not TOML"),
+        (CUP + "deal = 3", "deal: is not a field of a tournament; did you mean 'deals'?"),
+        (CUP.replace("chinese", "../secret.toml"), "ruleset: must be a preset's name"),
+        (CUP.replace("ann/one", "ann/nobody"), "no bot 'ann/nobody'"),
+        (CUP.replace("cup", "<i>"), "'<i>' is not a name"),
+    ],
+)
+@pytest.mark.parametrize("do", ["preview", "create"])
+def test_tournament_when_its_fields_are_wrong_then_the_form_says_so_and_keeps_them(
+    olga: TestClient, file: str, words: str, do: str
+) -> None:
+    refused = olga.post("/desk", data={"file": file, "do": do})
+    assert refused.status_code in (404, 422)
+    assert words in " ".join(Read(refused.text).text.split()).replace(" : ", ": ")
+    assert "<i>" not in refused.text
+
+
+def test_desk_when_the_tournament_is_another_organisers_then_it_does_nothing(
+    olga: TestClient, browse: Browse, world: World
+) -> None:
+    olga.post("/desk", data={"file": CUP, "do": "create"})
+    other, author = browse("otto", Role.ORGANISER), browse("ann", Role.AUTHOR)
+    assert [steer(browser, "start") for browser in (other, author)] == [403, 403]
+    assert author.get("/desk").status_code == 403
+    assert world.status("cup").state == "created"
+
+
+def test_entry_when_the_organiser_decides_then_the_author_asks_and_is_answered(
+    olga: TestClient, browse: Browse, world: World
+) -> None:
+    olga.post("/desk", data={"file": SWISS, "do": "create"})
+    ann = browse("ann", Role.AUTHOR)
+    asked = ann.post("/tournaments/cup/enter", data={"bot": "ann/three"})
+    assert asked.url.path == "/tournaments/cup", Read(asked.text).text
+    assert "Who asks to enter" in Read(olga.get("/tournaments/cup/desk").text).text
+    decided = "/tournaments/cup/desk/entries"
+    declined = olga.post(decided, data={"do": "decline", "bot": "ann/three", "reason": "no room"})
+    assert "no room" in declined.text
+    assert olga.post(decided, data={"do": "approve", "bot": "ann/three"}).status_code == 200
+    assert world.status("cup").entrants == 5
+    assert olga.post(decided, data={"do": "withdraw", "bot": "ann/three"}).status_code == 200
+    assert olga.post(decided, data={"do": "enter", "bot": "nobody/x"}).status_code == 404
