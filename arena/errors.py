@@ -93,7 +93,11 @@ class LeaseLost(ArenaError):
 class ProcessFailed(ArenaError):
     """A child process ended as soon as it had started, so that starting it again would not help."""
 
-    def __init__(self, reason: str, printed: Sequence[str] = ()) -> None:
+    def __init__(self, reason: str, printed: Sequence[str] = (), status: int = 1, cause: str = "") -> None:
         super().__init__(reason)
         self.printed = printed
         """The last lines that it printed."""
+        self.status = status
+        """Its exit status."""
+        self.cause = cause
+        """The last line that says why; empty if none does."""

@@ -4,6 +4,7 @@ There is no thread in it: whoever has a supervisor calls ``check`` now and then.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -158,8 +159,10 @@ class Supervisor:
         child.process, child.status = None, status
         if status > 0 and not child.settled:
             printed = _last_lines(child)
-            last = printed[-1] if printed else f"ended with status {status}"
-            raise ProcessFailed(f"{child.name}: {last}", printed)
+            cause = cause_in(printed)
+            raise ProcessFailed(
+                f"{child.name}: {cause or f'ended with status {status}'}", printed, status=status, cause=cause
+            )
         child.settled = True
         child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
         child.deaths += 1
@@ -240,6 +243,15 @@ def _how(status: int) -> str:
         return f"by {signal.Signals(-status).name}"
     except ValueError:
         return f"by signal {-status}"
+
+
+_ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
+"""How lines begin that the SDK logs when nothing is wrong."""
+
+
+def cause_in(printed: Sequence[str]) -> str:
+    """Return the last line that a program printed, without what it logs as a matter of course."""
+    return next((line for line in reversed(printed) if not _ROUTINE.match(line)), "")
 
 
 def _last_lines(child: Child) -> list[str]:

@@ -84,7 +84,6 @@ def require_checks(versions: Sequence[BotVersion]) -> None:
     """Raise SpecError if one of them has not passed its latest check."""
     missing = [version.name for version in versions if version.check_passed_at is None]
     if missing:
-        others = f" (and {len(missing) - 1} others)" if len(missing) > 1 else ""
-        raise SpecError(
-            "entrants", f"{missing[0]}{others} has not passed the check: arena bot check {missing[0]}"
-        )
+        more = len(missing) - 1
+        who = f"{missing[0]} and {more} other{'s' if more > 1 else ''} have" if more else f"{missing[0]} has"
+        raise SpecError("entrants", f"{who} not passed the check: arena bot check {missing[0]}")

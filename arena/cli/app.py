@@ -201,6 +201,7 @@ def _with_help(error: typer.TyperException) -> str:
 
 def _reworded(message: str) -> str:
     """Return what Typer says of a value in the words of our own messages."""
+    message = message.replace("Value error, ", "")
     return message.replace("Input should be ", "must be ").partition(", unable to parse")[0]
 
 

@@ -49,6 +49,8 @@ def list_(
     as_csv: AsCsv = False,
 ) -> None:
     """List finished matches, newest first, with points and changes of Elo."""
+    if round is not None and tournament is None:
+        raise typer.BadParameter("not given, and --round needs it", param_hint="'--tournament'")
     asked: dict[str, Any] = {
         "bot": bot,
         "opponent": opponent,
@@ -60,6 +62,8 @@ def list_(
         "faults": faults,
         "result": result,
     }
+    if asked["since"] and asked["until"] and asked["since"] >= asked["until"]:
+        raise typer.BadParameter(f"{until} is not after --from, which is {since}", param_hint="'--to'")
     page = answer(
         ctx,
         lambda storage: find_matches(storage, Asked(**asked), limit, cursor),

@@ -63,11 +63,13 @@ def show_match(
     tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
     round: Annotated[int, typer.Argument(min=1, max=MOST, help="The round, from 1.")],
     table: Annotated[int, typer.Argument(min=1, max=MOST, help="The table in the round, from 1.")],
-    session: Annotated[int, typer.Option(help="The session whose deal is shown.")] = 1,
-    deal: Annotated[int, typer.Option(help="The deal that is shown.")] = 1,
+    session: Annotated[
+        int | None, typer.Option(help="The session whose deal is shown; by default the first.")
+    ] = None,
+    deal: Annotated[int | None, typer.Option(help="The deal that is shown; by default the first.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a match, and one of its deals: hands, tricks, points."""
+    """Show a match, and one of its deals: hands, tricks, points. With --session or --deal, only that deal."""
     view = answer(
         ctx,
         lambda storage: overview.match_view(storage, tournament, round, table),
@@ -76,8 +78,9 @@ def show_match(
     if as_json:
         print_json(match_object(view))
         return
-    record = _record(view, session, deal) if view.sessions else None
-    _show_summary(view)
+    record = _record(view, session or 1, deal or 1) if view.sessions else None
+    if session is None and deal is None:
+        _show_summary(view)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")

@@ -176,6 +176,8 @@ def _advice(check: str, found: str) -> str:
     setting = SETTING_OF.get(check.partition(" ")[0])
     if setting is None:
         return ""
+    if "cannot write" in found:
+        return "let the arena's user write there, or name another place"
     if found.startswith("setting "):
         return "correct it"
     variable = PREFIX + setting.upper()

@@ -117,9 +117,10 @@ class Room:
                 self._bots.check()
                 yield update
         except ProcessFailed as error:
-            name, _, line = str(error).partition(": ")
+            name = str(error).partition(": ")[0]
+            last = f"; its last line: {error.cause}" if error.cause else ""
             raise ProcessFailed(
-                f"{name} ended while it played; its last line: {line}", error.printed
+                f"{name} ended with status {error.status} while it played{last}", error.printed, error.status
             ) from None
 
     def wait(self, seconds: float) -> None:

@@ -131,6 +131,8 @@ def find_matches(storage: Storage, asked: Asked, limit: int = 50, cursor: str | 
         raise SpecError("bot", "missing; opponent and result need it")
     if asked.tournament is None and asked.round is not None:
         raise SpecError("tournament", "missing; round needs it")
+    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
+        raise SpecError("until", "must be after since")
     with storage.read() as tx:
         way, wanted = _found(tx, asked)
         after = None if cursor is None else read_cursor(asked, cursor, *way.kinds)

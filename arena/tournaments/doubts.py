@@ -48,9 +48,8 @@ def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
 
 def _of_limits(tournament: Tournament) -> Iterator[str]:
     if tournament.min_sessions > tournament.sessions:
-        yield (
-            f"min_sessions is {tournament.min_sessions}, but a match has only {tournament.sessions} sessions"
-        )
+        only = "one session" if tournament.sessions == 1 else f"{tournament.sessions} sessions"
+        yield f"min_sessions is {tournament.min_sessions}, but a match has only {only}"
 
 
 def _of_requests(tx: Transaction, tournament: Tournament) -> Iterator[str]:

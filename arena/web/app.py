@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cache, partial
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
@@ -41,6 +41,7 @@ from arena.web.routes import (
 )
 from arena.web.slots import Slots
 from arena.web.watching import Watching
+from arena.web.wording import only_known
 
 PREFIX = "/api/v1"
 
@@ -77,7 +78,7 @@ def _api() -> APIRouter:
     """Return all routes of the API, which FastAPI analyses once for all applications of a process."""
     api = APIRouter(generate_unique_id_function=_name_of)
     for router in ROUTERS:
-        api.include_router(router, prefix=PREFIX, responses=RESPONSES)
+        api.include_router(router, prefix=PREFIX, responses=RESPONSES, dependencies=[Depends(only_known)])
     return api
 
 

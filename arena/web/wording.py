@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 
-from referee.errors import Problem
+from referee.errors import FieldsWrong, Problem
 from referee.validation import Node, node_at, path_text, shown, suggestion, wanted
 
 Found = Mapping[str, Any]
@@ -37,12 +37,31 @@ def _reason(one: Found, schema: Node) -> str:
         return f"must have at most {limits['max_length']} characters, not {len(one['input'])}"
     if kind == "string_too_short":
         return f"must have at least {limits['min_length']} characters, not {len(one['input'])}"
+    if kind in ("too_short", "too_long"):
+        least = kind == "too_short"
+        wished = f"at least {limits['min_length']}" if least else f"at most {limits['max_length']}"
+        return f"must be there {wished} times, not {limits['actual_length']}"
+    if isinstance(one["input"], bytes):
+        return "must be JSON, with the header Content-Type: application/json"
     if kind.startswith("datetime_"):
         return f"must be a time like 2026-01-05T18:00:00Z, not {shown(one['input'])}"
     node = node_at(schema, one["loc"])
     if kind == "value_error" or not {"type", "enum", "const"} & node.keys():
         return str(one["msg"]).removeprefix("Value error, ")
     return f"must be {wanted(node)}, not {shown(one['input'])}"
+
+
+def only_known(request: Request) -> None:
+    """Raise FieldsWrong for what the query asks for and the route does not know."""
+    given = dict.fromkeys(request.query_params)
+    if not given:
+        return
+    known = list(node_at(_schema_of(request), ("query",))["properties"])  # type: ignore[call-overload]
+    if unknown := [name for name in given if name not in known]:
+        only = f"; there is only {', '.join(known)}" if known else "; there are none"
+        reasons = (f"is not a parameter{suggestion(name, known) or only}" for name in unknown)
+        found = zip((shown(name)[1:-1] for name in unknown), reasons, strict=True)
+        raise FieldsWrong.of([Problem(*one) for one in found])
 
 
 def _schema_of(request: Request) -> Node:

@@ -38,7 +38,7 @@ def test_tournament_when_it_requires_checks_then_it_takes_only_bots_that_passed(
     names = world.register(5)
     for name in names[:3]:
         store_check(world.storage, ROOT, name, {}, True, world.clock())
-    message = rf"^entrants: {names[3]} \(and 1 others\) has not passed the check: arena bot check {names[3]}$"
+    message = rf"^entrants: {names[3]} and 1 other have not passed the check: arena bot check {names[3]}$"
     with pytest.raises(SpecError, match=message):
         creation.create(world.storage, ROOT, world.spec(names, require_check=True), world.clock())
     assert overview.list_tournaments(world.storage) == []

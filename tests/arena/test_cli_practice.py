@@ -113,7 +113,9 @@ def test_practice_when_the_bot_dies_while_it_plays_then_its_last_line_says_why(
     dying = "print('no memory', flush=True) or __import__('os')._exit(3)"
     result = arena("bot", "practice", *program(tmp_path, dying))
     assert result.status == 1
-    assert result.err.endswith("error: my-bot ended while it played; its last line: no memory\n")
+    assert result.err.endswith(
+        "error: my-bot ended with status 3 while it played; its last line: no memory\n"
+    )
     assert list(folder.iterdir()) == []
 
 

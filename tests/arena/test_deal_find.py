@@ -105,7 +105,7 @@ def test_deal_find_prints_the_command_that_shows_the_deal(arena: Arena, pool: Wo
 @pytest.mark.parametrize(
     ("arguments", "status", "part"),
     [
-        (["deal", "find", "best"], 2, "best"),
+        (["deal", "find", "best"], 2, "'kind': 'best' is not one of"),
         (["deal", "find", "swing", "--cursor", "xx"], 1, "cursor: "),
         (["deal", "find", "swing", "--tournament", "cupp"], 1, "did you mean 'cup'?"),
         (["bot", "faults", "--owner", "ownr-1"], 1, "did you mean 'owner-1'?"),

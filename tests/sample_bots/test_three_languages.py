@@ -94,7 +94,7 @@ def test_tournament_when_bots_in_three_languages_play_then_no_fault_and_all_of_i
 
         tokens = {name: arena("bot", "register", name.split("@")[0]).split()[-1] for name in commands}
         unchecked = command_line("tournament", "create", file)
-        assert_one_line(unchecked, 1, "entrants: ann/python@1 (and 3 others) has not passed the check")
+        assert_one_line(unchecked, 1, "entrants: ann/python@1 and 3 others have not passed the check")
         with ThreadPoolExecutor() as pool:
             for report in pool.map(lambda name: check(name, commands[name]), commands):
                 assert "The bot passes" in report

@@ -1,13 +1,30 @@
 """Numbers and times as pages show them: filters of templates."""
 
+import re
 from datetime import UTC, datetime
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-__all__ = ["counted", "date", "day", "decimals", "moment", "number", "percent", "signed", "thousands"]
+from referee.plain import plain
+
+__all__ = [
+    "counted",
+    "date",
+    "day",
+    "decimals",
+    "limit",
+    "marked",
+    "moment",
+    "number",
+    "percent",
+    "signed",
+    "thousands",
+]
 
 MINUS = "−"
 
+
+_CODE = re.compile(r"(`+)([^`]+)\1")
 
 SPACE = "\N{NARROW NO-BREAK SPACE}"
 
@@ -66,3 +83,14 @@ def _element(at: datetime, shown: str) -> Markup:
 
 def _in_utc(at: datetime) -> datetime:
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def limit(value: float) -> str:
+    """Return a limit of a JSON Schema, which has whole numbers as fractions."""
+    return f"{int(value)}" if value == int(value) else f"{value:g}"
+
+
+def marked(text: str) -> Markup:
+    """Return what a docstring tells: code between backticks as code, and what JSON calls null as that."""
+    shown = re.sub(r"\bNone\b", "null", plain(text, f"\n{SPACE}"))
+    return Markup(_CODE.sub(r"<code>\2</code>", str(escape(shown))))  # noqa: S704 it is escaped

@@ -27,6 +27,9 @@ def test_docs_when_they_are_read_then_every_route_is_told(app: FastAPI, client: 
     routes = [one for routes in app.openapi()["paths"].values() for one in routes.values()]
     assert {one["operationId"] for one in routes} <= page.ids
     assert {*app.openapi()["components"]["schemas"]} <= page.ids
+    assert "``" not in answer.text
+    assert "None:" not in answer.text
+    assert "from 1 to 200" in answer.text
     for link in page.links:
         assert link[1:] in page.ids if link.startswith("#") else client.get(link).status_code == 200
 
@@ -127,3 +130,25 @@ def test_layout_when_it_is_filled_then_a_reader_may_skip_to_the_contents() -> No
 def test_root_of_the_api_leads_to_its_page(client: TestClient) -> None:
     answer = client.get("/api/v1", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (307, "/docs")
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "field", "reason"),
+    [
+        ("GET", "/bots?limt=3", "limt", "is not a parameter; did you mean 'limit'?"),
+        ("GET", "/rulesets?x=1", "x", "is not a parameter; there is only limit, cursor"),
+        ("GET", "/crosstable?bot=ann/greedy", "bot", "must be there at least 2 times, not 1"),
+        ("POST", "/rulesets/check", "body", "must be JSON, with the header Content-Type: application/json"),
+    ],
+)
+def test_request_when_it_is_wrong_then_the_reason_is_in_words_of_the_caller(
+    client: TestClient, method: str, asked: str, field: str, reason: str
+) -> None:
+    answer = client.request(
+        method,
+        f"/api/v1{asked}",
+        content="x=1" if method == "POST" else None,
+        headers={"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert answer.status_code == 422
+    assert answer.json()["problems"] == [{"field": field, "reason": reason}]
