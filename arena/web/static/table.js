@@ -145,7 +145,7 @@ export function now(data, number, viewer) {
   const step = data.steps[number];
   let more = "";
   if (step.ms !== undefined) {
-    const credit = step.credit_ms ? `, ${lasted(step.credit_ms)} of it credited for the network` : "";
+    const credit = step.credit_ms ? `, with ${lasted(step.credit_ms)} of credit for the network` : "";
     more += `<p>Decided in ${time(data, step)}${credit}</p>`;
   }
   if (step.answers) {
