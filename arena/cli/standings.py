@@ -96,7 +96,7 @@ def standing_object(line: StandingLine) -> dict[str, object]:
     """Return a line of the standings for scripts."""
     standing = asdict(line.standing)
     del standing["entrant"]
-    names = ("raw", "deals", "plus_minus", "disqualified")
+    names = ("raw", "deals", "plus_minus", "disqualified", "forfeits")
     rest = {name: getattr(line, name) for name in names}
     return {"rank": standing.pop("rank"), "bot": line.name, **standing, **rest}
 
