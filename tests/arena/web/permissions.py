@@ -218,25 +218,41 @@ ROUTES: dict[str, Line] = {
 """By method and path."""
 
 DEAL = "/matches/cup/1/1/1/1"
+OF_DEAL = "/matches/{tournament}/{round}/{table}/{session:int}/{deal:int}"
 
 PAGES: dict[str, Line] = {
     "GET /": _read("/"),
     "GET /leaderboard.csv": _read("/leaderboard.csv"),
     "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
     "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
+    "GET /bots/{owner}/{bot}/start": _read("/bots/owner-0/bot-0/start", OWNER, READ),
+    "GET /desk": _read("/desk", ORGANISERS, TOURNAMENTS),
     "GET /docs": _read("/docs"),
+    "GET /join": _read("/join"),
     "GET /leagues": _read("/leagues"),
     "GET /leagues/{league}": _read("/leagues/winter"),
     "GET /matches": _read("/matches"),
     "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),
-    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}": _read(DEAL),
-    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}/replay.html": _read(f"{DEAL}/replay.html"),
-    "GET /matches/{tournament}/{round}/{table}/{session}/{deal}/picture.svg": _read(f"{DEAL}/picture.svg"),
+    "GET /matches/{tournament}/{round}/{table}/live": _read("/matches/cup/1/1/live"),
+    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}": _read(DEAL),
+    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/replay.html": _read(
+        f"{DEAL}/replay.html"
+    ),
+    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/picture.svg": _read(
+        f"{DEAL}/picture.svg"
+    ),
+    "GET /me": _read("/me", ACCOUNTS, READ),
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
+    "GET /sign-in": _read("/sign-in"),
+    "GET /sign-up": _read("/sign-up"),
     "GET /tournaments": _read("/tournaments"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
+    "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ORGANISERS, TOURNAMENTS),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
 }
 """The same for pages, which are at no prefix."""
+
+FORMS_OF_ALL = frozenset({"/sign-in", "/sign-up", "/sign-out"})
+"""Forms that somebody may send who is not signed in; all others are refused before they are read."""

@@ -11,6 +11,8 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arena.accounts import accounts, apikeys, browsers
+from arena.actors import Role
 from arena.queries.leaderboards import LeaderboardLine, StrengthLine, leaderboard
 from arena.queries.verdicts import VerdictKind, verdict
 from arena.settings import load_settings
@@ -21,6 +23,8 @@ from arena.web.pages.links import bot_url
 from arena.web.pages.scales import scale_of
 from benchmarks import seasons
 from benchmarks.reading import NOW
+from tests.arena.fakes import ROOT
+from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read
 
 BOTS = 16
@@ -174,3 +178,14 @@ def test_scale_when_values_are_any_then_they_fit_and_ticks_are_few(values: list[
     scale = scale_of(values)
     assert all(0.0 < scale.share(value) < 1.0 for value in values)
     assert 1 <= len(scale.ticks()) <= 6
+
+
+def test_board_when_somebody_is_signed_in_then_its_own_bots_are_a_link_away(
+    client: TestClient, storage: Storage
+) -> None:
+    accounts.create_account(storage, ROOT, "owner-1", Role.AUTHOR, NOW, PASSWORD)
+    _, author = browsers.sign_in(storage, "owner-1", PASSWORD, NOW)
+    key = apikeys.create_key(storage, author, "read", (apikeys.KeyScope.READ,), NOW).key
+    mine = Read(client.get("/", headers={"Authorization": f"Bearer {key}"}).text)
+    assert "/?owner=owner-1" in mine.links
+    assert "/?owner=owner-1" not in Read(client.get("/").text).links
