@@ -7,12 +7,13 @@ import typer
 
 import arena.client as api
 from arena.cli.context import actor_at_terminal, answer, settings_of
-from arena.cli.output import AsJson, headline, moment, print_json, renamed, say, show
+from arena.cli.output import AsJson, headline, moment, print_json, renamed, say, show, warn
 from arena.cli.pairings import BotName, Name
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import EntriesShown, RequestShown
+from arena.tournaments.roster import absence, roster
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -23,12 +24,16 @@ MAY = {"enter": "may enter", "ask": "may ask to enter", "no": "cannot enter"}
 
 def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
     """Enter a bot into a tournament; after the start, only if its format allows that."""
-    actor, now = actor_at_terminal(), utc_now()
-    first = answer(
-        ctx,
-        lambda storage: entry.enter(storage, actor, name, bot, now, asker(settings_of(ctx))),
-        lambda arena: arena.send(api.entries.enter_bot(name, bot)).first_round,
-    )
+
+    def here(storage: "Storage") -> int | None:
+        actor, now, ask = actor_at_terminal(), utc_now(), asker(settings_of(ctx))
+        first = entry.enter(storage, actor, name, bot, now, ask)
+        if first is not None and first > 1:  # it is being played
+            entered = roster(storage, name, now, ask)
+            warn(*absence([line for line in entered if bot in (line.bot, line.bot.partition("@")[0])]))
+        return first
+
+    first = answer(ctx, here, lambda arena: arena.send(api.entries.enter_bot(name, bot)).first_round)
     if as_json:
         print_json({"tournament": name, "bot": bot, "first_round": first})
     elif first is None:

@@ -40,6 +40,9 @@ _PLAY = f"/{bots_pb2.DESCRIPTOR.services_by_name['BotService'].full_name}/Play"
 
 log = logging.getLogger("bot")
 
+NO_GRPC = "Failed parsing HTTP/2"
+"""What gRPC says where a server of pages answers."""
+
 REFUSED = "Connection refused"
 """What gRPC says where nobody listens."""
 
@@ -256,6 +259,8 @@ class BotClient:
             self._share_out()
         if failure is not None and silent:
             why = "nobody listens there" if REFUSED in failure.text else failure.text
+            if NO_GRPC in failure.text:
+                why = "something else answers there, which is no referee (is that the port of the pages?)"
             level = logging.DEBUG if again else logging.WARNING
             log.log(level, "referee %s cannot be reached: %s; trying again", address, why)
         elif failure is not None:

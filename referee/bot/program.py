@@ -125,6 +125,8 @@ def _tls() -> ClientTls | None:
     if len(given) == 1:
         sys.exit(f"{' and '.join(own)}: only {given[0]} is set")
     authorities = None if os.environ["ARENA_TLS_CA"] == "system" else _file("ARENA_TLS_CA")
+    if authorities is not None and b"-----BEGIN CERTIFICATE-----" not in authorities:
+        sys.exit(f"ARENA_TLS_CA: {os.environ['ARENA_TLS_CA']} holds no certificate in PEM form")
     return ClientTls(authorities, *map(_file, own))
 
 

@@ -46,7 +46,9 @@ def test_entrants_come_and_go_and_the_tournament_is_stopped(arena: Arena, world:
     *names, late = world.register(9)
     cup = world.tournament_of(names, format="swiss", rounds=4)
     world.advance(cup.id)
-    assert f"{late} plays in cup from round 2 on" in arena("tournament", "enter", "cup", late).out
+    entered = arena("tournament", "enter", "cup", late)
+    assert f"{late} plays in cup from round 2 on" in entered.out
+    assert "warning: no referee says which bots are connected" in entered.err
     assert arena("tournament", "withdraw", "cup", names[0], "--json").json["last_round"] == 1
     assert_one_line(arena("tournament", "withdraw", "cup", names[0]), 1, "has withdrawn")
     assert "cup ends with round 1" in arena("tournament", "stop", "cup").out

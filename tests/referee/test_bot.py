@@ -187,6 +187,10 @@ def test_import_when_only_the_sdk_is_loaded_then_neither_the_arena_nor_its_libra
             {"ARENA_TOKEN": "t", "ARENA_TLS_CA": "system", "ARENA_TLS_CLIENT_KEY": "key.pem"},
             "only ARENA_TLS_CLIENT_KEY is set",
         ),
+        (
+            {"ARENA_TOKEN": "t", "ARENA_TLS_CA": __file__},
+            f"ARENA_TLS_CA: {__file__} holds no certificate in PEM",
+        ),
         ({"ARENA_TOKEN": "t", "ARENA_TLS_CA": "no/such.pem"}, "ARENA_TLS_CA: cannot read no/such.pem"),
     ],
 )

@@ -240,3 +240,22 @@ async def test_share_when_the_other_referee_is_out_of_reach_then_the_bot_asks_fo
         )
         == 1
     )
+
+
+async def test_bot_when_the_address_is_that_of_pages_then_it_says_that_there_is_no_referee(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def page(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(page, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    playing = asyncio.create_task(BotClient(lowest, "token").run([f"{host}:{port}"]))
+    async with asyncio.timeout(DEADLINE):
+        while "something else answers there, which is no referee" not in caplog.text:
+            await asyncio.sleep(0.02)
+    playing.cancel()
+    await asyncio.wait([playing])
+    server.close()
