@@ -16,7 +16,7 @@ from arena.storage import Storage
 from arena.web.context import Web
 from arena.web.document import Application
 from arena.web.feeds import Feeds
-from arena.web.headers import AlwaysHeaders, Unchanged
+from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
 from arena.web.limits import Limits
 from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
@@ -112,6 +112,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         WithoutNul,
         DoneOnce,
         Unchanged,
+        Compressed,
         Limits,
         AlwaysHeaders,
     ):  # the last one is the outermost

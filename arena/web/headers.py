@@ -1,8 +1,9 @@
-"""Headers of every answer: what a browser may do with it, and whether it has changed."""
+"""Headers of every answer: what a browser may do with it, whether it has changed, how it is packed."""
 
 from hashlib import sha256
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -10,6 +11,9 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """Nothing but this server's own files, and no script or style within a page."""
+
+SMALL = 1_000
+"""Bytes below which nothing is gained by compressing."""
 
 ALWAYS = {
     "Content-Security-Policy": POLICY,
@@ -77,6 +81,23 @@ class Unchanged:
             await send(message)
 
         await self._app(scope, receive, compare)
+
+
+class Compressed:
+    """Middleware that compresses pages and their files.
+
+    What programs read goes as it is: exports come as long as they are read, and answers may hold secrets
+    beside what was asked for. No page holds one that stays.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._packing = GZipMiddleware(app, minimum_size=SMALL)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        page = scope["type"] == "http" and not scope["path"].startswith("/api/")
+        await (self._packing if page else self._app)(scope, receive, send)
 
 
 def _has(known: str, tag: str) -> bool:

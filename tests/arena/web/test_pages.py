@@ -152,3 +152,14 @@ def test_request_when_it_is_wrong_then_the_reason_is_in_words_of_the_caller(
     )
     assert answer.status_code == 422
     assert answer.json()["problems"] == [{"field": field, "reason": reason}]
+
+
+def test_page_when_it_is_read_then_it_is_compressed_and_what_programs_read_is_not(
+    client: TestClient,
+) -> None:
+    page = client.get("/docs")
+    assert page.headers["Content-Encoding"] == "gzip"
+    assert int(page.headers["Content-Length"]) < len(page.content) / 3
+    again = client.get("/docs", headers={"If-None-Match": page.headers["ETag"]})
+    assert again.status_code == 304
+    assert "Content-Encoding" not in client.get("/api/v1/openapi.json").headers
