@@ -9,7 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,7 @@ from statistics import quantiles
 from typing import TypeVar
 
 from arena.actors import Actor, Role
-from arena.errors import UnknownError
+from arena.errors import StateError, UnknownError
 from arena.leagues import overview as leagues
 from arena.models import HighlightKind
 from arena.queries import highlights, histories, leaderboards, matches, tournaments
@@ -35,6 +35,7 @@ from arena.queries.meetings import crosstable
 from arena.queries.pools import list_pools
 from arena.queries.profiles import profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
+from arena.queries.together import same_deal
 from arena.queries.versions import find_bots
 from arena.queries.versus import versus
 from arena.queries.waiting import work
@@ -94,6 +95,12 @@ def _later_pages(asker: Asker) -> object:
 def _later_matches(asker: Asker) -> object:
     asked = matches.Asked(bot=asker.bot())
     return find_matches(asker.storage, asked, 10, find_matches(asker.storage, asked, 10).next)
+
+
+def _same_deal(one: Asker) -> object:
+    with suppress(StateError):  # each table of the season has its own deals; a round's sessions are looked up
+        return same_deal(one.storage, "season", 1, 1, 1)
+    return None
 
 
 def _own_ruleset(asker: Asker) -> object:
@@ -156,6 +163,7 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "deals of a bot, for its author": lambda one: deals_for(one.storage, OPERATOR, DealQuery(one.bot())),
     "deals of a session": lambda one: session_deals(one.storage, "season", 1, 1, 1),
     "one deal": lambda one: one_deal(one.storage, "season", 1, 1, 1, 1),
+    "a deal at all tables": _same_deal,
     "who changed what": lambda one: changes(one.storage, OPERATOR, Changes()),
     "what workers have to do": lambda one: work(one.storage, OPERATOR),
     "tournaments in pages": lambda one: tournaments.list_tournaments(one.storage, tournaments.Asked(), 50),
