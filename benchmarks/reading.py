@@ -9,7 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -98,9 +98,10 @@ def _later_matches(asker: Asker) -> object:
 
 
 def _same_deal(one: Asker) -> object:
-    with suppress(StateError):  # each table of the season has its own deals; a round's sessions are looked up
+    try:
         return same_deal(one.storage, "season", 1, 1, 1)
-    return None
+    except StateError as refused:  # each table of the season has its own deals
+        return refused
 
 
 def _own_ruleset(asker: Asker) -> object:
