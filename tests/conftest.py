@@ -71,8 +71,9 @@ They come first, so that no process is left with one of them while the others ha
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Where the tests run in the background, Ctrl-C may be ignored, which processes that they start would inherit.
+# Where tests run in the background, signals may be ignored, and so by the processes that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Bots that tests start keep no logs in the folders of whoever runs them.
 os.environ["ARENA_BOT_LOG"] = "off"

@@ -78,7 +78,8 @@ def show_match(
     if as_json:
         print_json(match_object(view))
         return
-    record = _record(view, session or 1, deal or 1) if view.sessions else None
+    wanted = (1 if number is None else number for number in (session, deal))
+    record = _record(view, *wanted) if view.sessions else None
     if session is None and deal is None:
         _show_summary(view)
     if record is not None:

@@ -6,7 +6,8 @@ from typing import Any
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 
-from referee.errors import FieldsWrong, Problem
+from arena.errors import SpecError
+from referee.errors import Problem
 from referee.validation import Node, node_at, path_text, shown, suggestion, wanted
 
 Found = Mapping[str, Any]
@@ -52,7 +53,7 @@ def _reason(one: Found, schema: Node) -> str:
 
 
 def only_known(request: Request) -> None:
-    """Raise FieldsWrong for what the query asks for and the route does not know."""
+    """Raise SpecError for what the query asks for and the route does not know."""
     given = dict.fromkeys(request.query_params)
     if not given:
         return
@@ -61,7 +62,7 @@ def only_known(request: Request) -> None:
         only = f"; there is only {', '.join(known)}" if known else "; there are none"
         reasons = (f"is not a parameter{suggestion(name, known) or only}" for name in unknown)
         found = zip((shown(name)[1:-1] for name in unknown), reasons, strict=True)
-        raise FieldsWrong.of([Problem(*one) for one in found])
+        raise SpecError.of([Problem(*one) for one in found])
 
 
 def _schema_of(request: Request) -> Node:
