@@ -11,7 +11,7 @@ QUICK := tests/golden \
 unexport PYTHONDONTWRITEBYTECODE # without bytecode each process compiles everything anew
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format proto release-proto schemas golden sweep bench clean
+.PHONY: help setup demo test quick check format proto release-proto schemas golden pictures sweep bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 15
@@ -49,6 +49,9 @@ proto: setup ## generate referee/v1 and referee/worker/v1alpha1 from proto/
 
 schemas: setup ## generate docs/schemas from the fields that the code reads
 	@$(BIN)/python -m arena.schemas
+
+pictures: setup ## make the pictures of README and docs anew, from a demo
+	@$(BIN)/python .ci/pictures
 
 release-proto: setup ## from now on, make check holds the protos to what they are now
 	@.ci/release-proto

@@ -63,7 +63,7 @@ BOTS = {
 }
 """Who takes part: name and sample bot."""
 
-SESSIONS, DEALS, SWISS_ROUNDS = 4, 6, 5
+SESSIONS, DEALS, SWISS_ROUNDS = 8, 6, 5
 
 FIT_SECONDS, LOOK_SECONDS = 30.0, 0.1
 """How long the leaderboard waits for the worker to have fitted the last strengths, and how often it looks."""
