@@ -5,27 +5,20 @@ the deals of each session.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from hashlib import sha256
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from arena.exports.digests import digest
 from arena.standings.ranking import Standing
 from arena.terms import Entry, Limits, Plan
 from referee.errors import Problem
-from referee.records.results import canonical
 from referee.validation import Refused, Wording, problems
 
 FORMAT = "bigtwo-export/2"
 """What every part says of itself; deal records say ``bigtwo-deal/1``."""
-
-DECISION = "bigtwo-decision/1"
-"""What is signed of an organiser's decision says this of itself."""
-
-SHARED = ("format", "ruleset", "tournament", "round", "table", "session", "seats")
-"""Fields that are the same in all deal records of a session."""
 
 Count = Field(ge=1)
 
@@ -379,30 +372,6 @@ class PartError(ValueError):
     """A line is not a part of an export; the message names the field."""
 
 
-def digest(content: object) -> str:
-    """Return the SHA-256 of a JSON value written with sorted keys, without spaces, in ASCII."""
-    return sha256(canonical(content)).hexdigest()
-
-
-def decision_digest(event: str, previous: str, at: str, details: Mapping[str, object]) -> str:
-    """Return what an arena signs of an organiser's decision: an event, without the signature in it."""
-    plain = {name: value for name, value in details.items() if name != "signed"}
-    content = {"format": DECISION, "event": event, "previous": previous, "at": at, "details": plain}
-    return digest(content)
-
-
-def deals_digest(records: Iterable[Mapping[str, object]]) -> str:
-    """Return the SHA-256 of a session's records, each written as for ``digest`` and ended by a line feed.
-
-    Left out of each record is what all of them share, ``SHARED``.
-    """
-    whole = sha256()
-    for record in records:
-        own = {name: value for name, value in record.items() if name not in SHARED}
-        whole.update(canonical(own) + b"\n")
-    return whole.hexdigest()
-
-
 def make_part(kind: type[Part], **content: object) -> dict[str, object]:
     """Return a part ready to be written."""
     plain = {"format": FORMAT, "part": kind.PART, **content}
@@ -448,8 +417,3 @@ def check_digest(part: Part, given: Mapping[str, object]) -> None:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def json_line(value: object) -> str:
-    """Return a value as JSON without blanks."""
-    return json.dumps(value, separators=(",", ":"))

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 
 from sqlmodel import col, select
 
-from arena.exports.parts import json_line
+from arena.exports.digests import json_line
 from arena.matches.records import full_records, may_be_shown, names_and_points, sessions_of
 from arena.models import Match, Round, Tournament
 from arena.storage import Storage, Transaction

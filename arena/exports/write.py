@@ -9,6 +9,7 @@ from hashlib import sha256
 from sqlmodel import col, func, select
 
 from arena.events import events_of
+from arena.exports.digests import deals_digest, json_line
 from arena.exports.parts import (
     EndPart,
     MatchPart,
@@ -16,8 +17,6 @@ from arena.exports.parts import (
     RoundEndPart,
     RoundPart,
     TournamentPart,
-    deals_digest,
-    json_line,
     make_part,
     standing_object,
 )

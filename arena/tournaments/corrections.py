@@ -10,7 +10,8 @@ from arena.actors import Actor, Role
 from arena.audit import record
 from arena.errors import SpecError, StateError, TakenError
 from arena.events import latest_digest, lock_row, note, note_keys
-from arena.exports.parts import EventKind, decision_digest
+from arena.exports.digests import decision_digest
+from arena.exports.parts import EventKind
 from arena.models import BotVersion, Entrant, Match, MatchState, Round, Seat, Tournament, TournamentEvent
 from arena.standings.corrections import (
     MOST_POINTS,

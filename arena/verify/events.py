@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from arena.exports.digests import decision_digest
 from arena.exports.lines import Lines
-from arena.exports.parts import EventPart, decision_digest
+from arena.exports.parts import EventPart
 from arena.formats import FORMATS
 from arena.standings.corrections import Correction, CorrectionError, disqualified_by, read_correction
 from arena.verify.head import Head, check_time

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from arena.exports.digests import SHARED, deals_digest
 from arena.exports.lines import Lines
-from arena.exports.parts import SHARED, MatchPart, RoundPart, SessionLine, deals_digest
+from arena.exports.parts import MatchPart, RoundPart, SessionLine
 from arena.matches.duplicate import PlayedSession
 from arena.matches.seating import seatings
 from arena.verify.forfeits import Forfeits, Overruns

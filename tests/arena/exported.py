@@ -6,7 +6,8 @@ from hashlib import sha256
 from random import Random
 from typing import Any
 
-from arena.exports.parts import FORMAT, deals_digest, digest
+from arena.exports.digests import deals_digest, digest
+from arena.exports.parts import FORMAT
 from arena.exports.write import export_lines
 from arena.verify import Report, check_export
 from referee.deals.session import Session

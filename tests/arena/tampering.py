@@ -9,7 +9,7 @@ from typing import Any
 from sqlmodel import col, delete, select
 
 from arena.events import event_part
-from arena.exports.parts import digest
+from arena.exports.digests import digest
 from arena.models import Highlight, Session, SessionRecords, Tournament, TournamentEvent
 from arena.storage import Transaction
 

@@ -7,7 +7,7 @@ import pytest
 from sqlmodel import select
 
 from arena.errors import ArenaError, SpecError, StateError, TakenError
-from arena.exports.parts import decision_digest
+from arena.exports.digests import decision_digest
 from arena.models import AuditEntry, RatingChange, TournamentEvent
 from arena.ratings.rebuild import rebuild
 from arena.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.errors import SpecError, StateError
-from arena.exports.parts import digest
+from arena.exports.digests import digest
 from arena.matches.referees import nobody_asked
 from arena.models import Tournament
 from arena.tournaments import creation, entry, lifecycle
