@@ -30,9 +30,10 @@ from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import col, func, select
 
+from arena.addresses import split_address
 from arena.errors import ArenaError, SettingsError
 from arena.models import Match, MatchState, Round, RoundState, Tournament, TournamentState, utc_now
-from arena.settings import Settings, split_address
+from arena.settings import Settings
 from arena.storage import Storage, Transaction
 from referee.service.metrics import LATENCY_BOUNDS
 

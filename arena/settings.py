@@ -23,12 +23,12 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 from sqlalchemy import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
+from arena.addresses import NO_PLACE, check_address, local_addresses, split_address
 from arena.certificates import read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
-from arena.urls import without_secrets
+from arena.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls
 from referee.toml import read_toml
@@ -45,16 +45,8 @@ DEFAULT_DATA = Path(".arena")
 
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
-NO_PLACE = ("0.0.0.0", "[::]", "::", "")  # noqa: S104 compared with, not listened on
-"""Hosts to listen on that nobody can connect to."""
-
 SHORTEST_TOKEN = 16
 """Fewest characters of a worker token: whoever guesses it can have referees play any match."""
-
-NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
-
-SERVERS = ("amqp", "amqps", "pyamqp", "redis", "rediss", "sentinel")
-"""Schemes of brokers whose URLs are one server's address, or several with ``;`` between them."""
 
 TLS_FILES = (
     "tls_certificate",
@@ -199,27 +191,24 @@ class Settings(BaseSettings):
     @field_validator("web_listen")
     @classmethod
     def _is_web_address(cls, address: str) -> str:
-        return cls._is_address(address) if address else address
+        return check_address(address) if address else address
 
     @field_validator("listen")
     @classmethod
     def _is_address(cls, address: str) -> str:
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65535:
-            raise ValueError(f"{address!r} is not host:port")
-        return address
+        return check_address(address)
 
     @field_validator("metrics_listen")
     @classmethod
     def _is_metrics_address(cls, address: str) -> str:
-        if address and cls._is_address(address) and split_address(address)[1] == 0:
+        if address and check_address(address) and split_address(address)[1] == 0:
             raise ValueError(f"{address}: port 0 means any port, and others have to know which")
         return address
 
     @field_validator("referees")
     @classmethod
     def _are_addresses(cls, addresses: tuple[str, ...]) -> tuple[str, ...]:
-        for address in map(cls._is_address, addresses):
+        for address in map(check_address, addresses):
             if address.rpartition(":")[0] in NO_PLACE:
                 raise ValueError(f"{address} is not an address; set referees to what bots can reach")
             if addresses.count(address) > 1:
@@ -229,36 +218,12 @@ class Settings(BaseSettings):
     @field_validator("database_url")
     @classmethod
     def _is_database(cls, url: str) -> str:
-        try:
-            parts = make_url(url)
-        except (ArgumentError, ValueError):
-            raise ValueError("not a database URL (sqlite:///file, postgresql://user@host/name)") from None
-        if parts.get_backend_name() == "sqlite" and parts.database in (None, "", ":memory:"):
-            raise ValueError("SQLite needs a file (sqlite:///file): several processes share the database")
-        return url
+        return check_database(url)
 
     @field_validator("broker_url")
     @classmethod
     def _is_broker(cls, url: str) -> str:
-        if url.startswith("filesystem://"):
-            if not _is_folder(url):
-                raise ValueError(
-                    f"{without_secrets(url)} is not filesystem:///folder (with %23 for #, %3F for ?)"
-                )
-            return url
-        from kombu.transport import TRANSPORT_ALIASES  # not needed where the broker is a folder
-        from kombu.utils.url import parse_url
-
-        scheme, mark, _ = url.partition("://")
-        if url and (not mark or scheme not in TRANSPORT_ALIASES):
-            raise ValueError(NO_BROKER)
-        if scheme in SERVERS:
-            try:
-                for one in url.split(";"):  # they stand in for each other
-                    parse_url(one)
-            except (ValueError, TypeError, KeyError):  # whose texts may hold a password
-                raise ValueError(f"{NO_BROKER}; a password has %2F for /, %3F for ? and %23 for #") from None
-        return url
+        return check_broker(url)
 
     @model_validator(mode="before")
     @classmethod
@@ -408,23 +373,6 @@ class Settings(BaseSettings):
             "web_proxies": ",".join(self.web_proxies),
             "worker_token": token,
         }
-
-
-def _is_folder(url: str) -> bool:
-    parts = urlsplit(url)
-    return bool(parts.path) and not (parts.netloc or parts.query or parts.fragment)
-
-
-def split_address(address: str) -> tuple[str, int]:
-    """Return host and port of a ``host:port``, the host without brackets."""
-    host, _, port = address.rpartition(":")
-    return host.strip("[]"), int(port)
-
-
-def local_addresses(listen: str, count: int) -> list[str]:
-    """Return the addresses that ``count`` referees listen on: ``listen``, and the ports that follow."""
-    host, _, port = listen.rpartition(":")
-    return [f"{host}:{int(port) + place}" for place in range(count)]
 
 
 def _default_referees(listen: str, count: object) -> str:

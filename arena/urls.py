@@ -1,8 +1,17 @@
-"""URLs of databases and brokers, as people and logs may see them."""
+"""URLs of databases and brokers: which will do, and how people and logs may see them."""
 
 import re
+from urllib.parse import urlsplit
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 HIDDEN = "***"
+
+NO_BROKER = "not a broker URL (filesystem:///folder, redis://host/0, amqp://host)"
+
+SERVERS = ("amqp", "amqps", "pyamqp", "redis", "rediss", "sentinel")
+"""Schemes of brokers whose URLs are one server's address, or several with ``;`` between them."""
 
 OPEN = ("host", "port", "user", "dbname", "sslmode", "ssl_cert_reqs", "connect_timeout", "application_name")
 """Names in a URL's query whose values are no secret; those of all others are hidden, known or not."""
@@ -27,3 +36,42 @@ def _hide(url: str) -> str:
 def _hide_value(pair: str) -> str:
     name, equals, value = pair.partition("=")
     return pair if name in OPEN or not value else f"{name}{equals}{HIDDEN}"
+
+
+def _is_folder(url: str) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.path) and not (parts.netloc or parts.query or parts.fragment)
+
+
+def check_database(url: str) -> str:
+    """Return a database URL as it is; raise ValueError if it is none that several processes can share."""
+    try:
+        parts = make_url(url)
+    except (ArgumentError, ValueError):
+        raise ValueError("not a database URL (sqlite:///file, postgresql://user@host/name)") from None
+    if parts.get_backend_name() == "sqlite" and parts.database in (None, "", ":memory:"):
+        raise ValueError("SQLite needs a file (sqlite:///file): several processes share the database")
+    return url
+
+
+def check_broker(url: str) -> str:
+    """Return a broker URL as it is; raise ValueError if it is none."""
+    if url.startswith("filesystem://"):
+        if not _is_folder(url):
+            raise ValueError(
+                f"{without_secrets(url)} is not filesystem:///folder (with %23 for #, %3F for ?)"
+            )
+        return url
+    from kombu.transport import TRANSPORT_ALIASES  # not needed where the broker is a folder
+    from kombu.utils.url import parse_url
+
+    scheme, mark, _ = url.partition("://")
+    if url and (not mark or scheme not in TRANSPORT_ALIASES):
+        raise ValueError(NO_BROKER)
+    if scheme in SERVERS:
+        try:
+            for one in url.split(";"):  # they stand in for each other
+                parse_url(one)
+        except (ValueError, TypeError, KeyError):  # whose texts may hold a password
+            raise ValueError(f"{NO_BROKER}; a password has %2F for /, %3F for ? and %23 for #") from None
+    return url

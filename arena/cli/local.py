@@ -10,9 +10,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from arena.addresses import local_addresses, split_address
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
-from arena.settings import PREFIX, Settings, local_addresses, split_address
+from arena.settings import PREFIX, Settings
 from referee.errors import ListenError
 
 POLL_SECONDS = 0.1

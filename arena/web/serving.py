@@ -7,8 +7,9 @@ from collections.abc import Callable
 import uvicorn
 from fastapi import FastAPI
 
+from arena.addresses import split_address
 from arena.certificates import read_pair
-from arena.settings import Settings, split_address
+from arena.settings import Settings
 from arena.web.connections import bounded
 from referee.errors import ListenError
 
