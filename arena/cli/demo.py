@@ -245,6 +245,7 @@ def _say_what_next(folder: Path) -> None:
         f"  {here} match show autumn 1 1 --session 2 --deal 3    # a deal, trick by trick",
         f"  {here} export autumn --output autumn.jsonl    # all of it …",
         f"  {arena} verify autumn.jsonl    # … checked again from that file alone",
+        f"  {here} web    # its pages, in a browser",
         f"  {arena} rules list    # all rulesets",
         f"  {arena} up    # an arena of your own: README.md goes on from there",
     )
