@@ -13,7 +13,7 @@ from arena.formats import FORMATS
 from arena.models import TournamentState
 from arena.rounds import preview as previews
 from arena.rounds import showing
-from arena.specs import Name, make_spec
+from arena.specs import Name
 from arena.tournaments import admission, entry
 from arena.tournaments.answers import Changed
 from arena.web.asking import Organiser
@@ -106,11 +106,11 @@ def show_desk(page: Page, actor: Organiser) -> HTMLResponse:
 def create(page: Page, web: Shared, actor: Organiser, sent: Annotated[NewTournament, Form()]) -> Response:
     """Show what a tournament would be like, or create it."""
     try:
-        spec = make_spec(_read(sent.file))
+        values = _read(sent.file)
         if sent.do == "preview":
-            preview = previews.preview(web.storage, actor, spec, web.clock())
+            preview = tournaments.preview_tournament(web, actor, values)
             return page("desk.html", **_form(sent, preview))
-        made = tournaments.create_tournament(web, actor, _read(sent.file))
+        made = tournaments.create_tournament(web, actor, values)
     except (ArenaError, RefereeError) as error:
         return page.again("desk.html", error, **_form(sent))
     return RedirectResponse(desk_url(made.name), SEE_OTHER)
