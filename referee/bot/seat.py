@@ -60,8 +60,16 @@ class Seat:
 
     __slots__ = ("_cards", "_choose", "_chooser", "_strict", "evidence", "view")
 
-    def __init__(self, bot: Bot, started: bots_pb2.SessionStarted, *, strict: bool = False) -> None:
-        self.view = SessionView(started)
+    def __init__(
+        self,
+        bot: Bot,
+        started: bots_pb2.SessionStarted,
+        *,
+        strict: bool = False,
+        view: SessionView | None = None,
+    ) -> None:
+        """Seat a bot; ``view`` is what it knows of the session, where somebody else feeds it."""
+        self.view = view or SessionView(started)
         self.evidence: Evidence | None = None
         """Where a log is kept."""
         self._cards = _cards(self.view.rules)
@@ -87,15 +95,18 @@ class Seat:
 
     def _tell(self, hook: str, value: Callable[[], object]) -> None:
         """Call a method of the bot, if it has it. Raise BotFailed where that of a strict bot fails."""
-        method = getattr(self._chooser, hook, None)
-        if method is None:
+        if getattr(self._chooser, hook, None) is None:
             return
         try:
-            method(value())
+            self.tell(hook, value())
         except Exception as error:
             log.exception("the bot failed in %s: %s deal %d", hook, self.view.session_id, self.view.deal)
             if self._strict:
                 raise _failed(error) from error
+
+    def tell(self, hook: str, value: object) -> None:
+        """Call a method that the bot has. Whatever it raises is raised."""
+        getattr(self._chooser, hook)(value)
 
     def answer(self, message: Any) -> bytes:
         """Return a PlayRequest with the move that answers a lazy turn.
@@ -106,20 +117,27 @@ class Seat:
         self.view.happened(message.actions[:])
         turn = Turn(self.view, message)
         try:
-            plays = message.kind == bots_pb2.TURN_KIND_PLAY
-            answer = self._choose(turn) if plays else self._decide(turn)
-            mask = self._mask(answer, "choose" if plays else turn.kind)
+            mask = self.decide(turn)
         except Exception as error:
             if self._strict:
                 log.exception("the bot failed: %s", turn)
                 raise _failed(error) from error
             log.exception("the bot failed, the default action is taken: %s", turn)
-            mask = _default(turn)
+            mask = default_cards(turn)
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
         move += self._cards[mask] if mask else _PASSES
         return _MOVE_HEAD[len(move)] + move
 
-    def _decide(self, turn: Turn) -> Answer:
+    def decide(self, turn: Turn) -> int:
+        """Return the cards with which the bot answers a turn, 0 for a pass.
+
+        Whatever the bot raises is raised, TypeError and CardError for an answer that is none.
+        """
+        plays = turn.kind == "play"
+        answer = self._choose(turn) if plays else self._special(turn)
+        return self._mask(answer, "choose" if plays else turn.kind)
+
+    def _special(self, turn: Turn) -> Answer:
         """Return the answer to a turn that is no ordinary one."""
         method: Callable[[Turn], Answer] | None = getattr(self._chooser, turn.kind, None)
         if method is not None:
@@ -162,7 +180,8 @@ def _kind(answer: object) -> str:
     return kind
 
 
-def _default(turn: Turn) -> int:
+def default_cards(turn: Turn) -> int:
+    """Return what is played for a bot that failed: a pass, or its lowest play."""
     if turn.can_pass:
         return 0
     return min(turn.legal_codes, default=0) & turn.rules.full

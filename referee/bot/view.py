@@ -34,7 +34,7 @@ _ACTION_KINDS = {
 }
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """A decoded action."""
 
     changed: int
@@ -53,7 +53,7 @@ class _Step(NamedTuple):
     """As all seats were shown it, in the form of deal records; empty for an exchange."""
 
 
-def _step(rules: Rules, encoded: bytes) -> _Step:
+def _step(rules: Rules, encoded: bytes) -> Step:
     action = bots_pb2.Action.FromString(encoded)
     numbers = card_numbers(rules)
     mask = numbers.mask(action.cards)
@@ -62,7 +62,7 @@ def _step(rules: Rules, encoded: bytes) -> _Step:
     kind = _ACTION_KINDS.get(action.kind, "pass")
     text = rules.text(mask)
     cards = tuple(text.split())
-    return _Step(
+    return Step(
         changed=changed | 1 << action.partner if exchange else changed,
         seat=action.seat,
         change=-1 if exchange else action.drawn - len(action.cards),
@@ -85,7 +85,7 @@ def _shown(seat: int, kind: str, cards: str, drawn: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _steps(rules: Rules) -> Memo[bytes, _Step]:
+def _steps(rules: Rules) -> Memo[bytes, Step]:
     """Return the actions of a compiled ruleset by their encoding, decoded when they are first met."""
     return Memo(lambda encoded: _step(rules, encoded))
 
@@ -115,10 +115,11 @@ class SessionView:
     )
     # fmt: on
 
-    def __init__(self, started: bots_pb2.SessionStarted) -> None:
+    def __init__(self, started: bots_pb2.SessionStarted, rules: Rules | None = None) -> None:
+        """Begin with what the session's start says; ``rules`` are its ruleset, where that is compiled."""
         self.session_id = started.session_id
         self.tournament = started.tournament
-        self.rules = rules_of(json.loads(started.ruleset))
+        self.rules = rules or rules_of(json.loads(started.ruleset))
         self.seats = tuple(started.seats)
         self.seat = started.seat
         self._own_bit = 1 << started.seat
@@ -135,22 +136,30 @@ class SessionView:
         """Codes of all combinations in the hand, and of some that were in it, sorted."""
         self._gone = 0
         """The cards that have left the hand since the plays were listed or filtered."""
-        self._log: list[_Step] = []
+        self._log: list[Step] = []
         """What happened in the deal; the next two hold as much of it as has been read."""
         self._actions: list[Action] = []
         self._counts: list[int] = []
         self._counted = 0
-        self._step: Callable[[bytes], _Step] = _steps(self.rules).__getitem__
+        self._step: Callable[[bytes], Step] = _steps(self.rules).__getitem__
         self._played = _played(self.rules)
 
     def deal_started(self, started: bots_pb2.DealStarted) -> None:
         """Process the beginning of a deal, for the first time or after a reconnect."""
-        self.deal = started.deal
-        self.hand = self._numbers.mask(started.hand)
-        self.dealer = started.dealer
-        self.clockwise = started.direction == bots_pb2.DIRECTION_CLOCKWISE
+        self.begin(
+            started.deal,
+            self._numbers.mask(started.hand),
+            started.hand_sizes,
+            dealer=started.dealer,
+            clockwise=started.direction == bots_pb2.DIRECTION_CLOCKWISE,
+        )
+
+    def begin(self, deal: int, hand: int, counts: Iterable[int], *, dealer: int, clockwise: bool) -> None:
+        """Begin a deal with this hand, a mask, and so many cards in each seat."""
+        self.deal, self.hand = deal, hand
+        self.dealer, self.clockwise = dealer, clockwise
         self._log, self._actions = [], []
-        self._counts, self._counted = list(started.hand_sizes), 0
+        self._counts, self._counted = list(counts), 0
         self._plays = None
 
     def deal_ended(self, ended: "bots_pb2.DealEnded") -> None:
