@@ -40,6 +40,7 @@ class FaultsLine:
     disconnect: int
     stall: int
     flood: int
+    exception: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ KINDS = (
     FaultKind.DISCONNECT,
     FaultKind.STALL,
     FaultKind.FLOOD,
+    FaultKind.EXCEPTION,
 )
 """In the order of the fields of a line."""
 

@@ -29,6 +29,7 @@ FAULTS = {
     "stall": "stopped answering",
     "disconnect": "was not connected",
     "flood": "sent too much",
+    "exception": "failed in its own code",
 }
 """What a seat did that made the referee act for it."""
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from referee.bot.ended import ended_deal, ended_session
 from referee.bot.evidence import Evidence
+from referee.bot.failing import failing
 from referee.bot.turn import Play, Turn
 from referee.bot.view import SessionView
 from referee.errors import BotFailed
@@ -55,6 +56,16 @@ class _Function:
         self.choose = choose
 
 
+class _Broken:
+    """Stands in for a bot that could not be made for its session: it fails at each turn as it did then."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error, self._calls = error, error.__traceback__
+
+    def choose(self, turn: Turn) -> Answer:
+        raise self._error.with_traceback(self._calls)
+
+
 class Seat:
     """The bot in one session."""
 
@@ -73,9 +84,23 @@ class Seat:
         self.evidence: Evidence | None = None
         """Where a log is kept."""
         self._cards = _cards(self.view.rules)
-        self._chooser: Any = bot() if isinstance(bot, type) else _Function(bot)
-        self._choose: Callable[[Turn], Answer] = self._chooser.choose
         self._strict = strict
+        self._chooser = self._made(bot)
+        self._choose: Callable[[Turn], Answer] = self._chooser.choose
+
+    def _made(self, bot: Bot) -> Any:
+        """Return the object that chooses in this session. Raise BotFailed where a strict bot makes none."""
+        if not isinstance(bot, type):
+            return _Function(bot)
+        try:
+            made = bot()
+            _ = made.choose
+        except Exception as error:
+            log.exception("the bot failed at the start of session %s", self.view.session_id)
+            if self._strict:
+                raise _failed(error) from error
+            return _Broken(error)
+        return made
 
     def deal_started(self, started: bots_pb2.DealStarted) -> None:
         """Take in the beginning of a deal."""
@@ -112,18 +137,18 @@ class Seat:
         """Return a PlayRequest with the move that answers a lazy turn.
 
         Such messages, one after the other, are one message with all their moves. Where the bot raises an
-        exception or answers with a wrong type, the default action is taken; in strict mode, raise BotFailed.
+        exception or answers with a wrong type, the move says how, which is a fault; in strict mode, raise
+        BotFailed.
         """
         self.view.happened(message.actions[:])
         turn = Turn(self.view, message)
         try:
             mask = self.decide(turn)
         except Exception as error:
+            log.exception("the bot failed: %s", turn)
             if self._strict:
-                log.exception("the bot failed: %s", turn)
                 raise _failed(error) from error
-            log.exception("the bot failed, the default action is taken: %s", turn)
-            mask = default_cards(turn)
+            return failing(message.session, message.sequence, error)
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
         move += self._cards[mask] if mask else _PASSES
         return _MOVE_HEAD[len(move)] + move

@@ -15,6 +15,15 @@ class Malformed(str):
     """Why an answer could not be read; stands in for the answer's cards."""
 
     __slots__ = ()
+    kind = FaultKind.MALFORMED
+    """What such an answer is as a fault."""
+
+
+class Failed(Malformed):
+    """How a bot's own code failed, as the bot says; stands in for the answer's cards."""
+
+    __slots__ = ()
+    kind = FaultKind.EXCEPTION
 
 
 @dataclass(frozen=True, slots=True, eq=False)

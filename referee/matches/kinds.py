@@ -12,6 +12,7 @@ class FaultKind(StrEnum):
     DISCONNECT = "disconnect"
     STALL = "stall"
     FLOOD = "flood"
+    EXCEPTION = "exception"
 
 
 class SessionEnd(StrEnum):

@@ -126,7 +126,7 @@ class Table:
             self._send(index, Notice(code, text, self.info.handle, sequence))
             return False
         if isinstance(cards, Malformed):
-            self._fault(seat, turn, FaultKind.MALFORMED, cards, now)
+            self._fault(seat, turn, cards.kind, cards, now)
         else:
             deal = turn.deal
             at = len(deal.log)

@@ -13,6 +13,7 @@ from referee.matches.events import (
     DealEnded,
     DealStarted,
     Event,
+    Failed,
     Fault,
     LeftOut,
     Malformed,
@@ -25,6 +26,7 @@ from referee.matches.events import (
 )
 from referee.matches.kinds import FaultKind, NoticeCode, SessionEnd
 from referee.matches.match import Limits, Signed
+from referee.plain import plain_line
 from referee.protocol.numbers import CardNumbers, card_numbers
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2, spectators_pb2
@@ -47,6 +49,7 @@ _FAULTS = {
     FaultKind.DISCONNECT: bots_pb2.FAULT_KIND_DISCONNECT,
     FaultKind.STALL: bots_pb2.FAULT_KIND_STALL,
     FaultKind.FLOOD: bots_pb2.FAULT_KIND_FLOOD,
+    FaultKind.EXCEPTION: bots_pb2.FAULT_KIND_EXCEPTION,
 }
 _SESSION_ENDS = {
     SessionEnd.PLAYED: bots_pb2.SESSION_END_PLAYED,
@@ -80,12 +83,17 @@ FORFEIT_REASONS: dict[Literal["absent", "faults"], "bots_pb2.ForfeitReason.Value
 
 # Moves
 
+LONGEST_FAILURE = 1000
+"""Characters that are kept of what a bot says of a failure of its own code."""
+
 
 def read_move(rules: Rules, move: bots_pb2.Move) -> int | Malformed:
     """Return the mask that a move plays, 0 for a pass, or why it cannot be read."""
     cards = move.cards
     if move.passes:
         return Malformed("the move has both cards and a pass") if cards else 0
+    if move.failure and not cards:
+        return Failed(f"the bot's own code failed: {plain_line(move.failure, LONGEST_FAILURE)}")
     if not cards:
         return Malformed("the move has neither cards nor a pass")
     if len(cards) > rules.full.bit_count():

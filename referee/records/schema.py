@@ -91,7 +91,8 @@ def _record(least: int, most: int) -> type:
         seat: Seat
         """Whose decision it was."""
         kind: str
-        """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect`` or ``flood``."""
+        """Why: ``illegal``, ``malformed``, ``timeout``, ``stall``, ``disconnect``, ``flood`` or
+        ``exception``."""
         turn: NotRequired[Literal["exchange", "bomb"]]
         """What else than a turn to play it was."""
         ms: NotRequired[Time]

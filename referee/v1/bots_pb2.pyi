@@ -265,6 +265,8 @@ class _FaultKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FaultKind.V
     """FAULT_KIND_STALL: no answer came in time on a live stream whose bot answers no ping or takes no messages."""
     FAULT_KIND_FLOOD: _FaultKind.ValueType  # 6
     """FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
+    FAULT_KIND_EXCEPTION: _FaultKind.ValueType  # 7
+    """FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1."""
 
 class FaultKind(_FaultKind, metaclass=_FaultKindEnumTypeWrapper):
     """FaultKind says what a bot did wrong."""
@@ -283,6 +285,8 @@ FAULT_KIND_STALL: FaultKind.ValueType  # 5
 """FAULT_KIND_STALL: no answer came in time on a live stream whose bot answers no ping or takes no messages."""
 FAULT_KIND_FLOOD: FaultKind.ValueType  # 6
 """FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding."""
+FAULT_KIND_EXCEPTION: FaultKind.ValueType  # 7
+"""FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1."""
 Global___FaultKind: _TypeAlias = FaultKind  # noqa: Y015
 
 class _NoticeCode:
@@ -1225,6 +1229,7 @@ class Move(_message.Message):
     SEQUENCE_FIELD_NUMBER: _builtins.int
     CARDS_FIELD_NUMBER: _builtins.int
     PASSES_FIELD_NUMBER: _builtins.int
+    FAILURE_FIELD_NUMBER: _builtins.int
     session: _builtins.int
     """session is the session's handle."""
     sequence: _builtins.int
@@ -1233,6 +1238,11 @@ class Move(_message.Message):
     """
     passes: _builtins.bool
     """passes is true for a pass. A move with neither cards nor a pass, or with both, is malformed."""
+    failure: _builtins.str
+    """failure says that the bot's own code failed, and how: such a move has neither cards nor a pass, and is a fault
+    FAULT_KIND_EXCEPTION. Only the bot and the readers of its log are told the text, of which 1000 characters are kept.
+    Since 0.1.
+    """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[_cards_pb2.Card.ValueType]:
         """cards is the play, in any order; for an exchange the card to return."""
@@ -1244,10 +1254,11 @@ class Move(_message.Message):
         sequence: _builtins.int = ...,
         cards: _abc.Iterable[_cards_pb2.Card.ValueType] | None = ...,
         passes: _builtins.bool = ...,
+        failure: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "passes", b"passes", "sequence", b"sequence", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "failure", b"failure", "passes", b"passes", "sequence", b"sequence", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,6 +1,7 @@
 """The SDK: what bots see, what their answers may be, what happens when they fail."""
 
 import asyncio
+import inspect
 import json
 import logging
 import subprocess
@@ -11,11 +12,15 @@ import pytest
 
 from referee.bot import Play, Turn
 from referee.bot.client import BotClient
+from referee.bot.seat import Bot
 from referee.errors import ConnectionRefused
+from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
 from referee.ruleset import load_ruleset
+from referee.service.server import ServerOptions
 from tests.referee.support import (
     DEADLINE,
+    ListJournal,
     lowest,
     match_spec,
     play_match,
@@ -117,18 +122,52 @@ async def test_bot_when_it_is_a_class_then_each_session_has_its_own_object() -> 
     assert all(result.faults == (0, 0, 0, 0) for result in results)
 
 
-async def test_bot_when_it_raises_then_the_default_is_played_and_the_failure_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def failing(turn: Turn) -> Play | None:
-        raise ZeroDivisionError("my bug")
+def failing(turn: Turn) -> Play | None:
+    raise ZeroDivisionError(f"my {len(turn.seats)}\x1b[31m bugs")
 
+
+def no_answer(turn: Turn) -> Play | None:
+    return len(turn.hand)  # type: ignore[return-value]
+
+
+class Unmade:
+    def __init__(self) -> None:
+        raise ZeroDivisionError("my 4 bugs")
+
+    def choose(self, turn: Turn) -> Play | None:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("bot", "said", "where"),
+    [
+        (failing, "ZeroDivisionError: my 4", "test_bot.py, line {}, in failing: raise"),
+        (no_answer, "TypeError: choose returned int; a Play, text, list or None is expected", ""),
+        (Unmade, "ZeroDivisionError: my 4 bugs", "test_bot.py, line {}, in __init__: raise"),
+    ],
+)
+async def test_bot_when_its_code_fails_then_that_is_a_fault_and_both_logs_say_how(
+    bot: Bot, said: str, where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal = ListJournal()
+    options = ServerOptions(drain_seconds=0, journal=journal)
+    limits = Limits(join_ms=5000, faults=2)
     with caplog.at_level(logging.ERROR, logger="bot"):
-        async with referee() as address, sdk_bots(address, {**OTHERS, 4: failing}):
-            (result,) = await play_match(address, match_spec(deals=1))
-    assert result.faults == (0, 0, 0, 0)
-    assert "my bug" in caplog.text
-    assert "m/1 deal 1: holding" in caplog.text
+        async with referee(options=options) as address, sdk_bots(address, {**OTHERS, 4: bot}):
+            (result,) = await play_match(address, match_spec(deals=1, limits=limits))
+    (seat,) = result.forfeits
+    assert result.faults[seat] == 2
+    assert {fault["kind"] for fault in json.loads(result.records[0])["faults"]} == {"exception"}
+    assert said in caplog.text
+    entries = journal.of(4, EntryKind.FAULT, "exception")
+    assert len(entries) == 2
+    made = inspect.getattr_static(bot, "__init__") if isinstance(bot, type) else bot
+    code = inspect.unwrap(made).__code__
+    for entry in entries:
+        assert entry.text.startswith(f"the bot's own code failed: {said}")
+        assert where.format(code.co_firstlineno + 1) in entry.text
+        assert "/" not in entry.text
+        assert entry.text.isprintable()
 
 
 async def test_bot_when_it_answers_illegally_then_the_referee_counts_a_fault() -> None:

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"log/slog"
 
 	pb "bigtwo-arena/sample-bot/referee/v1"
@@ -114,13 +115,16 @@ func (t *table) answer(message *pb.Turn) *pb.Move {
 	for i, play := range message.GetLegalPlays() {
 		turn.Legal[i] = NewCards(play.GetCards()...)
 	}
-	cards := defaultAction(turn)
+	cards, failure := defaultAction(turn), ""
 	if seat := t.seats[message.GetSession()]; seat != nil {
 		seat.session.happened(message.GetActions())
 		turn.Session = seat.session
 		if known(turn.Kind) {
-			cards = t.choose(seat.strategy, turn)
+			cards, failure = t.choose(seat.strategy, turn)
 		}
+	}
+	if failure != "" {
+		return &pb.Move{Session: message.GetSession(), Sequence: message.GetSequence(), Failure: failure}
 	}
 	return &pb.Move{
 		Session:  message.GetSession(),
@@ -130,20 +134,21 @@ func (t *table) answer(message *pb.Turn) *pb.Move {
 	}
 }
 
-// choose asks the strategy; unless the bot is strict, a strategy that panics does not end the session.
-func (t *table) choose(strategy Strategy, turn Turn) (cards Cards) {
+// choose asks the strategy; unless the bot is strict, a strategy that panics does not end the session: the
+// referee is told how it failed.
+func (t *table) choose(strategy Strategy, turn Turn) (cards Cards, failure string) {
 	if t.strict {
-		return strategy.Choose(turn)
+		return strategy.Choose(turn), ""
 	}
 	defer func() {
 		if reason := recover(); reason != nil {
-			t.log.Error("the strategy failed, the default action is taken", "reason", reason,
+			t.log.Error("the strategy failed", "reason", reason,
 				"session", turn.Session.Started.GetSessionId(), "deal", turn.Session.Deal,
 				"hand", turn.Session.Hand, "to_beat", turn.ToBeat)
-			cards = defaultAction(turn)
+			failure = fmt.Sprintf("panic: %v", reason)
 		}
 	}()
-	return strategy.Choose(turn)
+	return strategy.Choose(turn), ""
 }
 
 func known(kind pb.TurnKind) bool {

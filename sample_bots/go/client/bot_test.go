@@ -105,14 +105,13 @@ func TestTurnIsAnswered(t *testing.T) {
 		strategy choosing
 		kind     pb.TurnKind
 		canPass  bool
-		want     []pb.Card
+		want     *pb.Move
 	}{
-		"with the strategy's play":                            {last, play, true, strong},
-		"with the strategy's pass":                            {passes, play, true, nil},
-		"with a pass when the strategy fails":                 {fails, play, true, nil},
-		"with the first play when the strategy fails to lead": {fails, play, false, weak},
-		"with a pass when the kind is unknown":                {last, unknown, true, nil},
-		"with the first play when an unknown kind needs one":  {last, unknown, false, weak},
+		"with the strategy's play":                           {last, play, true, &pb.Move{Cards: strong}},
+		"with the strategy's pass":                           {passes, play, true, &pb.Move{Passes: true}},
+		"with how the strategy failed":                       {fails, play, true, &pb.Move{Failure: "panic: no idea"}},
+		"with a pass when the kind is unknown":               {last, unknown, true, &pb.Move{Passes: true}},
+		"with the first play when an unknown kind needs one": {last, unknown, false, &pb.Move{Cards: weak}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := tableOf(test.strategy)
@@ -121,9 +120,9 @@ func TestTurnIsAnswered(t *testing.T) {
 			move := table.take(asked(&pb.Turn{
 				Kind: test.kind, CanPass: test.canPass, LegalPlays: legal(weak, strong),
 			}))
-			want := &pb.Move{Session: 7, Sequence: 4, Cards: test.want, Passes: test.want == nil}
-			if !proto.Equal(move, want) {
-				t.Errorf("answered %v, not %v", move, want)
+			test.want.Session, test.want.Sequence = 7, 4
+			if !proto.Equal(move, test.want) {
+				t.Errorf("answered %v, not %v", move, test.want)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ type Options struct {
 	TLS *tls.Config
 	// MaxSessions is how many sessions the bot plays at once; 0 leaves it to the referees.
 	MaxSessions uint32
-	// Strict makes a strategy's panic end the program; else the default action is taken, and the session goes on.
+	// Strict makes a strategy's panic end the program; else the referee is told, and the session goes on.
 	Strict bool
 }
 

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Client, Metadata, credentials } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientDuplexStream, StatusObject } from "@grpc/grpc-js";
 import { durationMs } from "@bufbuild/protobuf/wkt";
@@ -36,6 +37,9 @@ export type Strategy = (turn: Turn) => Answer | Promise<Answer>;
 /** Makes the strategy for a session. */
 export type Bot = (session: Session) => Strategy;
 
+/** What a move says in answer to a turn. */
+type Said = Pick<MessageInitShape<typeof MoveSchema>, "cards" | "passes" | "failure">;
+
 export interface Options {
   readonly bot: Bot;
   /** The token that `arena bot register` printed. */
@@ -50,7 +54,7 @@ export interface Options {
   readonly maxSessions?: number;
   /** For TLS; without them nothing is encrypted. */
   readonly credentials?: ChannelCredentials;
-  /** Whether a strategy that throws ends the bot; else the plainest answer is given, and the session goes on. */
+  /** Whether a strategy that throws ends the bot; else the referee is told, and the session goes on. */
   readonly strict?: boolean;
   /** Takes a line of news. */
   readonly log?: (line: string) => void;
@@ -355,10 +359,23 @@ class Stream {
     try {
       const session = new Session(started);
       this.#story.began(session, started);
-      this.#seats.set(started.session, { session, strategy: this.#bot(session) });
+      this.#seats.set(started.session, { session, strategy: this.#strategy(session) });
     } catch (error) {
-      this.#log(`the bot failed at the start of session ${started.sessionId}: ${text(error)}`);
+      this.#log(`session ${started.sessionId} cannot be read: ${text(error)}`);
       this.#fail?.(error);
+    }
+  }
+
+  /** The bot's strategy for a session; of a bot that fails to make one, a strategy that fails each time. */
+  #strategy(session: Session): Strategy {
+    try {
+      return this.#bot(session);
+    } catch (error) {
+      this.#log(`the bot failed at the start of session ${session.id}: ${text(error)}`);
+      this.#fail?.(error);
+      return () => {
+        throw error;
+      };
     }
   }
 
@@ -373,24 +390,23 @@ class Stream {
     const failed = (error: unknown): void => {
       this.#log(`the strategy failed in session ${seat?.session.id}: ${text(error)}`);
       this.#fail?.(error);
-      this.#put(turn, seat, plain(turn));
+      this.#put(turn, seat, { failure: brief(error) });
     };
     try {
       seat?.session.happened(turn.actions);
       const known = turn.kind !== TurnKind.UNSPECIFIED && TurnKind[turn.kind] !== undefined;
       const answer = known && seat !== undefined ? seat.strategy(turn) : plain(turn);
-      if (answer instanceof Promise) answer.then((cards) => this.#put(turn, seat, cards)).catch(failed);
-      else this.#put(turn, seat, answer);
+      if (answer instanceof Promise) answer.then((cards) => this.#put(turn, seat, said(cards))).catch(failed);
+      else this.#put(turn, seat, said(answer));
     } catch (error) {
       failed(error);
     }
   }
 
-  #put({ session, sequence }: Turn, seat: Seat | undefined, cards: Answer): void {
+  #put({ session, sequence }: Turn, seat: Seat | undefined, said: Said): void {
     // The handle may name another session by now.
     if (this.#seats.get(session) !== seat) return;
-    const answer = cards === null ? { passes: true } : { cards: [...cards] };
-    this.#moves.push(create(MoveSchema, { session, sequence, ...answer }));
+    this.#moves.push(create(MoveSchema, { session, sequence, ...said }));
     this.#wake();
   }
 }
@@ -398,6 +414,17 @@ class Stream {
 /** The answer to a turn that the bot does not understand: a pass where that is legal, else any legal play. */
 function plain(turn: Turn): Answer {
   return turn.canPass ? null : (turn.legalPlays[0]?.cards ?? null);
+}
+
+/** What a move says of an answer. */
+function said(answer: Answer): Said {
+  return answer === null ? { passes: true } : { cards: [...answer] };
+}
+
+/** An error and its innermost calls, without the folders of files, for the referee: it keeps 1,000 characters. */
+function brief(error: unknown): string {
+  const lines = text(error).split("\n").slice(0, 4);
+  return lines.join("\n").replaceAll(/(?:file:\/\/)?\/[^\s():]*\//g, "").slice(0, 1000);
 }
 
 function text(error: unknown): string {

@@ -130,7 +130,7 @@ test("what the bot does not know is passed over, or answered in the plainest way
   assert.deepEqual(asked, []);
 });
 
-test("a strategy that fails is answered for, and the log says why", patient, async () => {
+test("when a strategy fails, the referee is told how, and the log says why", patient, async () => {
   const lines: string[] = [];
   const bot: Bot = (session) => {
     if (session.id === "m/3") throw new Error("no such session");
@@ -153,13 +153,14 @@ test("a strategy that fails is answered for, and the log says why", patient, asy
     bot,
     (line) => lines.push(line),
   );
-  assert.deepEqual(request, [
-    [1, 1, [1]],
-    [2, 1, "pass"],
-    [3, 1, [3]],
-  ]);
-  for (const reason of ["no idea", "no time", "no such session"])
+  assert.equal(request.length, 3);
+  for (const [index, reason] of ["no idea", "no time", "no such session"].entries()) {
+    const [session, sequence, failure] = request[index] as [number, number, string];
+    assert.deepEqual([session, sequence], [index + 1, 1]);
+    assert.match(failure, new RegExp(`^Error: ${reason}\n +at .*client.test.js:`));
+    assert.doesNotMatch(failure, /\//);
     assert.match(lines.join("\n"), new RegExp(reason));
+  }
 });
 
 test("the log says in which session and deal a fault was", patient, async () => {

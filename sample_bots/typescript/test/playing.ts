@@ -33,10 +33,10 @@ export function turn(
 }
 
 export function answers(request: PlayRequest | undefined): unknown[] {
-  return (request?.moves ?? []).map(({ session, sequence, cards, passes }: Move) => [
+  return (request?.moves ?? []).map(({ session, sequence, cards, passes, failure }: Move) => [
     session,
     sequence,
-    passes ? "pass" : [...cards],
+    failure || (passes ? "pass" : [...cards]),
   ]);
 }
 

@@ -452,6 +452,8 @@ const (
 	FaultKind_FAULT_KIND_STALL FaultKind = 5
 	// FAULT_KIND_FLOOD: the bot owed an answer when its stream was closed for flooding.
 	FaultKind_FAULT_KIND_FLOOD FaultKind = 6
+	// FAULT_KIND_EXCEPTION: the bot's own code failed, as it said itself. Since 0.1.
+	FaultKind_FAULT_KIND_EXCEPTION FaultKind = 7
 )
 
 // Enum value maps for FaultKind.
@@ -464,6 +466,7 @@ var (
 		4: "FAULT_KIND_DISCONNECT",
 		5: "FAULT_KIND_STALL",
 		6: "FAULT_KIND_FLOOD",
+		7: "FAULT_KIND_EXCEPTION",
 	}
 	FaultKind_value = map[string]int32{
 		"FAULT_KIND_UNSPECIFIED": 0,
@@ -473,6 +476,7 @@ var (
 		"FAULT_KIND_DISCONNECT":  4,
 		"FAULT_KIND_STALL":       5,
 		"FAULT_KIND_FLOOD":       6,
+		"FAULT_KIND_EXCEPTION":   7,
 	}
 )
 
@@ -2281,7 +2285,11 @@ type Move struct {
 	// cards is the play, in any order; for an exchange the card to return.
 	Cards []Card `protobuf:"varint,3,rep,packed,name=cards,proto3,enum=referee.v1.Card" json:"cards,omitempty"`
 	// passes is true for a pass. A move with neither cards nor a pass, or with both, is malformed.
-	Passes        bool `protobuf:"varint,4,opt,name=passes,proto3" json:"passes,omitempty"`
+	Passes bool `protobuf:"varint,4,opt,name=passes,proto3" json:"passes,omitempty"`
+	// failure says that the bot's own code failed, and how: such a move has neither cards nor a pass, and is a fault
+	// FAULT_KIND_EXCEPTION. Only the bot and the readers of its log are told the text, of which 1000 characters are kept.
+	// Since 0.1.
+	Failure       string `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2342,6 +2350,13 @@ func (x *Move) GetPasses() bool {
 		return x.Passes
 	}
 	return false
+}
+
+func (x *Move) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
 }
 
 // Hand is a list of cards.
@@ -3048,12 +3063,13 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\n" +
 	"\b_bank_ms\"3\n" +
 	"\tLegalPlay\x12&\n" +
-	"\x05cards\x18\x01 \x03(\x0e2\x10.referee.v1.CardR\x05cards\"|\n" +
+	"\x05cards\x18\x01 \x03(\x0e2\x10.referee.v1.CardR\x05cards\"\x96\x01\n" +
 	"\x04Move\x12\x18\n" +
 	"\asession\x18\x01 \x01(\rR\asession\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12&\n" +
 	"\x05cards\x18\x03 \x03(\x0e2\x10.referee.v1.CardR\x05cards\x12\x16\n" +
-	"\x06passes\x18\x04 \x01(\bR\x06passes\".\n" +
+	"\x06passes\x18\x04 \x01(\bR\x06passes\x12\x18\n" +
+	"\afailure\x18\x05 \x01(\tR\afailure\".\n" +
 	"\x04Hand\x12&\n" +
 	"\x05cards\x18\x01 \x03(\x0e2\x10.referee.v1.CardR\x05cards\"\x9e\x02\n" +
 	"\tDealEnded\x12\x18\n" +
@@ -3140,7 +3156,7 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x17SESSION_END_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SESSION_END_PLAYED\x10\x01\x12\x17\n" +
 	"\x13SESSION_END_FORFEIT\x10\x02\x12\x14\n" +
-	"\x10SESSION_END_VOID\x10\x03*\xb8\x01\n" +
+	"\x10SESSION_END_VOID\x10\x03*\xd2\x01\n" +
 	"\tFaultKind\x12\x1a\n" +
 	"\x16FAULT_KIND_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12FAULT_KIND_ILLEGAL\x10\x01\x12\x16\n" +
@@ -3148,7 +3164,8 @@ const file_referee_v1_bots_proto_rawDesc = "" +
 	"\x14FAULT_KIND_MALFORMED\x10\x03\x12\x19\n" +
 	"\x15FAULT_KIND_DISCONNECT\x10\x04\x12\x14\n" +
 	"\x10FAULT_KIND_STALL\x10\x05\x12\x14\n" +
-	"\x10FAULT_KIND_FLOOD\x10\x06*\xdb\x01\n" +
+	"\x10FAULT_KIND_FLOOD\x10\x06\x12\x18\n" +
+	"\x14FAULT_KIND_EXCEPTION\x10\a*\xdb\x01\n" +
 	"\n" +
 	"NoticeCode\x12\x1b\n" +
 	"\x17NOTICE_CODE_UNSPECIFIED\x10\x00\x12\x1a\n" +

@@ -1,0 +1,34 @@
+"""What a bot tells the referee of a failure of its own code."""
+
+from pathlib import Path
+from traceback import extract_tb
+
+import referee
+from referee.plain import plain_line
+from referee.v1 import bots_pb2
+
+MOST_CALLS = 3
+"""Calls in the bot's code that are told, the innermost first."""
+LONGEST = 1000
+"""Characters that the referee keeps (``Move.failure`` in bots.proto)."""
+
+_SDK = str(Path(referee.__file__).parent)
+
+
+def failing(session: int, sequence: int, error: Exception) -> bytes:
+    """Return a PlayRequest whose move says that the bot's own code failed at this turn."""
+    move = bots_pb2.Move(session=session, sequence=sequence, failure=in_one_line(error))
+    return bots_pb2.PlayRequest(moves=[move]).SerializeToString()
+
+
+def in_one_line(error: Exception) -> str:
+    """Return an exception in one line, with the calls in the bot's code that it came through.
+
+    Of paths only the last part is told: others have no business with the rest.
+    """
+    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_SDK)]
+    calls = [
+        f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
+        for frame in reversed(own[-MOST_CALLS:])
+    ]
+    return plain_line("; ".join([f"{type(error).__name__}: {error}", *calls]), LONGEST)
