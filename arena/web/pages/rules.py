@@ -9,12 +9,16 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import HTMLResponse
 
+from arena.errors import SpecError
 from arena.queries import rulesets
 from arena.queries.pools import list_pools
 from arena.queries.rulesets import RulesetShown
+from arena.replays.sandbox import Tried, read_cards, try_cards
 from arena.web.context import Shared
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from referee.errors import Problem
+from referee.ruleset import Ruleset, load_ruleset
 from referee.ruleset.reading import json_schema
 
 router = APIRouter()
@@ -29,10 +33,16 @@ EXAMPLE = re.compile(rf"([^():<]+?) \(({CARD}(?: {CARD})+)\)")
 Called = Annotated[str, Path(max_length=200)]
 
 
+Written = Annotated[str, Query(max_length=200)]
+"""Cards as somebody writes them."""
+
+
 class RulesAsked(FromForm):
-    """With which other ruleset one is compared."""
+    """With which other ruleset one is compared, and which cards are put."""
 
     other: str | None = None
+    cards: Written = ""
+    against: Written = ""
 
 
 class ListAsked(FromForm):
@@ -78,6 +88,8 @@ def show_rules(
     """Show a ruleset, and how it differs from another one if that is asked."""
     one = rulesets.find_ruleset(web.storage, ruleset)
     other = None if asked.other is None else rulesets.find_ruleset(web.storage, asked.other)
+    played = load_ruleset(one.ruleset)
+    tried, wrong = put_cards(played, asked)
     return page(
         "ruleset.html",
         one=one,
@@ -87,7 +99,25 @@ def show_rules(
         other=other,
         differences=None if other is None else differences(one, other),
         known=rulesets.list_rulesets(web.storage, LISTED).rulesets,
+        played=played,
+        asked=asked,
+        tried=tried,
+        wrong=wrong,
     )
+
+
+def put_cards(ruleset: Ruleset, asked: RulesAsked) -> tuple[Tried | None, Mapping[str, Problem]]:
+    """Return what is to be told of the cards that were put, and what is wrong with them, by field."""
+    read: dict[str, tuple[str, ...]] = {}
+    wrong: dict[str, Problem] = {}
+    for field, text in (("cards", asked.cards), ("against", asked.against)):
+        try:
+            read[field] = read_cards(ruleset, field, text)
+        except SpecError as error:
+            wrong |= {one.field: one for one in error.problems}
+    if wrong or not read["cards"]:
+        return None, wrong
+    return try_cards(ruleset, read["cards"], read["against"]), wrong
 
 
 def paragraph(text: str) -> Paragraph:

@@ -58,3 +58,27 @@ def test_rules_when_two_are_compared_then_only_what_differs_is_listed(client: Te
 def test_rules_when_there_is_no_such_ruleset_then_a_page_says_so(client: TestClient) -> None:
     assert client.get("/rules/bridge").status_code == 404
     assert client.get("/rules/chinese?other=bridge").status_code == 404
+
+
+def test_cards_when_they_stand_in_the_address_then_the_page_tells_what_they_are(client: TestClient) -> None:
+    page = Read(client.get("/rules/chinese?cards=4D4C&against=3D3S").text)
+    for said in ("Pair of 4s", "Of the 39 strengths", "The first beats the second.", "Beat it", "67 of 73"):
+        assert said in page.text
+    assert "Beat it" not in Read(client.get("/rules/chinese").text).text
+    alone = Read(client.get("/rules/chinese?cards=3D4C").text)
+    assert "These cards are no play" in alone.text
+    assert "Single card: all 2" in alone.text
+    assert "it beats any play" in Read(client.get("/rules/gamesky?cards=9D9C9H9S3C").text).text
+
+
+def test_cards_when_they_are_wrong_then_the_field_says_why_and_keeps_what_was_written(
+    client: TestClient,
+) -> None:
+    answer = client.get("/rules/chinese?cards=3D4C&against=<b>&other=hong-kong")
+    assert answer.status_code == 200
+    page = Read(answer.text)
+    assert "'<B>' is not a card; write them as 3D 3C 10H" in page.text
+    assert "against-wrong" in page.ids
+    assert 'value="&lt;b&gt;"' in answer.text
+    assert 'name="other" value="hong-kong"' in answer.text
+    assert client.get(f"/rules/chinese?cards={'3D' * 101}").status_code == 422

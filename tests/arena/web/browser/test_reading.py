@@ -22,6 +22,8 @@ PAGES = (
     "/matches/cup/1/1",
     "/matches/cup/1/1/1/1",
     "/rules/hong-kong?other=chinese",
+    "/rules/gamesky?cards=9D9C9H9S3C&against=XX",
+    "/rules/only-a-game-8?cards=9D9D&against=9C9S",
     "/tournaments",
     "/tournaments/cup",
     "/tournaments/cup/crosstable",
@@ -139,3 +141,23 @@ def test_tournament_when_a_match_is_played_then_its_page_moves_without_reloading
     total = world.status("live").sessions_total
     expect(text).to_contain_text(f"{total} of {total} sessions", timeout=30_000)
     expect(page.locator("#state")).to_have_text("finished", timeout=60_000)
+
+
+def test_sandbox_when_cards_are_clicked_then_it_says_what_they_are_and_the_address_has_them(
+    arena: Site, page: Page
+) -> None:
+    page.goto(f"{arena.url}/rules/chinese")
+    for card in ("3 of diamonds", "3 of spades", "4 of hearts"):
+        page.get_by_role("button", name=card).click()
+    expect(page.locator("#tried")).to_contain_text("No play")
+    page.get_by_role("button", name="4 of hearts", pressed=True).click()
+    expect(page.locator("#tried")).to_contain_text("Pair of 3s")
+    page.get_by_label("Against these").focus()
+    page.keyboard.type("2d2s")
+    expect(page.locator("#tried")).to_contain_text("The second beats the first.")
+    expect(page.get_by_role("button", name="2 of spades", pressed=True)).to_be_visible()
+    page.keyboard.type("xx")
+    expect(page.get_by_role("alert")).to_contain_text("'XX' is not a card")
+    page.wait_for_url("**?cards=3D+3S&against=2d2sxx#sandbox")
+    page.get_by_role("link", name="Clear").click()
+    expect(page.locator("#tried")).to_be_empty()

@@ -1,0 +1,179 @@
+"""Cards that somebody puts: what they are under a ruleset, what beats them and what they beat."""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from arena.errors import SpecError
+from arena.replays.faces import Cards, in_order
+from arena.replays.words import combination
+from referee.describe.words import KIND_NAMES, bare
+from referee.errors import CardError
+from referee.plain import plain
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import Ruleset
+
+CARD = re.compile(r"(1[0-5]|[0-9A-Z])([DCHS])")
+"""A card as people write it, in capitals: ``3D``, ``TD``, ``10D``."""
+
+SYMBOLS = str.maketrans({"♦": "D", "♣": "C", "♥": "H", "♠": "S", "♢": "D", "♧": "C", "♡": "H", "♤": "S"})
+
+TENS = {"10": "T", "T": "10"}
+"""A ten under the ruleset's other name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Plays of a kind and a number of cards."""
+
+    name: str
+    """The kind, without an article."""
+    count: int
+    """How many plays."""
+    of: int
+    """How many of them the other cards make in all."""
+    lowest: Cards
+    highest: Cards
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Cards that were put, and what they are."""
+
+    cards: Cards
+    name: str = ""
+    """What they are called as a play; empty: they are none."""
+    kind: str = ""
+    """Their kind, with its article where it has one."""
+    above: int = 0
+    """How many strengths of their kind and number of cards are higher."""
+    strengths: int = 0
+    """How many strengths there are of it."""
+    bomb: bool = False
+    """Whether they beat every play of another kind."""
+    holds: Sequence[Group] = ()
+    """The plays that these cards hold, where they are none themselves."""
+    beaten_by: Sequence[Group] = ()
+    """What beats them, of the plays that the cards left in the pack make."""
+    beats: Sequence[Group] = ()
+    """What they beat of those."""
+    others: int = 0
+    """How many plays the cards left in the pack make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Cards that were put, and those that they were put against."""
+
+    put: Put
+    against: Put | None
+    beats: bool = False
+    """Whether the cards beat the others, and the other way round."""
+    beaten: bool = False
+
+
+def read_cards(ruleset: Ruleset, field: str, text: str) -> Cards:
+    """Return cards as the ruleset writes them. Raise SpecError, which names the field, for other text.
+
+    ``3D3C``, ``3d 3c``, ``3D, 10H`` and ``3♦`` are all understood.
+    """
+    wanted = re.sub(r"[\s,;+]+", "", text.upper().translate(SYMBOLS))
+    cards: list[str] = []
+    end = 0
+    while end < len(wanted):
+        found = CARD.match(wanted, end)
+        if found is None:
+            raise SpecError(field, f"{_said(wanted[end:])} is not a card; write them as 3D 3C 10H")
+        rank, suit = found.groups()
+        rank = rank if rank in ruleset.ranks else TENS.get(rank, rank)
+        if rank not in ruleset.ranks:
+            raise SpecError(field, f"{found.group()} is not a card of this ruleset")
+        cards.append(rank + suit)
+        end = found.end()
+    rules = compile_ruleset(ruleset)
+    try:
+        return in_order(rules, rules.parse(" ".join(cards)))
+    except CardError as error:
+        raise SpecError(field, str(error)) from None
+
+
+def _said(rest: str) -> str:
+    return f"{plain(rest[:8])!r}" + ("…" if len(rest) > 8 else "")
+
+
+def try_cards(ruleset: Ruleset, cards: Cards, against: Cards = ()) -> Tried:
+    """Return what cards are, and whether they beat others if some are given."""
+    rules = compile_ruleset(ruleset)
+    put, other = (rules.parse(" ".join(one)) for one in (cards, against))
+    first, second = (rules.code(mask) if mask else 0 for mask in (put, other))
+    met = bool(first and second)
+    return Tried(
+        _put(rules, put, first),
+        _put(rules, other, second) if other else None,
+        met and rules.beats(first, second),
+        met and rules.beats(second, first),
+    )
+
+
+def _put(rules: Rules, mask: int, code: int) -> Put:
+    cards = in_order(rules, mask)
+    if not code:
+        return Put(cards, holds=_groups(rules, rules.list_plays(mask)))
+    plays = rules.list_plays(rules.remove(rules.full, mask))
+    beaten = [one for one in plays if rules.beats(code, one)]
+    totals = _totals(rules, plays)
+    strengths = _strengths(rules.ruleset)[_group(rules, code)]
+    return Put(
+        cards,
+        combination(rules.kind(code), cards),
+        KIND_NAMES[rules.kind(code)],
+        len(strengths) - 1 - bisect_left(strengths, code >> rules.width),
+        len(strengths),
+        rules.is_bomb(code),
+        (),
+        _groups(rules, rules.following(plays, code), totals),
+        _groups(rules, beaten, totals),
+        len(plays),
+    )
+
+
+def _group(rules: Rules, code: int) -> tuple[str, int]:
+    return rules.kind(code), rules.count(code & rules.full)
+
+
+def _grouped(rules: Rules, plays: Iterable[int]) -> Mapping[tuple[str, int], list[int]]:
+    groups: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for code in plays:
+        groups[_group(rules, code)].append(code)
+    return groups
+
+
+def _totals(rules: Rules, plays: Sequence[int]) -> Mapping[tuple[str, int], int]:
+    return {group: len(codes) for group, codes in _grouped(rules, plays).items()}
+
+
+def _groups(
+    rules: Rules, plays: Sequence[int], totals: Mapping[tuple[str, int], int] | None = None
+) -> Sequence[Group]:
+    """Return plays (ascending) by kind and number of cards, the weakest kind first."""
+    return [
+        Group(
+            bare(kind),
+            len(codes),
+            len(codes) if totals is None else totals[kind, size],
+            in_order(rules, codes[0] & rules.full),
+            in_order(rules, codes[-1] & rules.full),
+        )
+        for (kind, size), codes in _grouped(rules, plays).items()
+    ]
+
+
+@lru_cache(maxsize=32)
+def _strengths(ruleset: Ruleset) -> Mapping[tuple[str, int], Sequence[int]]:
+    """Return by kind and number of cards the strengths that there are, ascending."""
+    rules = compile_ruleset(ruleset)
+    grouped = _grouped(rules, rules.list_plays(rules.full))
+    return {group: sorted({code >> rules.width for code in codes}) for group, codes in grouped.items()}
