@@ -67,7 +67,7 @@ def test_cards_when_they_stand_in_the_address_then_the_page_tells_what_they_are(
     assert "Beat it" not in Read(client.get("/rules/chinese").text).text
     alone = Read(client.get("/rules/chinese?cards=3D4C").text)
     assert "These cards are no play" in alone.text
-    assert "Single card: all 2" in alone.text
+    assert "Single card : 2, from 3 to 4" in alone.text
     assert "it beats any play" in Read(client.get("/rules/gamesky?cards=9D9C9H9S3C").text).text
 
 
