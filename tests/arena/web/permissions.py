@@ -242,6 +242,9 @@ PAGES: dict[str, Line] = {
         f"{DEAL}/picture.svg"
     ),
     "GET /me": _read("/me", ACCOUNTS, READ),
+    "GET /operator": _read("/operator", OPERATORS, OPERATE),
+    "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
+    "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
     "GET /sign-in": _read("/sign-in"),

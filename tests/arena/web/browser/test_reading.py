@@ -7,10 +7,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from arena.accounts import accounts, browsers
+from arena.actors import Role
+from arena.models import utc_now
 from arena.queries.leaderboards import leaderboard
+from arena.web.asking import COOKIE
 from arena.web.pages.links import bot_url
+from tests.arena.fakes import ROOT
 from tests.arena.random_play import play_randomly
 from tests.arena.web.browser.conftest import Site, site
+from tests.arena.web.conftest import PASSWORD
 
 PAGES = (
     "/",
@@ -29,6 +35,9 @@ PAGES = (
     "/tournaments/cup/crosstable",
     "/tournaments/cup/rounds/2?why=true",
 )
+
+SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments/cup/desk", "/desk", "/me")
+"""Pages of an operator."""
 
 FIRST_LOAD = 100_000
 """Bytes that the board may take, with all that it loads."""
@@ -61,6 +70,22 @@ def test_pages_when_axe_looks_at_them_then_it_finds_nothing(arena: Site, width: 
             page.goto(arena.url + path)
             violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
             found += [(path, one["id"], one["nodes"][0]["html"]) for one in violations]
+    assert found == []
+
+
+def test_pages_of_an_operator_when_axe_looks_at_them_on_a_phone_then_it_finds_nothing(arena: Site) -> None:
+    accounts.create_account(arena.world.storage, ROOT, "olive", Role.OPERATOR, utc_now(), PASSWORD)
+    session, _ = browsers.sign_in(arena.world.storage, "olive", PASSWORD, utc_now())
+    found = []
+    with arena.window(viewport=ViewportSize(width=360, height=900)) as window:
+        window.add_cookies([{"name": COOKIE, "value": session, "url": arena.url}])
+        page = window.new_page()
+        for path in SIGNED_IN:
+            page.goto(arena.url + path)
+            violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+            found += [(path, one["id"], one["nodes"][0]["html"]) for one in violations]
+            if page.evaluate("document.documentElement.scrollWidth") > 360:
+                found.append((path, "sticks out", ""))
     assert found == []
 
 

@@ -1,0 +1,60 @@
+"""The operator's pages: referees, the workers' work, faults, findings, and who changed what."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse
+
+from arena.matches import connected
+from arena.operations import doctor
+from arena.queries import changes as audit
+from arena.queries import waiting
+from arena.queries.faults import faults_by_bot
+from arena.web.asking import Operator
+from arena.web.context import Shared
+from arena.web.pages.asked import FromForm
+from arena.web.pages.page import Page
+
+router = APIRouter(prefix="/operator")
+
+WORK = 50
+FAULTS = 10
+LATEST = 10
+"""Changes on the first page."""
+CHANGES = 100
+
+
+class AuditAsked(FromForm):
+    """Which changes."""
+
+    subject: str | None = None
+    account: str | None = None
+    cursor: Annotated[str | None, Query(max_length=400)] = None
+
+
+@router.get("")
+def show_arena(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
+    """Show how the arena runs: its referees, what waits for workers, faults, the latest changes."""
+    return page(
+        "operator.html",
+        found=connected.referees(web.storage, actor, web.ask),
+        work=waiting.work(web.storage, actor, WORK),
+        faults=faults_by_bot(web.storage, limit=FAULTS).lines,
+        latest=audit.changes(web.storage, actor, audit.Asked(), LATEST).entries,
+    )
+
+
+@router.get("/findings")
+def show_findings(page: Page, web: Shared, actor: Operator) -> HTMLResponse:
+    """Check the arena as `arena doctor` does; where something does not answer, that takes ten seconds."""
+    return page("findings.html", findings=doctor.findings(web.settings, actor, web.clock))
+
+
+@router.get("/audit")
+def show_changes(
+    page: Page, web: Shared, actor: Operator, asked: Annotated[AuditAsked, Query()]
+) -> HTMLResponse:
+    """Show who changed what."""
+    wanted = audit.Asked(asked.subject, asked.account)
+    found = audit.changes(web.storage, actor, wanted, CHANGES, asked.cursor)
+    return page("audit.html", found=found, asked=asked)
