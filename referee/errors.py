@@ -10,6 +10,7 @@ RefereeError
  │   └─ IllegalHere      a combination (or a pass) that is not legal now
  ├─ PositionError        text or a view gives no position
  ├─ UnknownCards         it would take cards of a position that are not known
+ ├─ LearningError        an action, or an option, that an environment for learning does not take
  ├─ RecordError          a deal record is wrong (``action``, ``reason``)
  ├─ AddressError         an address of a referee is not ``host:port``
  ├─ ListenError          the referee cannot listen on the address asked for
@@ -106,6 +107,10 @@ class PositionError(RefereeError):
 
 class UnknownCards(RefereeError):
     """What was asked of a position depends on cards that are not known."""
+
+
+class LearningError(RefereeError):
+    """An environment for learning cannot be made so, or does not take an action; the message says why."""
 
 
 class RecordError(RefereeError):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
-from referee.bot.seen import seen_position
+from referee.bot.seen import Happened, seen_position
 from referee.bot.view import Action, SessionView
 from referee.deals.dealing import landmarks
 from referee.deals.options import Constraints, allowed
@@ -151,6 +151,16 @@ class Turn:
     def actions(self) -> Sequence[Action]:
         """Everything that happened in this deal, oldest first."""
         return self._view.actions
+
+    @property
+    def dealer(self) -> int:
+        """Who dealt."""
+        return self._view.dealer
+
+    @property
+    def happened(self) -> list[Happened]:
+        """What the seats did in this deal since an exchange, in masks, for bots that calculate."""
+        return self._view.happened_in_play()
 
     @property
     def hand_mask(self) -> int:

@@ -48,7 +48,7 @@ class Rules(Pack):
         """Returns the play code of a mask's cards; 0 if they are not a combination."""
         self.group_full = (1 << self.width + strength.bits) - 1
         self.first_bomb = strength.first_bomb
-        self.kind = strength.kind
+        self.kind, self.place = strength.kind, strength.place
         lister = Lister(ruleset, self, strength, self._codes)
         self.list_plays, self.list_short = lister.plays, lister.short_plays
 

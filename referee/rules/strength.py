@@ -48,6 +48,11 @@ class Strength:
         """Return the kind of a play code."""
         return self._kinds[bisect_right(self._starts, code) - 1]
 
+    def place(self, code: int) -> float:
+        """Return the strength of a play code among all of its kind, from 0 to 1."""
+        section = bisect_right(self._starts, code) - 1
+        return (code - self._starts[section] >> self.width) / max(self._sizes[section] - 1, 1)
+
     def of_rank(self, rank: int, suit: int) -> int:
         """Return the value of cards ranked by rank and then, with two packs, by their best suit."""
         return rank * 4 + (suit if self.decks == 2 else 0)
@@ -105,6 +110,7 @@ class Strength:
     def _place(self, groups: list[list[Section]]) -> None:
         self._starts: list[int] = []
         self._kinds: list[str] = []
+        self._sizes: list[int] = []
         for number, group in enumerate(groups, 1):
             strength = 0
             for kind, pairs, count in group:
@@ -112,6 +118,7 @@ class Strength:
                 self._heads[kind, pairs] = head
                 self._starts.append(head)
                 self._kinds.append(kind)
+                self._sizes.append(count)
                 strength += count
 
 

@@ -1,0 +1,94 @@
+"""The ruleset as numbers, so that one policy can learn several."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import get_args, get_type_hints
+
+from referee.cards import LECTIO_RANKS
+from referee.learning.plays import PLAY_KINDS
+from referee.learning.slots import most_cards
+from referee.ruleset import Ruleset, pack_size
+from referee.ruleset.fields import KINDS
+from referee.ruleset.ladders import cycle
+
+_MOST_RANKS = len(LECTIO_RANKS)
+_BRACKETS = 4
+_FLAGS = (
+    *("kinds_compete", "bombs_out_of_turn", "pass_locks", "beat_own", "restock", "redeal_four_twos"),
+    *("leftover_shown", "lead_includes_lowest", "double_per_two_left"),
+)
+_CHOICES = (
+    *("leftover", "draw_on_pass", "exchange", "dragon", "lead", "straight_suit_of", "flush_order", "guard"),
+    *("last_top_card", "deal_ends", "multiplier_for", "final_twos", "settle"),
+)
+_FIVES = ("straight", "flush", "full_house", "quads", "straight_flush", "royal_flush")
+_BONUSES = ("quads", "straight_flush", "four_twos", "final_times", "winner", "winner_per_two")
+_TYPICAL = 10
+"""Points that are shown as a half."""
+
+
+@lru_cache(maxsize=64)
+def axes(ruleset: Ruleset) -> dict[str, float]:
+    """Return numbers from -1 to 1 that tell rulesets apart, by name; the names are the same for all."""
+    found = dict(_cards(ruleset))
+    found |= _combinations(ruleset)
+    found |= {flag: float(getattr(ruleset, flag)) for flag in _FLAGS}
+    for name in _CHOICES:
+        for value in get_args(get_type_hints(Ruleset)[name]):
+            found[f"{name}.{value}"] = float(getattr(ruleset, name) == value)
+    found |= _scoring(ruleset)
+    return found
+
+
+def squashed(points: float) -> float:
+    """Return points as a number between -1 and 1."""
+    return points / (abs(points) + _TYPICAL)
+
+
+def _cards(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
+    yield "players", ruleset.players / 8
+    yield "decks", ruleset.decks / 2
+    yield "ranks", len(ruleset.ranks) / _MOST_RANKS
+    yield "most_cards", most_cards(ruleset) / pack_size(ruleset)
+    for suit in "DCHS":
+        yield f"suits.{suit}", ruleset.suits.index(suit) / 3
+
+
+def _combinations(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
+    for kind in KINDS:
+        yield f"plays.{kind}", float(kind in ruleset.plays)
+    for name in _FIVES:
+        yield f"five_card_order.{name}", _place(name, ruleset.five_card_order)
+    for name in PLAY_KINDS:
+        yield f"bombs.{name}", _place(name, ruleset.bomb_order or ruleset.bombs)
+    yield "bomb_pair_run", min(ruleset.bomb_pair_run, _MOST_RANKS) / _MOST_RANKS
+    levels = {
+        frozenset(sequence.split()): level
+        for level, all_ in enumerate(ruleset.straights, 1)
+        for sequence in all_
+    }
+    order = cycle(ruleset.ranks) * 2
+    for start in range(_MOST_RANKS):
+        level = levels.get(frozenset(order[start : start + 5]), 0) if start < len(ruleset.ranks) else 0
+        yield f"straights.{start}", level / max(len(ruleset.straights), 1)
+
+
+def _place(name: str, order: tuple[str, ...]) -> float:
+    return (order.index(name) + 1) / len(order) if name in order else 0.0
+
+
+def _scoring(ruleset: Ruleset) -> Iterator[tuple[str, float]]:
+    points = dict(enumerate(ruleset.card_points))
+    for rank in range(_MOST_RANKS):
+        yield f"card_points.{rank}", squashed(points.get(rank, 0))
+    brackets = [*ruleset.multipliers, *[None] * _BRACKETS]
+    for place, bracket in enumerate(islice(brackets, _BRACKETS)):
+        yield f"multipliers.{place}.from", min(bracket.start / 13, 1) if bracket else 0
+        yield f"multipliers.{place}.times", squashed(bracket.times or 0) if bracket else 0
+        yield f"multipliers.{place}.points", squashed(bracket.points or 0) if bracket else 0
+    places = dict(enumerate(ruleset.place_points))
+    for place in range(8):
+        yield f"place_points.{place}", squashed(places.get(place, 0))
+    for name in _BONUSES:
+        yield f"bonuses.{name}", squashed(getattr(ruleset.bonuses, name)) if ruleset.bonuses else 0

@@ -1,0 +1,213 @@
+"""Which plays nobody can beat with the cards that a seat has not seen."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations
+
+from referee.deals.dealing import landmarks
+from referee.memo import Memo
+from referee.rules.plays import Rules
+
+_MOST = 1 << 14
+"""Sets of unseen cards remembered, with what they beat."""
+
+
+class Bosses:
+    """Finds the strongest play of each kind among unseen cards, or for runs of pairs what may be stronger."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        ruleset = rules.ruleset
+        kinds = {*ruleset.plays, *ruleset.five_card_order}
+        bombs = [kind for kind in (ruleset.bomb_order or ruleset.bombs) if kind != "pair_run"]
+        self._runs_bomb = "pair_run" in ruleset.bombs
+        self._bombs = tuple(reversed(bombs))
+        rest = [kind for kind in ruleset.five_card_order if kind not in ruleset.bombs]
+        five = tuple(reversed(rest)) if ruleset.kinds_compete else ()
+        self._rivals: dict[str, tuple[str, ...]] = {kind: five if kind in five else (kind,) for kind in kinds}
+        """By kind, the kinds of its group, strongest first."""
+        finders = _Finders(rules)
+        self._strongest: dict[str, Callable[[int], int]] = {
+            kind: Memo(finders.of(kind), _MOST).__getitem__ for kind in kinds if kind != "pair_run"
+        }
+        self.exists = bool(ruleset.bombs)
+        """Whether there are bombs."""
+
+    def test(self, unseen: int, most: int) -> Callable[[int, str], bool]:
+        """Return the function from a play's code and kind to whether these cards cannot beat it.
+
+        Others hold up to ``most`` cards each.
+        """
+        rules, rivals = self._rules, self._rivals
+        bomb = self._best_bomb(unseen)
+        found: dict[str, int] = {}
+
+        def is_boss(code: int, kind: str) -> bool:
+            if bomb and rules.beats(bomb, code):
+                return False
+            if not self.exists and (code & rules.full).bit_count() > most:
+                return True
+            if kind == "pair_run":
+                return not self._may_run(code, unseen)
+            best = found.get(kind)
+            if best is None:
+                names = rivals[kind]
+                best = found[kind] = next(filter(None, (self._strongest[name](unseen) for name in names)), 0)
+            return not (best and rules.beats(best, code))
+
+        return is_boss
+
+    def _best_bomb(self, unseen: int) -> int:
+        """Return the strongest bomb among these cards; where runs of pairs may be one, a number above all."""
+        if not self.exists:
+            return 0
+        if self._runs_bomb and self._pairs(unseen) >= self._rules.ruleset.bomb_pair_run:
+            return 1 << self._rules.first_bomb.bit_length() + 1
+        return next(filter(None, (self._strongest[kind](unseen) for kind in self._bombs)), 0)
+
+    def _may_run(self, code: int, unseen: int) -> bool:
+        return self._pairs(unseen) * 2 >= (code & self._rules.full).bit_count()
+
+    def _pairs(self, unseen: int) -> int:
+        """Return in how many ranks there are two cards or more."""
+        return sum((unseen & rank).bit_count() > 1 for rank in self._rules.rank_masks)
+
+
+class _Finders:
+    """Functions from unseen cards to the code of the strongest play of a kind among them, 0 for none."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._falling = tuple(reversed(landmarks(rules).rising))
+        self._ranks = tuple(reversed(rules.rank_masks))
+
+    def of(self, kind: str) -> Callable[[int], int]:
+        """Return the function of a kind."""
+        sets = {"pair": 2, "triple": 3, "bare_quads": 4}
+        if kind in sets:
+            return lambda unseen: self._equal(unseen, sets[kind])
+        named: dict[str, Callable[[int], int]] = {
+            "single": self._single,
+            "full_house": lambda unseen: self._with(unseen, 3, 2, "full_house"),
+            "quads": lambda unseen: self._with(unseen, 4, 1, "quads"),
+            "flush": self._flush,
+            "straight": self._straight,
+            "straight_flush_plus_two": self._plus_two,
+        }
+        return named.get(kind) or (lambda unseen: self._suited(unseen, kind))
+
+    def _single(self, unseen: int) -> int:
+        return next((self._rules.code(card) for card in self._falling if card & unseen), 0)
+
+    def _equal(self, unseen: int, size: int) -> int:
+        rules = self._rules
+        for rank in self._ranks:
+            if (unseen & rank).bit_count() >= size:
+                return max(map(rules.code, rules.choose(unseen & rank, size)))
+        return 0
+
+    def _with(self, unseen: int, size: int, others: int, kind: str) -> int:
+        """Return the strongest play of ``size`` equal cards with so many others, which are equal too."""
+        rules = self._rules
+        for rank in self._ranks:
+            if (unseen & rank).bit_count() < size:
+                continue
+            more = [unseen & other for other in self._ranks if other != rank]
+            rest = next((rules.choose(held, others)[0] for held in more if held.bit_count() >= others), 0)
+            sets = rules.choose(unseen & rank, size)
+            found = [rules.code(equal | rest) for equal in sets] if rest else []
+            if kind == "quads":
+                found += map(rules.code, rules.choose(unseen & rank, size + 1))
+            if found:
+                return max(found)
+        return 0
+
+    def _suited(self, unseen: int, kind: str) -> int:
+        return next((code for code, mask in _suited(self._rules).get(kind, ()) if not mask & ~unseen), 0)
+
+    def _flush(self, unseen: int) -> int:
+        return max([self._flush_of(unseen & suit) for suit in self._rules.suit_masks])
+
+    def _flush_of(self, held: int) -> int:
+        rules = self._rules
+        cards = rules.cards(held)[::-1]
+        for five in combinations(cards, 5):  # strongest first
+            code = rules.code(rules.mask(five))
+            if code and rules.kind(code) == "flush":
+                return code
+        return 0
+
+    def _straight(self, unseen: int) -> int:
+        plain = self._plain_straight(unseen)
+        return max(plain, self._suited(unseen, "straight"))
+
+    def _plain_straight(self, unseen: int) -> int:
+        """Return the strongest straight of more than one suit."""
+        rules = self._rules
+        for level in _levels(rules):
+            codes = [code for ranks in level for code in self._mixed(unseen, ranks)]
+            best = max((code for code in codes if code and rules.kind(code) == "straight"), default=0)
+            if best:
+                return best
+        return 0
+
+    def _mixed(self, unseen: int, ranks: Sequence[int]) -> Iterator[int]:
+        """Yield the codes of enough sets of one card of each rank to have the strongest straight among them.
+
+        That is decided by one card, and any other card of a second suit makes it a straight.
+        """
+        rules = self._rules
+        sets = [0]
+        for rank in ranks:
+            cards = sorted(rules.choose(unseen & rank & rules.ones, 1), key=rules.code)[-2:]
+            sets = [chosen | card for chosen in sets for card in cards]
+        yield from map(rules.code, sets)
+
+    def _plus_two(self, unseen: int) -> int:
+        rules = self._rules
+        if unseen.bit_count() < 7:
+            return 0
+        for mask in _fives(rules):
+            if not mask & ~unseen:
+                rest = rules.cards(rules.remove(unseen, mask))[:2]
+                return rules.code(rules.add(mask, rules.mask(rest)))
+        return 0
+
+
+@lru_cache(maxsize=32)
+def _levels(rules: Rules) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return the rank masks of the legal sequences by level, strongest first."""
+    ruleset = rules.ruleset
+    return tuple(
+        tuple(
+            tuple(rules.rank_masks[ruleset.ranks.index(rank)] for rank in sequence.split())
+            for sequence in level
+        )
+        for level in reversed(ruleset.straights)
+    )
+
+
+@lru_cache(maxsize=32)
+def _fives(rules: Rules) -> tuple[int, ...]:
+    """Return the masks of all sequences in one suit, strongest first."""
+    suits = sorted(zip(rules.ruleset.suits, range(4), strict=True), key=lambda pair: -pair[1])
+    masks = [rules.suit_masks["DCHS".index(suit)] for suit, _ in suits]
+    return tuple(
+        sum(rank & suit & rules.ones for rank in ranks)
+        for level in _levels(rules)
+        for suit in masks
+        for ranks in level
+    )
+
+
+@lru_cache(maxsize=32)
+def _suited(rules: Rules) -> dict[str, list[tuple[int, int]]]:
+    """Return the codes and masks of the plays in sequence and suit, by kind, strongest first."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for mask in _fives(rules):
+        code = rules.code(mask)
+        if code:
+            found.setdefault(rules.kind(code), []).append((code, mask))
+    for codes in found.values():
+        codes.sort(reverse=True)
+    return found

@@ -1,0 +1,185 @@
+"""Big Two as an environment of PettingZoo (AEC)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from referee.errors import LearningError
+from referee.learning.encoder import PLAY_FIELDS, Encoder, Source
+from referee.learning.table import LearningTable
+from referee.ruleset.limits import MAX_DEALS
+
+try:
+    from gymnasium import spaces
+    from gymnasium.utils import seeding
+    from pettingzoo import AECEnv
+    from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+except ImportError as error:
+    raise ImportError(
+        f"referee.learning.env needs {error.name}: pip install 'bigtwo-bot[rl]'", name=error.name
+    ) from None
+
+Observation = dict[str, NDArray[Any]]
+
+RENDER_MODES = ("ansi", "human")
+
+
+class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
+    """A session of Big Two; every agent is a seat, and each decision a step.
+
+    Of several seats that may bomb a play out of turn, one after another is asked. Seats with one choice only
+    are not asked at all, as in the arena. So the same agent may act twice running.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "big_two_v1",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        ruleset: Source = "hong-kong",
+        *,
+        players: int | None = None,
+        deals: int = 1,
+        slots: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make an environment; ``reset`` begins.
+
+        ``players``, if given, must be as many as the ruleset has. An episode is a session of ``deals`` deals,
+        or fewer where the ruleset ends sessions by score. ``slots`` is as in ``Encoder``.
+        Raise RulesetError and LearningError.
+        """
+        super().__init__()
+        self.encoder = Encoder(ruleset, slots=slots)
+        seats = self.encoder.ruleset.players
+        if players not in (None, seats):
+            raise LearningError(f"players: {self.encoder.ruleset.label} is for {seats}, not {players}")
+        if not 1 <= deals <= MAX_DEALS:
+            raise LearningError(f"deals: must be from 1 to {MAX_DEALS}, not {deals}")
+        if render_mode not in (None, *RENDER_MODES):
+            raise LearningError(f"render_mode: must be ansi or human, not {render_mode!r}")
+        self.render_mode = render_mode
+        self._deals = deals
+        self.possible_agents = [f"player_{seat}" for seat in range(seats)]
+        self.observation_spaces = {agent: _observation_space(self.encoder) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self.encoder.slots) for agent in self.possible_agents}
+        self._random: np.random.Generator | None = None
+        self._table: LearningTable | None = None
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """Return the agent's observation space, the same object each time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> "spaces.Discrete":
+        """Return the agent's action space, the same object each time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Begin an episode; with ``seed``, its cards and those of the following ones are settled.
+
+        Cards with which nobody has anything to decide, as when a hand wins at once, are dealt again.
+        There are no ``options``.
+        """
+        if seed is not None or self._random is None:
+            self._random, _ = seeding.np_random(seed)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection: str | None = None
+        table = None
+        while table is None or table.over:
+            table = LearningTable(self.encoder.rules, self._random.bytes(32), self._deals)
+        self._table = table
+        self._reward()
+        self.agent_selection = self.agents[table.seat]
+
+    def step(self, action: int | None) -> None:
+        """Take an action of ``agent_selection``: 0 passes, n is the n-th legal play; None once it is done.
+
+        Raise LearningError for an action that is not legal; then nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        table = self._begun()
+        if isinstance(action, bool) or not isinstance(action, int | np.integer):
+            raise LearningError(f"action: must be a whole number, not {action!r}")
+        table.act(int(action))
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._reward()
+        if table.over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self.agent_selection = self.agents[0]
+        else:
+            self.agent_selection = self.agents[table.seat]
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what the agent sees; where it is not asked, its mask allows action 0 alone."""
+        sight = self._begun().sight(self.possible_agents.index(agent))
+        seen = self.encoder.observe([sight])
+        plays, mask = seen.padded(self.encoder.slots)
+        return {"observation": seen.observation[0], "plays": plays[0], "action_mask": mask[0]}
+
+    def render(self) -> str | None:
+        """Return the table as text in mode ``ansi``, or print it in mode ``human``."""
+        if self.render_mode is None:
+            raise LearningError("render_mode: must be given to env() for render()")
+        text = self._text()
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Release nothing: there is nothing to release."""
+
+    def _begun(self) -> LearningTable:
+        if self._table is None:
+            raise LearningError("reset() comes first")
+        return self._table
+
+    def _reward(self) -> None:
+        """Add the points of deals that ended to the rewards."""
+        for points in self._begun().points:
+            for agent, scored in zip(self.agents, points, strict=True):
+                self.rewards[agent] += float(scored)
+        self._accumulate_rewards()
+
+    def _text(self) -> str:
+        table, rules = self._begun(), self.encoder.rules
+        deal = table.deal
+        assert deal is not None
+        to_beat = rules.text(deal.to_beat & rules.full) or "nothing"
+        lines = [f"{rules.ruleset.label} deal {deal.number}, to beat: {to_beat}"]
+        for seat, hand in enumerate(deal.hands):
+            mark = ">" if seat == table.seat else " "
+            lines.append(f"{mark} player_{seat}  {table.scores[seat]:5}  {rules.text(hand) or '-'}")
+        return "\n".join(lines)
+
+
+def wrapped(environment: BigTwo) -> Any:
+    """Return the environment in PettingZoo's wrapper for calls in a wrong order."""
+    return OrderEnforcingWrapper(environment)
+
+
+def _observation_space(encoder: Encoder) -> spaces.Dict:
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(-1.0, 1.0, (encoder.size,), np.float32),
+            "plays": spaces.Box(0.0, 1.0, (encoder.slots, len(PLAY_FIELDS)), np.float32),
+            "action_mask": spaces.Box(0, 1, (encoder.slots,), np.int8),
+        }
+    )

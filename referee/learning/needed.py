@@ -1,0 +1,72 @@
+"""About how many plays a hand takes to be gone, from how many cards of each rank it has.
+
+A group of equal cards is a play (or as few as the kinds of the ruleset allow), a triple takes a pair with it
+and four of a kind a single card where these are played, and one straight may be taken out first. So many
+plays always suffice, suits apart that may make a straight of the five cards more than that; flushes, runs of
+pairs and second straights may make it fewer.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from referee.rules.plays import Rules
+
+Counts = NDArray[np.int8]
+"""A row for each hand: how many cards it has of each rank."""
+
+
+class Needed:
+    """Counts plays under one ruleset, for many hands at a time."""
+
+    def __init__(self, rules: Rules) -> None:
+        ruleset = rules.ruleset
+        kinds: set[str] = set(ruleset.plays)
+        self._costs = np.array(_costs(kinds, 4 * ruleset.decks), np.int16)
+        self._full_house = _saved(self._costs[3] + self._costs[2] - 1, "full_house" in kinds)
+        self._quads = _saved(self._costs[4], "quads" in kinds)
+        sequences = [sequence.split() for level in ruleset.straights for sequence in level]
+        self._windows = np.zeros((len(sequences), len(ruleset.ranks)), np.int8)
+        for row, sequence in enumerate(sequences):
+            self._windows[row, [ruleset.ranks.index(rank) for rank in sequence]] = 1
+        if "straight" not in kinds:
+            self._windows = self._windows[:0]
+        # A sequence is there if the held ranks, as bits, contain it.
+        self._bits = 1 << np.arange(len(ruleset.ranks), dtype=np.int32)
+        self._window_bits = self._windows @ self._bits
+
+    def count(self, counts: Counts) -> NDArray[np.int16]:
+        """Return about how many plays each hand takes."""
+        needed = self._groups(counts)
+        held = (counts > 0) @ self._bits
+        hands, windows = np.nonzero((held[:, None] & self._window_bits) == self._window_bits)
+        if len(hands):
+            np.minimum.at(needed, hands, 1 + self._groups(counts[hands] - self._windows[windows]))
+        return needed
+
+    def _groups(self, counts: Counts) -> NDArray[np.int16]:
+        """Return the same without straights."""
+        needed: NDArray[np.int16] = self._costs[counts].sum(axis=1, dtype=np.int16)
+        if self._full_house:
+            joined = np.minimum((counts == 3).sum(axis=1), (counts == 2).sum(axis=1))
+            needed -= (self._full_house * joined).astype(np.int16)
+        if self._quads:
+            joined = np.minimum((counts == 4).sum(axis=1), (counts == 1).sum(axis=1))
+            needed -= (self._quads * joined).astype(np.int16)
+        return needed
+
+
+def _saved(plays: int, played: bool) -> int:
+    return int(plays) if played else 0
+
+
+def _costs(kinds: set[str], most: int) -> list[int]:
+    """Return by number of equal cards the fewest plays that they take alone."""
+    whole = {1}
+    whole |= {2} if "pair" in kinds else set()
+    whole |= {3} if "triple" in kinds else set()
+    whole |= {4} if "bare_quads" in kinds else set()
+    whole |= {5} if "quads" in kinds else set()
+    costs = [0]
+    for cards in range(1, most + 1):
+        costs.append(1 + min(costs[cards - size] for size in whole if size <= cards))
+    return costs + [costs[-1]] * max(5 - len(costs), 0)

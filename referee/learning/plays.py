@@ -1,0 +1,78 @@
+"""What is the same of a play in every position: its kind, length and rank, as rows of one table."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from referee.learning.slots import most_cards
+from referee.rules.plays import Rules
+from referee.ruleset.fields import KINDS
+
+Floats = NDArray[np.float32]
+
+PLAY_KINDS = (*KINDS, "royal_flush")
+"""The kinds of plays, in the order of their features."""
+
+FIXED = (*PLAY_KINDS, "length", "place", "highest", "lowest", "tops", "bomb")
+"""Names of these features."""
+
+_FIRST_SIZE = 1 << 10
+_MOST = 1 << 17
+
+
+class PlayTable:
+    """The features of plays by code, worked out when a play is first met."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._most_cards = most_cards(rules.ruleset)
+        self._rows: dict[int, int] = {}
+        self.features: Floats = np.zeros((_FIRST_SIZE, len(FIXED)), np.float32)
+        """By row, as ``FIXED``; row 0, a pass, has zeros."""
+        self.ranks = np.zeros((_FIRST_SIZE, len(rules.rank_masks)), np.int8)
+        """By row, how many cards the play has of each rank."""
+        self.kinds: list[str] = []
+        """By row, the kind; empty for a pass."""
+        self._forget()
+
+    def rows(self, codes: Iterable[int]) -> list[int]:
+        """Return the rows of these codes, 0 for a pass; they hold until the next call."""
+        known = self._rows
+        if len(known) > _MOST:
+            self._forget()
+        try:
+            return [known[code] for code in codes]
+        except KeyError:
+            return [known[code] if code in known else self._add(code) for code in codes]
+
+    def _forget(self) -> None:
+        self._rows.clear()
+        self._rows[0] = 0
+        self.kinds[:] = [""]
+
+    def _add(self, code: int) -> int:
+        row = self._rows[code] = len(self._rows)
+        if row == len(self.features):
+            self.features = np.concatenate([self.features, np.zeros_like(self.features)])
+            self.ranks = np.concatenate([self.ranks, np.zeros_like(self.ranks)])
+        rules = self._rules
+        mask = code & rules.full
+        kind = rules.kind(code)
+        counts = [(mask & rank).bit_count() for rank in rules.rank_masks]
+        held = [rank for rank, count in enumerate(counts) if count]
+        top = len(counts) - 1
+        features = self.features[row]
+        features[:] = 0
+        features[PLAY_KINDS.index(kind)] = 1
+        features[len(PLAY_KINDS) :] = (
+            mask.bit_count() / self._most_cards,
+            rules.place(code),
+            held[-1] / top,
+            held[0] / top,
+            counts[-1] / (4 * rules.decks),
+            rules.is_bomb(code),
+        )
+        self.ranks[row] = counts
+        self.kinds.append(kind)
+        return row

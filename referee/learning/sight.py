@@ -1,0 +1,131 @@
+"""What a seat sees when it is asked: of a deal that is played here, or of a turn that a bot received."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from referee.bot.turn import Turn
+from referee.deals.action import Stage
+from referee.deals.deal import Deal
+from referee.learning.trail import Trail
+from referee.rules.plays import Rules
+
+KINDS = ("play", "exchange", "beat_own", "bomb")
+"""What a seat may be asked, as ``Turn.kind`` has it."""
+
+_OF_STAGE = {Stage.EXCHANGE: "exchange", Stage.BEAT_OWN: "beat_own", Stage.BOMBS: "bomb"}
+
+
+class Sight(NamedTuple):
+    """What a seat sees, seats and masks as the rules have them; all that an observation is made of."""
+
+    seat: int
+    """Who looks."""
+    step: int
+    """1 clockwise, -1 anticlockwise."""
+    dealer: int
+    kind: str
+    """One of ``KINDS``; ``play`` also for a seat that is not asked."""
+    hand: int
+    """Mask."""
+    counts: Sequence[int]
+    """Cards left, by seat."""
+    played: Sequence[int]
+    """By seat, the mask of what it has played."""
+    passed: int
+    """As ``Trail.passed``."""
+    last: int
+    """As ``Trail.last``."""
+    to_beat: int
+    """Code of the play to beat, 0 when leading."""
+    plays: Sequence[int]
+    """Codes of the legal plays, ascending; none for a seat that is not asked."""
+    can_pass: bool
+    """Whether passing is legal; True for a seat that is not asked, so that there is something it may do."""
+    scores: Sequence[int]
+    """The session's score before the deal, by seat."""
+
+
+def of_turn(turn: Turn) -> Sight:
+    """Return what a bot sees in a turn."""
+    rules, step = turn.rules, 1 if turn.clockwise else -1
+    happened = [(action.seat, action.played, action.drawn) for action in turn.happened]
+    begun = list(turn.counts)
+    for seat, played, drawn in happened:
+        begun[seat] += played.bit_count() - drawn
+    trail = Trail(rules, step, begun)
+    for shown in happened:
+        trail.add(shown)
+    return Sight(
+        seat=turn.seat,
+        step=step,
+        dealer=turn.dealer,
+        kind=turn.kind,
+        hand=turn.hand_mask,
+        counts=turn.counts,
+        played=tuple(trail.played),
+        passed=trail.passed,
+        last=trail.last,
+        to_beat=turn.to_beat.code if turn.to_beat else 0,
+        plays=turn.legal_codes,
+        can_pass=turn.can_pass,
+        scores=turn.scores,
+    )
+
+
+class Onlooker:
+    """Follows one deal, and says what its seats see."""
+
+    __slots__ = ("_deal", "_read", "_scores", "_trail")
+
+    def __init__(self, deal: Deal, scores: Sequence[int]) -> None:
+        """Follow ``deal``, which may have begun; ``scores`` are the session's before it."""
+        self._deal, self._scores = deal, scores
+        self._trail: Trail | None = None
+        self._read = 0
+
+    def sight(self, seat: int, choices: Sequence[int] | None = None) -> Sight:
+        """Return what ``seat`` sees now; ``choices`` are those of the deal, where they are known already."""
+        deal, trail = self._deal, self._followed()
+        asked = seat in deal.asked()
+        found = (deal.choices(seat) if choices is None else choices) if asked else [0]
+        can_pass = not found[-1]
+        return Sight(
+            seat=seat,
+            step=deal.step,
+            dealer=deal.dealer,
+            kind=_OF_STAGE.get(deal.stage, "play") if asked else "play",
+            hand=deal.hands[seat],
+            counts=[hand.bit_count() for hand in deal.hands],
+            played=tuple(trail.played),
+            passed=trail.passed,
+            last=trail.last,
+            to_beat=deal.to_beat,
+            plays=found[:-1] if can_pass else found,
+            can_pass=can_pass,
+            scores=self._scores,
+        )
+
+    def _followed(self) -> Trail:
+        log, trail = self._deal.log, self._trail
+        if trail is None:
+            trail = self._trail = Trail(self._deal.rules, self._deal.step, _begun(self._deal))
+        for seat, mask, drawn, _ in log[self._read :]:
+            trail.add((seat, mask, drawn.bit_count()))
+        self._read = len(log)
+        return trail
+
+
+def _begun(deal: Deal) -> list[int]:
+    """Return how many cards the seats had before the first action."""
+    counts = [hand.bit_count() for hand in deal.hands]
+    for seat, mask, drawn, _ in deal.log:
+        counts[seat] += mask.bit_count() - drawn.bit_count()
+    return counts
+
+
+def unseen(rules: Rules, sight: Sight) -> int:
+    """Return the mask of the cards that a seat neither holds nor saw played."""
+    seen = sight.hand
+    for mask in sight.played:
+        seen = rules.add(seen, mask)
+    return rules.remove(rules.full, seen & rules.full)

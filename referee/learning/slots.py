@@ -1,0 +1,144 @@
+"""How many plays a hand can hold at most: what the action space of a ruleset needs.
+
+For every way to divide a hand's cards by rank, the plays of each kind are counted, or bounded where suits
+matter; the most of these sums is never less than what a hand holds, and for the presets close to it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import comb, prod
+
+from referee.ruleset import Ruleset, pack_size
+from referee.ruleset.ladders import cycle
+
+
+def most_cards(ruleset: Ruleset) -> int:
+    """Return how many cards a hand can hold at most in the course of a deal."""
+    pack, players = pack_size(ruleset), ruleset.players
+    size = ruleset.hand_size if isinstance(ruleset.hand_size, int) else -(-pack // players)
+    undealt = max(pack - size * players, 0)
+    if ruleset.draw_on_pass != "none" and ruleset.leftover == "stock":
+        return pack - (players - 1) if ruleset.restock else min(size + undealt, pack)
+    if ruleset.leftover == "to_lowest":
+        size += undealt
+    return size + (ruleset.exchange != "none")
+
+
+@lru_cache(maxsize=64)
+def most_plays(ruleset: Ruleset) -> int:
+    """Return a number of plays that no hand exceeds, a pass not counted."""
+    copies, ranks, cards = 4 * ruleset.decks, len(ruleset.ranks), most_cards(ruleset)
+    bound = _Bound(ruleset)
+    return max(bound.of(counts) for counts in _divisions(cards, ranks, copies))
+
+
+def _divisions(cards: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Yield the ways to write ``cards`` as a falling sum of at most ``parts`` numbers up to ``largest``."""
+    if not cards:
+        yield ()
+        return
+    for first in range(min(cards, largest), 0, -1):
+        if first * parts < cards:
+            return
+        for rest in _divisions(cards - first, parts - 1, first):
+            yield (first, *rest)
+
+
+class _Bound:
+    """Counts plays by how many cards of each rank there are."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self._kinds = frozenset(ruleset.plays)
+        self._ranks = len(ruleset.ranks)
+        self._decks = ruleset.decks
+        self._sequences = [sequence for level in ruleset.straights for sequence in level]
+        order = cycle(ruleset.ranks) * 2
+        runs = {frozenset(order[start : start + 5]) for start in range(self._ranks)}
+        self._consecutive = all(frozenset(sequence.split()) in runs for sequence in self._sequences)
+        self._ways = {
+            size: {count: _of_rank(count, size, self._decks) for count in range(9)} for size in range(1, 6)
+        }
+
+    def of(self, counts: Sequence[int]) -> int:
+        """Return the bound for these numbers of cards by rank, falling."""
+        kinds, ways, cards = self._kinds, self._ways, sum(counts)
+        pairs, triples = [ways[2][n] for n in counts], [ways[3][n] for n in counts]
+        fours = [ways[4][n] for n in counts]
+        distinct = [min(n, 4) for n in counts]
+        found = sum(distinct)
+        found += sum(pairs) if "pair" in kinds else 0
+        found += sum(triples) if "triple" in kinds else 0
+        found += sum(fours) if "bare_quads" in kinds else 0
+        if "full_house" in kinds:
+            found += _joined(triples, pairs)
+        if "quads" in kinds:
+            found += _joined(fours, distinct) + sum(ways[5][n] for n in counts)
+        found += self._five(distinct, len(counts), cards)
+        return found + (self._pair_runs(pairs) if "pair_run" in kinds else 0)
+
+    def _five(self, distinct: Sequence[int], ranks: int, cards: int) -> int:
+        """Return a bound of the plays of suits and sequences."""
+        kinds = self._kinds
+        windows = self._windows(ranks)
+        straights = windows * prod(distinct[:5])
+        found = 0
+        if "straight" in kinds:
+            found += straights
+        if "flush" in kinds:
+            found += _most_flushes(cards, ranks, self._decks)
+        elif "straight" not in kinds:
+            found += straights
+        if "straight_flush_plus_two" in kinds:
+            suited = min(windows, cards - 4) * (cards // 5)
+            found += suited * comb(max(cards - 5, 0), 2)
+        return found
+
+    def _windows(self, ranks: int) -> int:
+        """Return how many sequences there can be in so many ranks."""
+        if ranks < 5:
+            return 0
+        if self._consecutive and ranks < self._ranks:
+            return min(len(self._sequences), ranks - 4)
+        return min(len(self._sequences), comb(ranks, 5))
+
+    def _pair_runs(self, pairs: Sequence[int]) -> int:
+        ways = sorted(filter(None, pairs), reverse=True)
+        full = len(ways) == self._ranks
+        found = 0
+        for length in range(2, len(ways) + 1):
+            starts = self._ranks if full else len(ways) - length + 1
+            found += starts * prod(ways[:length])
+        return found
+
+
+def _joined(ways: Sequence[int], others: Sequence[int]) -> int:
+    """Return how many ways there are to take one of ``ways`` of a rank and one of ``others`` of another."""
+    return sum(ways) * sum(others) - sum(map(prod, zip(ways, others, strict=True)))
+
+
+def _of_rank(count: int, size: int, decks: int) -> int:
+    """Return how many different sets of ``size`` cards so many cards of one rank make at most."""
+    return _multisets(count, 4, size) if decks == 2 else comb(min(count, 4), size)
+
+
+def _multisets(cards: int, kinds: int, size: int) -> int:
+    """Return how many different sets of ``size`` there are at most of cards of so many kinds, two of each."""
+    twice = max(cards - kinds, 0)
+    different = min(cards, kinds)
+    doubles = range(min(twice, size // 2) + 1)
+    return sum(comb(twice, double) * comb(different - double, size - 2 * double) for double in doubles)
+
+
+@lru_cache(maxsize=4096)
+def _most_flushes(cards: int, ranks: int, decks: int) -> int:
+    """Return how many sets of five suited cards there are at most among so many cards of so many ranks."""
+    a_suit = {held: _multisets(held, ranks, 5) for held in range(decks * ranks + 1)}
+    best: Mapping[int, int] = {0: 0}
+    for _ in range(4):
+        following: dict[int, int] = {}
+        for used, found in best.items():
+            for held, more in a_suit.items():
+                if used + held <= cards:
+                    following[used + held] = max(following.get(used + held, 0), found + more)
+        best = following
+    return max(best.values())

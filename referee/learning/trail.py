@@ -1,0 +1,99 @@
+"""What has happened in a deal, as far as all seats saw it: a fold of its actions."""
+
+from collections.abc import Iterable
+
+from referee.deals.action import NOBODY
+from referee.deals.dealing import next_seats
+from referee.rules.plays import Rules
+
+Shown = tuple[int, int, int]
+"""An action as all seats saw it: who acted, the mask of the cards played (0: a pass), how many it drew."""
+
+
+class Trail:
+    """The cards that each seat has played, and who has passed in the trick that is being played."""
+
+    __slots__ = (
+        "_begun",
+        "_counts",
+        "_drawn",
+        "_locks",
+        "_next",
+        "_own",
+        "_rules",
+        "_trick",
+        "last",
+        "passed",
+        "played",
+    )
+
+    def __init__(self, rules: Rules, step: int, counts: Iterable[int]) -> None:
+        """Begin before the first action; ``counts`` are the cards of the seats then."""
+        self._rules = rules
+        self._counts = list(counts)
+        players = len(self._counts)
+        self._next = next_seats(step, players)
+        self._locks, self._own = rules.ruleset.pass_locks, rules.ruleset.beat_own
+        self._begun = len(rules.pack) - sum(self._counts)
+        self._drawn = 0
+        self._trick = [0] * players
+        self.played = [0] * players
+        """By seat, the mask of the cards it has played, as far as they are not in the stock again."""
+        self.passed = 0
+        """The seats, as bits, that passed since the last play; in the trick, where a pass locks out."""
+        self.last = NOBODY
+        """Who made the last play of the trick; ``NOBODY`` between tricks."""
+
+    def add(self, shown: Shown) -> None:
+        """Take in an action."""
+        seat, mask, drawn = shown
+        if mask:
+            self._play(seat, mask)
+        else:
+            self._pass(seat, drawn)
+
+    def _play(self, seat: int, mask: int) -> None:
+        own = seat == self.last
+        if self.last == NOBODY:
+            self._trick = [0] * len(self.played)
+        if own:
+            self.passed = (1 << len(self.played)) - 1 & ~(1 << seat)
+        elif self.last == NOBODY or not self._locks:
+            self.passed = 0
+        self.played[seat] = self._rules.add(self.played[seat], mask)
+        self._trick[seat] = self._rules.add(self._trick[seat], mask)
+        self._counts[seat] -= mask.bit_count()
+        self.last = seat
+        if own:
+            self._settle()
+
+    def _pass(self, seat: int, drawn: int) -> None:
+        if drawn:
+            self._draw(seat, drawn)
+        if seat == self.last:
+            self._end()
+            return
+        self.passed |= 1 << seat
+        self._settle()
+
+    def _draw(self, seat: int, drawn: int) -> None:
+        self._counts[seat] += drawn
+        self._drawn += drawn
+        if self._drawn > self._begun:  # so the cards of finished tricks are the stock now
+            self._begun += sum([mask.bit_count() for mask in self.played])
+            self.played = self._trick[:]
+            self._begun -= sum([mask.bit_count() for mask in self.played])
+
+    def _settle(self) -> None:
+        """End the trick if nobody may answer the last play any more."""
+        last, counts = self.last, self._counts
+        if last == NOBODY:
+            return
+        seat = self._next[last]
+        while seat != last and (not counts[seat] or self.passed >> seat & 1):
+            seat = self._next[seat]
+        if seat == last and not (self._own and counts[last]):
+            self._end()
+
+    def _end(self) -> None:
+        self.passed, self.last = 0, NOBODY
