@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Self
 
 from arena.errors import ProcessFailed
 from arena.files import make_private
+from referee.child import tied
 from referee.environment import environment_for_bots
 
 SETTLE_SECONDS = 5.0
@@ -33,9 +33,6 @@ POLL_SECONDS = 0.05
 
 KEPT_LINES = 10
 """Of what a child printed that failed."""
-
-CHILD = Path(__file__).with_name("child.py")
-"""The program that every child is for a moment."""
 
 
 @dataclass
@@ -208,12 +205,6 @@ def unwound_on_signals() -> Iterator[None]:
     finally:
         for number, found in before.items():
             signal.signal(number, found)
-
-
-def tied(*command: str) -> list[str]:
-    """Return the command line of a process that ends when the thread that starts it does, however it ends."""
-    # Without site-packages and what the environment asks for: this interpreter is there for a moment only.
-    return [sys.executable, "-I", "-S", str(CHILD), str(os.getpid()), *command]
 
 
 def _stop(children: Sequence[Child], grace: float) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import queue
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import grpc
@@ -142,7 +142,9 @@ def read_deals(
                 return
 
 
-def run_match(address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None) -> Iterator[Update]:
+def run_match(
+    address: str, token: str, spec: MatchSpec, *, tls: ClientTls | None = None
+) -> Generator[Update, None, None]:
     """Run a match on the referee at ``address``; yield each session as it finishes, and signs of life.
 
     Closing the iterator stops the match; sessions not finished are void. Raise NotBegun when the referee

@@ -68,6 +68,10 @@ class RefereeError(Exception):
     """Root of all errors that the referee raises on purpose."""
 
 
+class ProgramError(FieldsWrong, RefereeError):
+    """What should be a bot written in Python is none, or cannot be loaded."""
+
+
 class CardError(RefereeError):
     """Text that is no card of the ruleset, or more copies of a card than it has packs."""
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arena import processes
+from referee import child
 
 
 def tied(*command: str | Path) -> list[str]:
@@ -10,4 +10,4 @@ def tied(*command: str | Path) -> list[str]:
 
     A test that takes too long ends its whole process at once, with no time to stop what it has started.
     """
-    return processes.tied(*map(str, command))
+    return child.tied(*map(str, command))

@@ -58,6 +58,11 @@ COMMANDS = (
         "Register, list, check and run bots, practise, and read their log and deals.",
     ),
     Later(
+        "play",
+        "arena.cli.play:play",
+        "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
+    ),
+    Later(
         "compare",
         "arena.cli.compare:compare",
         "Find out whether bot B is better than bot A; play until that is known, and no longer.",

@@ -21,7 +21,7 @@ def failing(session: int, sequence: int, error: Exception) -> bytes:
     return bots_pb2.PlayRequest(moves=[move]).SerializeToString()
 
 
-def in_one_line(error: Exception) -> str:
+def in_one_line(error: BaseException) -> str:
     """Return an exception in one line, with the calls in the bot's code that it came through.
 
     Of paths only the last part is told: others have no business with the rest.

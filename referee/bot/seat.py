@@ -205,13 +205,6 @@ def _kind(answer: object) -> str:
     return kind
 
 
-def default_cards(turn: Turn) -> int:
-    """Return what is played for a bot that failed: a pass, or its lowest play."""
-    if turn.can_pass:
-        return 0
-    return min(turn.legal_codes, default=0) & turn.rules.full
-
-
 class UnreadSeat:
     """The bot in a session that the SDK cannot read: it takes the default action, as far as that shows.
 

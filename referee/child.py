@@ -3,17 +3,24 @@
 It is run as a program, ``child.py PARENT COMMAND…``, for each child anew: it loads next to nothing.
 """
 
-import ctypes
 import os
-import signal
 import sys
 
 PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
 
+def tied(*command: str) -> list[str]:
+    """Return the command line of a process that ends when the thread that starts it does, however it ends."""
+    # Without site-packages and what the environment asks for: this interpreter is there for a moment only.
+    return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
+
+
 def become(parent: int, command: list[str]) -> None:
     """Become ``command``, which ends when the process ``parent`` does; only Linux knows how."""
+    import ctypes
+    import signal
+
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before it was tied to

@@ -1,0 +1,245 @@
+"""One session played by bots in this process: the referee's own table, without network and without alarms.
+
+A bot is asked, answers, and the next one is asked. Nobody is stopped for thinking too long: how long each
+decision took is noted, and whoever reads it can say what a clock would have said.
+"""
+
+import traceback
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from time import perf_counter
+from typing import NamedTuple
+
+from referee.bot.ended import EndedDeal, EndedSession
+from referee.bot.failing import in_one_line
+from referee.bot.seat import Bot, Seat
+from referee.bot.turn import Turn
+from referee.local.played import Failure, Fault, Played
+from referee.local.view import Asked, LocalView
+from referee.matches import events
+from referee.matches.events import (
+    DealEnded,
+    DealStarted,
+    Event,
+    Failed,
+    SessionEnded,
+    SessionInfo,
+    Sight,
+    log_length,
+)
+from referee.matches.kinds import FaultKind, SessionEnd
+from referee.matches.match import Signed
+from referee.matches.outbox import Outbox
+from referee.matches.table import Table
+from referee.records.record import DIRECTIONS
+from referee.v1 import bots_pb2
+
+UNSIGNED = Signed("", "", "")
+TRACE_LINES = 12
+"""The last lines of a traceback that are kept."""
+
+
+class Seated(NamedTuple):
+    """A bot that is to play."""
+
+    bot: Bot
+    at_home: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Enters what its code needs around it."""
+
+
+class _Queue(Outbox):
+    """Keeps the turns of all seats in the order in which they are asked."""
+
+    __slots__ = ("turns",)
+
+    def __init__(self) -> None:
+        super().__init__(lambda: None)
+        self.turns: deque[events.Turn] = deque()
+
+    def put(self, event: Event) -> None:
+        """Add a turn."""
+        if isinstance(event, events.Turn):
+            self.turns.append(event)
+
+
+class Game:
+    """Plays one session; it is what the table asks of its surroundings."""
+
+    def __init__(
+        self,
+        info: SessionInfo,
+        seed: bytes,
+        bots: Sequence[Seated],
+        thinking: Callable[[int], None] = lambda _seat: None,
+    ) -> None:
+        """Prepare a session; ``thinking`` is told which seat decides now."""
+        self._info = info
+        self._thinking = thinking
+        self._bots = bots
+        self._views = [LocalView(info, seat) for seat in range(len(bots))]
+        self._seats: list[Seat] = []
+        self._table = Table(info, seed, self)
+        self._faults: list[Fault] = []
+        self._failures: list[Failure] = []
+        self._spent: list[list[float]] = [[] for _ in bots]
+
+    def play(self) -> Played:
+        """Play the session to its end."""
+        for seated, view in zip(self._bots, self._views, strict=True):
+            with seated.at_home():
+                self._seats.append(Seat(seated.bot, bots_pb2.SessionStarted(), view=view))
+        table, queue = self._table, _Queue()
+        table.start(perf_counter(), [queue] * len(self._bots))
+        while not table.over:
+            turn = queue.turns.popleft()
+            if table.hand_out(turn, perf_counter()):
+                cards, now = self._decide(turn)
+                table.answer(turn.seat, turn.sequence, cards, now)
+        if table.end is SessionEnd.VOID:
+            raise RuntimeError("a local session cannot be void")
+        return Played(
+            number=self._info.number,
+            points=tuple(table.session.scores),
+            records=tuple(table.records),
+            spent=self._spent,
+            faults=self._faults,
+            failures=self._failures,
+            forfeits=table.forfeited,
+        )
+
+    def _decide(self, asked: events.Turn) -> tuple[int | Failed, float]:
+        """Return what a bot answers, and when."""
+        index = asked.seat
+        view = self._views[index]
+        view.catch_up(asked.deal, asked.since)
+        turn = Turn(view, Asked(asked))
+        self._thinking(index)
+        cards: int | Failed
+        begun = perf_counter()
+        try:
+            with self._bots[index].at_home():
+                cards = self._seats[index].decide(turn)
+        except (Exception, SystemExit) as error:
+            now = perf_counter()
+            self._fail(index, error, str(turn))
+            cards = Failed(in_one_line(error))
+        else:
+            now = perf_counter()
+        self._spent[index].append(now - begun)
+        return cards, now
+
+    def _fail(self, seat: int, error: BaseException, where: str) -> None:
+        self._failures.append(failure(seat, error, where))
+
+    # What the table tells
+
+    def send(self, seat: int, event: Event) -> None:
+        """Take in what a seat is told."""
+        match event:
+            case DealStarted():
+                self._views[seat].deal_begins(event.deal, event.hands)
+            case DealEnded():
+                self._deal_ended(seat, event)
+            case SessionEnded():
+                self._tell(seat, "session_ended", lambda: _ended_session(self._views[seat], event))
+            case events.Fault():
+                self._faults.append(Fault(seat, event.kind.value, _reason(self._views[seat], event)))
+
+    def _deal_ended(self, seat: int, event: DealEnded) -> None:
+        view = self._views[seat]
+        if event.since < log_length(event.deal):
+            view.catch_up(event.deal, event.since)
+        view.scores = event.scores
+        self._tell(seat, "deal_ended", lambda: _ended_deal(view, event))
+
+    def _tell(self, seat: int, hook: str, value: Callable[[], EndedDeal | EndedSession]) -> None:
+        """Call a method of the bot, if it has it."""
+        method = getattr(self._bots[seat].bot, hook, None)
+        if method is None:
+            return
+        try:
+            with self._bots[seat].at_home():
+                self._seats[seat].tell(hook, value())
+        except (Exception, SystemExit) as error:
+            self._fail(seat, error, f"in {hook}, {self._info.session_id}")
+
+    def probe(self, seat: int) -> None:
+        """Ask for no sign of life: bots answer in their turn."""
+
+    def blame(self, seat: int, handed_at: float | None, now: float) -> FaultKind | None:
+        """Blame nobody: no alarm runs."""
+        return None
+
+    def expect(self, when: float) -> None:
+        """Expect nothing: no alarm runs."""
+
+    def show(self, sight: Sight) -> None:
+        """Show nothing: nobody watches."""
+
+    def sign(self, digest: str) -> Signed:
+        """Sign nothing."""
+        return UNSIGNED
+
+    def finished(self) -> None:
+        """Do nothing: whoever plays the session sees it."""
+
+
+def failure(seat: int, error: BaseException, where: str) -> Failure:
+    """Return an exception as it is told, without the frames of the SDK."""
+    kind = type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_SDK)] or frames
+    lines = [line for text in traceback.format_list(own) for line in text.splitlines()]
+    lines += "".join(traceback.format_exception_only(error)).splitlines()
+    said = " ".join(str(error).split())
+    return Failure(
+        seat, f"{kind}: {said}; {where}" if said else f"{kind}; {where}", tuple(lines[-TRACE_LINES:])
+    )
+
+
+_SDK = __file__.rpartition("local")[0]
+
+
+def _reason(view: LocalView, fault: events.Fault) -> str:
+    """Return a fault in words, with the position."""
+    text = view.rules.text
+    to_beat = f", to beat {text(fault.to_beat)}" if fault.to_beat else ""
+    return (
+        f"{view.session_id} deal {fault.deal}: {fault.kind.value}: {fault.reason}; holding {text(fault.hand)}"
+        f"{to_beat}, answered {text(fault.answered) or 'a pass'}, played {text(fault.default) or 'a pass'}"
+    )
+
+
+def _ended_deal(view: LocalView, event: DealEnded) -> EndedDeal:
+    deal, rules = event.deal, view.rules
+    return EndedDeal(
+        session=view.session_id,
+        seats=view.seats,
+        seat=view.seat,
+        ruleset=rules.ruleset.name,
+        deal=deal.number,
+        dealer=deal.dealer,
+        clockwise=DIRECTIONS[deal.step] == "clockwise",
+        hands=tuple(tuple(rules.text(hand).split()) for hand in deal.dealt),
+        actions=tuple(view.actions),
+        left=tuple(tuple(rules.text(hand).split()) for hand in deal.left),
+        out=tuple(deal.out),
+        end=deal.end,
+        points=tuple(deal.points),
+        scores=event.scores,
+    )
+
+
+def _ended_session(view: LocalView, event: SessionEnded) -> EndedSession:
+    return EndedSession(
+        session=view.session_id,
+        tournament=view.tournament,
+        seats=view.seats,
+        seat=view.seat,
+        ruleset=view.rules.ruleset.name,
+        end=event.reason.value,
+        points=event.scores,
+        faults=event.faults,
+        forfeits=event.forfeits,
+    )

@@ -1,0 +1,117 @@
+"""Bots from Python files: found in them, and kept apart though they play in one process."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from referee.bot.seat import Bot
+from referee.errors import ProgramError
+
+_SUFFIX = ".py"
+
+
+class Home:
+    """The folder of a bot's file: what the bot imports from it is not what another bot finds elsewhere.
+
+    Two versions of a bot have modules of the same names. While one plays, these names stand for its own.
+    """
+
+    _at: "Home | None" = None
+    """Whose modules the names stand for now."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._inside = f"{folder}/"
+        self._modules: dict[str, ModuleType] = {}
+        self._loaded = 0
+        """How many modules there were when those of the folder were last looked for."""
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Have the folder's modules be the ones that imports find, now and until another home is entered."""
+        if Home._at is not self:
+            if Home._at is not None:
+                Home._at._leave()
+            Home._at = self
+            sys.path.insert(0, str(self.folder))
+            sys.modules.update(self._modules)
+            self._loaded = len(sys.modules)
+            importlib.invalidate_caches()
+        yield
+
+    def _leave(self) -> None:
+        """Take away the names of the folder's modules, and remember what they stand for."""
+        if len(sys.modules) != self._loaded:
+            own = {name: module for name, module in sys.modules.items() if self._is_inside(module)}
+            self._modules |= own
+        for name in self._modules:
+            sys.modules.pop(name, None)
+        if str(self.folder) in sys.path:
+            sys.path.remove(str(self.folder))
+
+    def _is_inside(self, module: ModuleType) -> bool:
+        found = getattr(module, "__file__", None)
+        return isinstance(found, str) and found.startswith(self._inside) and "site-packages" not in found
+
+
+_homes: dict[Path, Home] = {}
+
+
+def home_of(path: Path) -> Home:
+    """Return the home of a bot's file."""
+    folder = path.absolute().parent
+    return _homes.setdefault(folder, Home(folder))
+
+
+def load_file(path: Path) -> Bot:
+    """Load the bot of a Python file: its function ``choose``, else its one class that has one.
+
+    Raise ProgramError where there is none, or the file cannot be read or run.
+    """
+    if not path.is_file():
+        raise ProgramError(str(path), "no such file")
+    name = f"bot_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path.absolute())
+    if spec is None or spec.loader is None:
+        raise ProgramError(str(path), "is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look for it there
+    try:
+        with home_of(path).entered():
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever the author's program raises
+        raise ProgramError(str(path), f"cannot be imported: {_where(error, path)}") from error
+    return bot_in(module, str(path))
+
+
+def bot_in(module: ModuleType, program: str) -> Bot:
+    """Return the bot of a module. Raise ProgramError where there is none, or more than one."""
+    function: Any = getattr(module, "choose", None)
+    if callable(function):
+        found: Bot = function
+        return found
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
+    ]
+    if len(classes) != 1:
+        many = f"{len(classes)} classes" if classes else "no class"
+        raise ProgramError(program, f"has no function choose(turn), and {many} with a method choose")
+    return classes[0]
+
+
+def _where(error: BaseException, path: Path) -> str:
+    """Return an error in a line, with the line of the file in which it came up."""
+    said = " ".join(str(error).split())
+    at, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path.absolute()):
+            at = f" (line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {said}{at}" if said else f"{type(error).__name__}{at}"

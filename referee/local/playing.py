@@ -1,0 +1,65 @@
+"""A local play: blocks are handed out, come back in any order, and are added up in theirs."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol
+
+from referee.interrupts import interruption
+from referee.local.field import Block, Session
+from referee.local.played import Played
+from referee.local.tally import Assembly, Tally
+
+
+class Engine(Protocol):
+    """Plays sessions, and yields them in any order; closing what it returns ends it."""
+
+    def __call__(self, sessions: Iterator[Session]) -> Generator[Played, None, None]: ...
+
+
+@dataclass
+class Course:
+    """What was played so far."""
+
+    tally: Tally
+    sessions: int = 0
+    """Sessions that came back, those of blocks among them that are not whole."""
+    interrupted: int = 0
+    """The exit status where Ctrl-C or another signal ended it."""
+
+
+Watch = Callable[[Block, Sequence[Played], Mapping[int, float]], bool]
+"""Is given each block in its order, its sessions, and its value by bot; returns whether that is enough."""
+
+
+def play(
+    engine: Engine,
+    blocks: Iterable[Block],
+    course: Course,
+    *,
+    watch: Watch = lambda _block, _played, _values: False,
+    show: Callable[[Course], None] = lambda _course: None,
+) -> None:
+    """Play blocks until they are done or ``watch`` has seen enough.
+
+    ``show`` is given the course after each session. A signal such as Ctrl-C ends it early, with what was
+    played. Raise ProgramError where a bot cannot play.
+    """
+    assembly = Assembly()
+
+    def sessions() -> Iterator[Session]:
+        for block in blocks:
+            assembly.expect(block)
+            yield from block.sessions
+
+    try:
+        with closing(engine(sessions())) as found:
+            for played in found:
+                course.sessions += 1
+                for block, together in assembly.add(played):
+                    values = course.tally.add(block, together)
+                    if watch(block, together, values):
+                        return
+                show(course)
+    except KeyboardInterrupt as error:
+        course.interrupted = interruption(error)

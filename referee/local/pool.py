@@ -1,0 +1,172 @@
+"""Sessions played in several processes at once."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field
+from multiprocessing import connection, get_context
+from multiprocessing.context import SpawnProcess
+from typing import Any, NamedTuple, TypeAlias
+
+from referee.errors import ProgramError
+from referee.local.field import Session
+from referee.local.played import Played
+from referee.local.table import LocalTable, Setting
+
+AHEAD = 2
+"""Sessions that a process is given at a time, so that it never waits for the next one."""
+LOOK_SECONDS = 1.0
+"""How often it is looked whether a bot thinks for very long."""
+LONG_SECONDS = 30.0
+"""A decision that takes longer is told of."""
+
+Thinking: TypeAlias = Any
+"""Two shared numbers: the session that a process plays, and the bot that it has think, from 1; 0: none."""
+
+
+def play_here(setting: Setting, sessions: Iterator[Session]) -> Generator[Played, None, None]:
+    """Yield sessions as they are played in this process; what bots print goes to standard error."""
+    with redirect_stdout(sys.stderr):
+        table = LocalTable(setting)
+    for session in sessions:
+        with redirect_stdout(sys.stderr):
+            played = table.play(session)
+        yield played
+
+
+def play_in_processes(
+    setting: Setting, sessions: Iterator[Session], jobs: int, report: Callable[[str], None]
+) -> Generator[Played, None, None]:
+    """Yield sessions as they are played in so many processes, in any order; closing it ends them.
+
+    ``report`` is given a line where a bot thinks for very long. Raise ProgramError where a bot cannot be
+    loaded, or ends its process.
+    """
+    with _processes(setting, jobs) as workers:
+        for worker in workers:
+            worker.give(sessions)
+        while busy := [worker for worker in workers if worker.owed]:
+            ready = connection.wait([worker.pipe for worker in busy], LOOK_SECONDS)
+            for worker in busy:
+                if worker.pipe in ready:
+                    yield worker.take()
+                    worker.give(sessions)
+                else:
+                    worker.look(report)
+
+
+class _Unusable(NamedTuple):
+    """Why a process cannot play."""
+
+    program: str
+    reason: str
+
+
+@dataclass
+class _Worker:
+    """A process that plays, from the side of the one that waits for it."""
+
+    setting: Setting
+    process: SpawnProcess
+    pipe: "connection.Connection[Any, Any]"
+    thinking: Thinking
+    owed: int = 0
+    """Sessions that were given to it and have not come back."""
+    _seen: tuple[int, ...] = ()
+    _since: float = field(default_factory=time.monotonic)
+    _told: float = LONG_SECONDS
+
+    def give(self, sessions: Iterator[Session]) -> None:
+        """Give it as much as it may have at a time."""
+        while self.owed < AHEAD and (session := next(sessions, None)) is not None:
+            with suppress(BrokenPipeError):  # it has ended, which shows when its answer is read
+                self.pipe.send(session)
+            self.owed += 1
+
+    def take(self) -> Played:
+        """Return a session that it has played."""
+        try:
+            found = self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            raise self._ended() from None
+        if isinstance(found, _Unusable):
+            raise ProgramError(*found)
+        self.owed -= 1
+        played: Played = found
+        return played
+
+    def look(self, report: Callable[[str], None]) -> None:
+        """Tell of a bot that thinks for very long; again when it has been twice as long."""
+        seen, now = tuple(self.thinking), time.monotonic()
+        if seen != self._seen:
+            self._seen, self._since, self._told = seen, now, LONG_SECONDS
+        elif seen and seen[1] and now - self._since > self._told:
+            name = self.setting.names[seen[1] - 1]
+            report(f"{name} has been thinking for {now - self._since:.0f} s, in session {seen[0]}")
+            self._told *= 2
+
+    def _ended(self) -> ProgramError:
+        self.process.join()
+        session, bot, *_ = self.thinking
+        status = self.process.exitcode or 0
+        how = f"by {signal.Signals(-status).name}" if status < 0 else f"with status {status}"
+        who = self.setting.names[bot - 1] if bot else "a bot"
+        return ProgramError(who, f"ended its process {how}, in session {session}")
+
+
+@contextmanager
+def _processes(setting: Setting, jobs: int) -> Iterator[list[_Worker]]:
+    """Start processes; they have ended when the block has."""
+    workers: list[_Worker] = []
+    try:
+        with _interrupts_ignored():
+            workers.extend(_started(setting) for _ in range(jobs))
+        yield workers
+    finally:
+        for worker in workers:
+            worker.pipe.close()
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join()
+
+
+def _started(setting: Setting) -> _Worker:
+    context = get_context("spawn")  # a copy of a process that has threads may hang
+    ours, theirs = context.Pipe()
+    thinking = context.RawArray("q", 3)
+    process = context.Process(target=_work, args=(setting, theirs, thinking), daemon=True)
+    process.start()
+    theirs.close()
+    return _Worker(setting, process, ours, thinking)
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: it is for this one, which ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(setting: Setting, pipe: "connection.Connection[Any, Any]", thinking: Thinking) -> None:
+    """Play what comes until nothing more does: a process of its own."""
+    os.dup2(2, 1)  # what bots print must not get between the results
+
+    def note(session: int, bot: int) -> None:
+        thinking[0], thinking[1], thinking[2] = session, bot + 1, thinking[2] + 1
+
+    try:
+        table = LocalTable(setting, note)
+        while True:
+            played = table.play(pipe.recv())
+            thinking[1] = 0
+            pipe.send(played)
+    except ProgramError as error:
+        pipe.send(_Unusable(error.field, error.reason))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # nobody wants more

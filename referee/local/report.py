@@ -1,0 +1,153 @@
+"""What a local play came to, as scripts and people are told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from referee.local.playing import Course
+from referee.local.sums import FEWEST, Sums
+from referee.local.tally import Standing
+from referee.local.times import Spent
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over blocks."""
+
+    mean: float
+    plus_minus: float | None
+    """In 95 of 100 cases the true value is within this range; None where there are too few deals to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class BotReport:
+    """What one bot came to."""
+
+    bot: str
+    deals: int
+    """Deals that it played, each of its seats counted."""
+    points: Estimate | None
+    """Points a deal; None where no deal was played in all its seatings."""
+    places: tuple[int, ...]
+    """How often it finished first, second …; bots with the same points share the better place."""
+    faults: dict[str, int]
+    """By kind."""
+    first_faults: tuple[str, ...]
+    exceptions: int
+    first_exceptions: tuple[dict[str, object], ...]
+    """Each with what it says, and the last lines of its traceback."""
+    forfeits: int
+    """Sessions that it forfeited."""
+    times: Spent | None
+    """None where it decided nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the first bot stands against another one, over the deals in which both sat."""
+
+    bot: str
+    deals: int
+    """Different deals."""
+    points: Estimate | None
+    """Points a deal of the first bot less the other's; all such ranges together hold in 95 of 100 cases."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a local play came to."""
+
+    ruleset: str
+    seed: str
+    command: str
+    """Repeats it."""
+    deals: int
+    """Different deals, each played in all its seatings."""
+    played: int
+    """All deals that were played, each seating counted."""
+    seconds: float
+    bots: tuple[BotReport, ...]
+    comparisons: tuple[Comparison, ...]
+    interrupted: bool
+
+
+def report(
+    course: Course,
+    names: Sequence[str],
+    *,
+    ruleset: str,
+    seed: str,
+    command: str,
+    seconds: float,
+    players: int,
+) -> Report:
+    """Return what a play came to, as far as it was played."""
+    tally = course.tally
+    return Report(
+        ruleset=ruleset,
+        seed=seed,
+        command=command,
+        deals=tally.blocks,
+        played=tally.sessions,
+        seconds=round(seconds, 1),
+        bots=tuple(_bot(name, one, players) for name, one in zip(names, tally.standings, strict=True)),
+        comparisons=tuple(compared(names, tally.against)),
+        interrupted=bool(course.interrupted),
+    )
+
+
+def _bot(name: str, standing: Standing, players: int) -> BotReport:
+    return BotReport(
+        bot=name,
+        deals=standing.seats,
+        points=_estimate(standing.points),
+        places=tuple(standing.places[place] for place in range(1, players + 1)),
+        faults=dict(sorted(standing.faults.items())),
+        first_faults=tuple(standing.fault_texts),
+        exceptions=standing.failures,
+        first_exceptions=tuple({"text": one.text, "lines": one.lines} for one in standing.failure_texts),
+        forfeits=standing.forfeits,
+        times=standing.times.spent(),
+    )
+
+
+def _estimate(sums: Sums, comparisons: int = 1) -> Estimate | None:
+    return Estimate(sums.mean, sums.plus_minus(comparisons)) if sums.count else None
+
+
+def compared(names: Sequence[str], against: Sequence[Sums]) -> list[Comparison]:
+    """Return how the first bot stands against each of the others."""
+    number = max(1, len(names) - 1)
+    return [
+        Comparison(name, sums.count, _estimate(sums, number), sentence(names[0], name, sums, number))
+        for name, sums in zip(names[1:], against[1:], strict=True)
+    ]
+
+
+def sentence(first: str, other: str, sums: Sums, comparisons: int) -> str:
+    """Return what is known of two bots: which is better, or how many deals it may take to know."""
+    if not sums.count:
+        return f"nothing is known of {first} and {other}: they met in no deal"
+    plus_minus = sums.plus_minus(comparisons)
+    if plus_minus is None:
+        return f"too few deals to compare {first} with {other}: {sums.count}, and it takes {FEWEST} at least"
+    lead = f"{round(sums.mean, 2) + 0.0:+.2f} ± {plus_minus:.2f} points a deal"
+    if not sums.squares and not sums.mean:
+        return f"{first} and {other} are not told apart: equal points in each of {sums.count} deals"
+    if sums.mean > plus_minus:
+        return f"{first} is better than {other}: {lead}"
+    if sums.mean < -plus_minus:
+        return f"{first} is worse than {other}: {lead}"
+    return f"{first} and {other} cannot be told apart: {lead}{_enough(sums, plus_minus)}"
+
+
+def _enough(sums: Sums, plus_minus: float) -> str:
+    """Return how many deals would tell, if the difference is what it seems to be."""
+    if not sums.mean:
+        return ""
+    deals = ceil(sums.count * (plus_minus / sums.mean) ** 2)
+    if deals > 1000 * sums.count:
+        return ""
+    digits = 10 ** max(0, len(str(deals)) - 2)
+    return f"; if that is the difference, about {ceil(deals / digits) * digits} deals tell"

@@ -1,0 +1,263 @@
+"""A room for bots in any language: a referee in this process, on a port of its own, and bots as processes."""
+
+import asyncio
+import json
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import groupby, islice
+from pathlib import Path
+from secrets import token_urlsafe
+
+import uvloop
+
+from referee.client import run_match
+from referee.errors import ProgramError
+from referee.local.children import Children
+from referee.local.field import Session
+from referee.local.played import Fault, Played
+from referee.local.programs import Program, slug
+from referee.local.table import TOURNAMENT, Setting
+from referee.matches.auth import BotIdentity, Scope
+from referee.matches.journal import Entry, EntryKind, NoJournal
+from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
+from referee.service.server import ServerOptions, serve
+
+POLL_SECONDS = 0.05
+JOIN_MS = 5_000
+"""How long a bot that was connected may be away when a match begins."""
+AT_ONCE = 200
+"""Sessions in a match: bots get as many of them at a time as they can answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chair:
+    """A bot in a room: one that sits at a table twice has two, each with a process."""
+
+    bot: int
+    copy: int
+    name: str
+    """In matches."""
+    program: Program
+
+
+def chairs_for(programs: Sequence[Program], seatings: Sequence[Sequence[int]]) -> list[Chair]:
+    """Return the chairs that these seatings take."""
+    most: Counter[int] = Counter()
+    for seating in seatings:
+        most |= Counter(seating)
+    return [
+        Chair(bot, copy, f"local/{slug(one.name)}{f'-{copy + 1}' if copy else ''}@{bot + 1}", one)
+        for bot, one in enumerate(programs)
+        for copy in range(most[bot])
+    ]
+
+
+class Tokens:
+    """Knows the bots of one room, and its worker."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.worker = token_urlsafe()
+        self.of = [token_urlsafe() for _ in names]
+        """The bots' tokens, in the order of the names."""
+        self._bots = {
+            token: BotIdentity(number, name)
+            for number, (token, name) in enumerate(zip(self.of, names, strict=True), start=1)
+        }
+
+    def bot(self, token: str) -> BotIdentity | None:
+        """Return the bot of a token."""
+        return self._bots.get(token)
+
+    def scope(self, token: str) -> Scope | None:
+        """Return what a token allows."""
+        return Scope.WORKER if token == self.worker else None
+
+    def revoked(self, bots: Collection[BotIdentity]) -> Mapping[int, str]:
+        """Return none: no token is revoked."""
+        return {}
+
+
+class Notes(NoJournal):
+    """What the referee noted: who has connected, and faults."""
+
+    def __init__(self) -> None:
+        self.connected: set[int] = set()
+        self._faults: defaultdict[str, list[Entry]] = defaultdict(list)
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry."""
+        if entry.kind is EntryKind.CONNECTED:
+            self.connected.add(entry.version_id)
+        elif entry.kind is EntryKind.FAULT:
+            self._faults[str(entry.session_id)].append(entry)
+
+    def take(self, session_id: str) -> list[Entry]:
+        """Return the faults in a session, and forget them."""
+        return self._faults.pop(session_id, [])
+
+
+def play_in_room(
+    setting: Setting, chairs: Sequence[Chair], sessions: Iterator[Session], *, wait: float
+) -> Generator[Played, None, None]:
+    """Yield sessions as bots play them over the network of this machine; closing it ends the bots.
+
+    Raise ProgramError if one does not connect within ``wait`` seconds, or ends while it plays.
+    """
+    notes, tokens = Notes(), Tokens([one.name for one in chairs])
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-play-") as folder,
+        _referee(tokens, notes) as address,
+        Children(Path(folder)) as bots,
+    ):
+        for chair, token in zip(chairs, tokens.of, strict=True):
+            given = {"ARENA_TOKEN": token, "ARENA_REFEREE": address, "ARENA_BOT_LOG": "off"}
+            bots.start(chair.program.name, chair.program.command, given)
+        _await(chairs, notes, bots, wait)
+        table = 0
+        while some := sorted(islice(sessions, AT_ONCE), key=_line_up):
+            for _, alike in groupby(some, _line_up):
+                table += 1
+                spec, numbered = match_of(setting, chairs, [*alike], table)
+                with closing(run_match(address, tokens.worker, spec)) as updates:
+                    for update in updates:
+                        bots.check()
+                        if isinstance(update, SessionResult):
+                            faults = notes.take(f"{spec.match_id}/{update.number}")
+                            yield played_of(numbered[update.number], update, faults, chairs)
+
+
+def _line_up(session: Session) -> list[int]:
+    return sorted(session.seating)
+
+
+def _await(chairs: Sequence[Chair], notes: Notes, bots: Children, wait: float) -> None:
+    """Wait until all bots are connected."""
+    deadline = time.monotonic() + wait
+    while len(notes.connected) < len(chairs):
+        bots.check()
+        if time.monotonic() > deadline:
+            missing = next(one for number, one in enumerate(chairs, 1) if number not in notes.connected)
+            raise ProgramError(missing.program.name, f"did not connect within {wait:g} s")
+        time.sleep(POLL_SECONDS)
+
+
+def match_of(
+    setting: Setting, chairs: Sequence[Chair], sessions: Sequence[Session], table: int
+) -> tuple[MatchSpec, dict[int, Session]]:
+    """Return the match in which one line-up plays sessions, and these by their numbers in it."""
+    counts = Counter(sessions[0].seating)
+    sitting = [number for number, chair in enumerate(chairs) if chair.copy < counts[chair.bot]]
+    places = {(chairs[number].bot, chairs[number].copy): at for at, number in enumerate(sitting)}
+    numbered = dict(enumerate(sessions, start=1))
+    spec = MatchSpec(
+        match_id=f"{TOURNAMENT}/1/{table}",
+        tournament=TOURNAMENT,
+        round=1,
+        table=table,
+        ruleset=json.loads(setting.ruleset),
+        bots=tuple(MatchBot(number + 1, chairs[number].name) for number in sitting),
+        sessions=tuple(
+            SessionSpec(number, _seats(session.seating, places), session.seed)
+            for number, session in numbered.items()
+        ),
+        deals=setting.deals,
+        commitment="",
+        limits=Limits(decision_ms=setting.decision_ms, join_ms=JOIN_MS),
+    )
+    return spec, numbered
+
+
+def _seats(seating: Sequence[int], places: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
+    """Return by seat the place of its bot in the match's list."""
+    seen: Counter[int] = Counter()
+    found = []
+    for bot in seating:
+        found.append(places[bot, seen[bot]])
+        seen[bot] += 1
+    return tuple(found)
+
+
+def played_of(
+    session: Session, result: SessionResult, faults: Sequence[Entry], chairs: Sequence[Chair]
+) -> Played:
+    """Return a session as it is added up, from its result and the faults that were noted."""
+    records = [json.loads(record) for record in result.records]
+    spent: list[list[float]] = [[] for _ in session.seating]
+    for record in records:
+        for seat, ms in _spent(record):
+            spent[seat].append(ms / 1000)
+    return Played(
+        number=session.number,
+        points=result.points,
+        records=result.records,
+        spent=spent,
+        faults=[Fault(_seat_of(entry, session, chairs), entry.code, _reason(entry)) for entry in faults],
+        forfeits=result.forfeits,
+    )
+
+
+def _spent(record: Mapping[str, object]) -> Iterator[tuple[int, int]]:
+    """Yield who decided, and how many milliseconds that took."""
+    actions, times, answers = record["actions"], str(record.get("ms", "")), record.get("answers", ())
+    assert isinstance(actions, list)
+    assert isinstance(answers, Sequence)
+    for action, ms in zip(actions, times.split(), strict=False):
+        if ms != "-":
+            yield int(action[0]), int(ms)
+    for answer in answers:
+        yield answer["seat"], answer["ms"]
+
+
+def _seat_of(entry: Entry, session: Session, chairs: Sequence[Chair]) -> int:
+    """Return the seat of the bot that an entry is about."""
+    chair = chairs[entry.version_id - 1]
+    seats = [seat for seat, bot in enumerate(session.seating) if bot == chair.bot]
+    return seats[chair.copy]
+
+
+def _reason(entry: Entry) -> str:
+    """Return a fault in words, with the position."""
+    told = (("holding", "hand"), ("to beat", "to_beat"), ("answered", "answered"), ("played", "default"))
+    cards = {"": "nothing", "-": "a pass"}
+    position = (
+        f"{what} {cards.get(text, text)}" for what, name in told if (text := _text(entry, name)) is not None
+    )
+    return f"{entry.session_id}: {entry.code}: {entry.text}; {', '.join(position)}".removesuffix("; ")
+
+
+def _text(entry: Entry, name: str) -> str | None:
+    found = entry.details.get(name)
+    return None if found is None else str(found)
+
+
+@contextmanager
+def _referee(tokens: Tokens, notes: Notes) -> Iterator[str]:
+    """Run a referee in a thread until the end of the block; yield its address. Raise ListenError."""
+    loop, stop = uvloop.new_event_loop(), asyncio.Event()
+    port: Future[int] = Future()
+    options = ServerOptions(journal=notes, drain_seconds=0)
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(
+                serve("127.0.0.1:0", tokens, stop, options=options, on_ready=port.set_result)
+            )
+        except Exception as error:
+            if port.done():
+                raise
+            port.set_exception(error)
+
+    thread = threading.Thread(target=run, name="referee", daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{port.result()}"
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()

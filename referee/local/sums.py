@@ -1,0 +1,64 @@
+"""Means and their intervals, from what is kept of a row of values."""
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+LEVEL = 0.05
+"""How often an interval may miss the true mean."""
+
+FEWEST = 10
+"""Values below which nothing is said of an error: their deviation is not known well enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A range of values."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What is kept of the values so far."""
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+    """Sum of squared distances from the mean."""
+
+    def add(self, value: float) -> "Sums":
+        """Return the sums with one value more (Welford, 1962)."""
+        count = self.count + 1
+        mean = self.mean + (value - self.mean) / count
+        return Sums(count, mean, self.squares + (value - self.mean) * (value - mean))
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the values themselves; 0 without any."""
+        return sqrt(self.squares / self.count) if self.count else 0.0
+
+    @property
+    def t(self) -> float:
+        """The mean in deviations; 0 where all values are alike."""
+        return self.mean / self.deviation if self.deviation else 0.0
+
+    def plus_minus(self, comparisons: int = 1) -> float | None:
+        """Return by how much the mean may be off in 95 of 100 cases; None: too few values to tell.
+
+        With several comparisons all of them hold together in 95 of 100 cases (Bonferroni).
+        """
+        if self.count < FEWEST:
+            return None
+        spread = student(1 - LEVEL / comparisons / 2, self.count - 1)
+        return spread * sqrt(self.squares / (self.count - 1) / self.count)
+
+
+def student(share: float, freedom: int) -> float:
+    """Return the value that a t-distributed one stays below in this share of cases (Cornish and Fisher)."""
+    z = NormalDist().inv_cdf(share)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3

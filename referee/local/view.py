@@ -1,0 +1,130 @@
+"""What a bot that plays in this process knows of its session: fed from the deal, not from messages."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from referee.bot.view import Action, SessionView, Step
+from referee.deals.action import Entry
+from referee.deals.deal import Deal
+from referee.matches.events import SessionInfo, Turn
+from referee.memo import Memo
+from referee.protocol.numbers import card_numbers
+from referee.protocol.wire import TURN_KINDS, exchange_steps
+from referee.records.record import action_text
+from referee.rules.plays import Rules
+from referee.v1 import bots_pb2
+
+Given: TypeAlias = tuple[int, int, int]
+"""Who gave whom which card (mask) in an exchange."""
+
+
+class LocalView(SessionView):
+    """One session as a bot in this process sees it."""
+
+    __slots__ = ()
+
+    def __init__(self, info: SessionInfo, seat: int) -> None:
+        started = bots_pb2.SessionStarted(
+            session_id=info.session_id,
+            tournament=info.tournament,
+            seats=info.seats,
+            seat=seat,
+            deals=info.deals,
+            scores=[0] * len(info.seats),
+        )
+        super().__init__(started, info.rules)
+        self._step: Any = _steps(info.rules, seat).__getitem__
+
+    def deal_begins(self, deal: Deal, hands: tuple[int, ...]) -> None:
+        """Take in the beginning of a deal, with these hands."""
+        counts = [hand.bit_count() for hand in hands]
+        self.begin(deal.number, hands[self.seat], counts, dealer=deal.dealer, clockwise=deal.step > 0)
+
+    def catch_up(self, deal: Deal, since: int) -> None:
+        """Take in what happened in a deal after ``since`` steps; see ``log_length``."""
+        if deal.exchange is None:
+            log: Any = deal.log[since:] if since else deal.log
+        else:
+            log = [*_told(deal)][since:]
+        self.happened(log)
+
+    def to_beat(self, message: Any) -> int:
+        """Return the code of the play to beat of a turn; 0 when leading."""
+        code: int = message.to_beat
+        return code
+
+
+def _told(deal: Deal) -> Iterator[Entry | Given]:
+    yield from exchange_steps(deal)
+    yield from deal.log
+
+
+@lru_cache(maxsize=256)
+def _steps(rules: Rules, seat: int) -> Memo[Entry | Given, Step]:
+    """Return the steps of deals as a seat may see them."""
+    return Memo(lambda entry: _given(rules, seat, entry) if len(entry) == 3 else _done(rules, seat, entry))
+
+
+def _done(rules: Rules, seat: int, entry: Entry) -> Step:
+    """Return an action as a seat sees it: what others drew is hidden from it."""
+    actor, played, drawn, out_of_turn = entry
+    number = drawn.bit_count()
+    kind = ("bomb" if out_of_turn else "play") if played else "pass"
+    text = rules.text(played)
+    return Step(
+        changed=1 << actor if played or drawn else 0,
+        seat=actor,
+        change=number - played.bit_count(),
+        played=played,
+        drawn=drawn if actor == seat else 0,
+        taker=-1,
+        action=Action(actor, kind, tuple(text.split()), number),
+        text=f"{actor}:- +{number}" if number else action_text(rules, entry),
+    )
+
+
+def _given(rules: Rules, seat: int, given: Given) -> Step:
+    """Return a step of an exchange as a seat sees it: the card only if it gives or takes it."""
+    giver, taker, card = given
+    seen = card if seat in (giver, taker) else 0
+    return Step(
+        changed=1 << giver | 1 << taker,
+        seat=giver,
+        change=-1,
+        played=seen,
+        drawn=0,
+        taker=taker,
+        action=Action(giver, "exchange", tuple(rules.text(seen).split()), 0),
+        text="",
+    )
+
+
+class Asked:
+    """A turn that is asked of a bot in this process: what the SDK reads of the message."""
+
+    # fmt: off
+    __slots__ = (
+        "bank_ms", "can_pass", "decision_ms", "kind", "must_include", "next_has_one", "session", "to_beat",
+        "top_card_banned",
+    )
+    # fmt: on
+
+    def __init__(self, turn: Turn) -> None:
+        deal, seat = turn.deal, turn.seat
+        constraints = deal.constraints(seat)
+        self.session = turn.info.handle
+        self.kind = TURN_KINDS[turn.stage]
+        self.to_beat = deal.to_beat
+        self.can_pass = deal.can_pass(seat)
+        self.must_include = 0
+        if constraints.include:
+            self.must_include = card_numbers(turn.info.rules).numbers(constraints.include)[0]
+        self.next_has_one = bool(constraints.guarded)
+        self.top_card_banned = bool(constraints.banned)
+        self.decision_ms = turn.time_ms
+        self.bank_ms = turn.bank_ms or 0
+
+    def HasField(self, name: str) -> bool:  # as messages have it
+        """Return whether an optional field is set."""
+        return name != "bank_ms" or self.bank_ms > 0

@@ -1,0 +1,161 @@
+"""``arena play``: bots in files and as commands, what is told of them, and what is refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from arena.cli.local import arena_command
+from arena.cli.play import lines_now_and_then
+from referee.local.playing import Course
+from referee.local.tally import Tally
+from tests.arena.cli import Arena, assert_one_line, make_arena
+from tests.arena.running import SAMPLE_BOTS
+from tests.arena.waiting import DEADLINE
+from tests.tied import tied
+
+HERE = ("--jobs", 1, "--seed", "a")
+
+
+@pytest.fixture
+def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Arena:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return make_arena(tmp_path / "arena", capsys)
+
+
+def bot(folder: Path, choose: str, name: str = "my_bot") -> str:
+    """Write a bot that chooses so into a file; return its path."""
+    path = folder / f"{name}.py"
+    path.write_text(f"def choose(turn):\n    return {choose}\n")
+    return str(path)
+
+
+def test_play_when_bots_are_files_then_they_are_compared_and_nothing_is_left(
+    arena: Arena, tmp_path: Path
+) -> None:
+    asked = ("play", bot(tmp_path, "turn.legal[-1] if turn.legal else None"), "greedy", "lowest")
+    found = arena(*asked, "--deals", 30, *HERE, "--json")
+    assert (found.status, found.err) == (0, "")
+    report = found.json
+    assert [one["bot"] for one in report["bots"]] == ["my_bot", "greedy", "lowest"]
+    assert (report["deals"], report["interrupted"]) == (30, False)
+    assert sum(one["deals"] for one in report["bots"]) == 4 * report["played"]
+    assert report["comparisons"][0]["sentence"].startswith("my_bot is worse than greedy: -")
+    assert report["bots"][0]["times"]["decisions"] > 0
+    again = arena(*report["command"].removeprefix("arena ").split(), "--jobs", 1, "--json").json
+    assert [one["points"] for one in again["bots"]] == [one["points"] for one in report["bots"]]
+    assert not (tmp_path / "arena").exists()
+
+
+def test_play_when_one_bot_is_named_then_sample_bots_sit_at_its_table_and_people_can_read_it(
+    arena: Arena,
+) -> None:
+    shown = arena("play", "greedy", "--deals", 12, *HERE)
+    assert shown.status == 0
+    first, *lines = shown.out.splitlines()
+    assert first.startswith("chinese@1: 12 deals in all seatings, 48 played in ")
+    assert [line.split()[0] for line in lines if line.startswith(("greedy ", "keeper ", "pairs-first "))]
+    assert "(the 2 ranges after ± hold together in 95 of 100 cases)" in lines
+    assert lines[-1] == "again: arena play greedy --deals 12 --ruleset chinese --seed a --decision-ms 1000"
+
+
+def test_play_when_a_bot_is_a_command_then_it_plays_over_the_network_as_it_does_here(
+    arena: Arena, tmp_path: Path
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text((SAMPLE_BOTS / "lowest.py").read_text())
+    command = f"{sys.executable} {file}"
+    asked = ("--ruleset", "chinese-3", "--deals", 4, "--seed", "a", "--json")
+    there = arena("play", command, "greedy", *asked)
+    assert (there.status, there.err) == (0, "")
+    here = arena("play", str(file), "greedy", *asked, "--jobs", 1).json
+    assert [one["bot"] for one in there.json["bots"]] == [command, "greedy"]
+    for known in ("points", "places", "deals", "faults"):
+        assert [one[known] for one in there.json["bots"]] == [one[known] for one in here["bots"]]
+    assert [one["times"]["decisions"] for one in there.json["bots"]] == [
+        one["times"]["decisions"] for one in here["bots"]
+    ]
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_play_when_a_command_makes_faults_or_dies_then_it_is_told(arena: Arena, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("from referee.bot import main\nmain(lambda turn: 1 / 0)\n")
+    asked = ("--ruleset", "chinese-2", "--deals", 2, "--seed", "a")
+    shown = arena("play", f"{sys.executable} {wrong}", "greedy", *asked)
+    assert shown.status == 0
+    assert "(exception " in shown.out
+    assert "ZeroDivisionError: division by zero; wrong.py, line 2" in shown.out
+    wrong.write_text("import sys\nsys.exit('no memory')\n")
+    dead = arena("play", f"{sys.executable} {wrong}", "greedy", *asked)
+    assert_one_line(dead, 1, f"{wrong}: ended with status 1; its last line: no memory")
+
+
+def test_play_when_a_bots_code_fails_then_the_end_of_the_traceback_is_shown(
+    arena: Arena, tmp_path: Path
+) -> None:
+    shown = arena("play", bot(tmp_path, "turn.hand[99]"), "greedy", "--deals", 1, *HERE)
+    assert shown.status == 0
+    assert "my_bot: IndexError: tuple index out of range; play/1/1/1 deal 1: holding " in shown.out
+    assert "  |     return turn.hand[99]" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["gredy"], 1, ["gredy: is no sample bot, Python file or program; did you mean 'greedy'?"]),
+        (["nowhere.py", "greedy"], 1, ["nowhere.py: no such file"]),
+        (["greedy", "--ruleset", "chines"], 1, ["chines"]),
+        (["greedy", "--deals", "0"], 2, ["--deals"]),
+        (["greedy", "--deals", "many"], 2, ["--deals"]),
+        ([], 2, ["BOT"]),
+    ],
+)
+def test_play_that_cannot_be_is_refused_in_one_line(
+    arena: Arena, arguments: list[str], status: int, words: list[str]
+) -> None:
+    assert_one_line(arena("play", *arguments), status, *words)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_play_when_it_is_interrupted_then_it_tells_what_was_played(tmp_path: Path, jobs: str) -> None:
+    marks = tmp_path / "marks"
+    slow = f"(open({str(marks)!r}, 'a').write('x'), turn.legal[0] if turn.legal else None)[1]"
+    command = arena_command("play", bot(tmp_path, slow), "--deals", "1000000", "--jobs", jobs, "--json")
+    with subprocess.Popen(
+        tied(*command), env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        _until_it_plays(process, marks)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=DEADLINE)
+    assert (process.returncode, err) == (130, "")
+    report = json.loads(out)
+    assert report["interrupted"]
+    assert report["deals"] < 1_000_000
+
+
+def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:
+    """Wait until the bot has decided something; raise where the process ends before."""
+    import time
+
+    deadline = time.monotonic() + DEADLINE
+    while not marks.exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_play_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:
+    times = iter([0.0, 1.0, 10.0, 10.0, 15.0, 25.0, 25.0])
+    told: list[str] = []
+    course = Course(Tally(2, 1.0))
+    progress = lines_now_and_then(40, told.append, lambda: next(times))
+    for course.tally.blocks in (1, 2, 3, 4):
+        progress(course)
+    assert told == ["play: 2 of 40 deals", "play: 4 of 40 deals"]

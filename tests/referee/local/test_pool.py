@@ -1,0 +1,106 @@
+"""Sessions in several processes, and bots that are found in files."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from referee.errors import ProgramError
+from referee.local.loading import load_file
+from referee.local.pool import play_here, play_in_processes
+from referee.local.programs import program
+from tests.referee.local.bots import HIGHEST, LOWEST, bot_file, setting_of, some_sessions
+
+DICE = "import random\ndef choose(turn):\n    return random.choice([*turn.legal] or [None])\n"
+
+
+def test_processes_when_they_play_then_all_is_as_in_one(tmp_path: Path) -> None:
+    setting = setting_of([bot_file(tmp_path, "dice", DICE), bot_file(tmp_path, "lowest", LOWEST)])
+    sessions = some_sessions(2, 2, 8)
+    here = [replace(one, spent=[], records=()) for one in play_here(setting, iter(sessions))]
+    there = play_in_processes(setting, iter(sessions), 2, print)
+    assert sorted((replace(one, spent=[], records=()) for one in there), key=lambda one: one.number) == here
+    assert len(here) == len(sessions)
+
+
+def test_processes_when_a_bot_ends_its_own_then_it_is_named(tmp_path: Path) -> None:
+    dying = bot_file(tmp_path, "dying", "import os\ndef choose(turn):\n    os._exit(3)\n")
+    setting = setting_of([bot_file(tmp_path, "lowest", LOWEST), dying])
+    with pytest.raises(ProgramError, match=r"dying: ended its process with status 3, in session \d+"):
+        [*play_in_processes(setting, iter(some_sessions(2, 2, 8)), 2, print)]
+
+
+def test_processes_when_a_bot_cannot_be_loaded_there_then_that_is_said(tmp_path: Path) -> None:
+    text = f"import os\nif os.getpid() != {os.getpid()}:\n    raise OSError('elsewhere')\n{LOWEST}"
+    setting = setting_of([bot_file(tmp_path, "shy", text), bot_file(tmp_path, "lowest", LOWEST)])
+    with pytest.raises(ProgramError, match=r"shy.py: cannot be imported: OSError: elsewhere \(line 3\)"):
+        [*play_in_processes(setting, iter(some_sessions(2, 2, 2)), 1, print)]
+
+
+def test_play_when_a_bot_prints_then_results_are_not_disturbed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    loud = bot_file(
+        tmp_path, "loud", f"print('loaded')\n{LOWEST}".replace("return", "print('asked'); return")
+    )
+    setting = setting_of([loud, bot_file(tmp_path, "lowest", LOWEST)])
+    [*play_here(setting, iter(some_sessions(2, 2, 1)))]
+    [*play_in_processes(setting, iter(some_sessions(2, 2, 1)), 1, print)]
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.count("loaded") == 2
+    assert "asked" in err
+
+
+def test_play_when_two_versions_import_modules_of_one_name_then_each_has_its_own(tmp_path: Path) -> None:
+    text = "import helper\ndef choose(turn):\n    import later\n    return later.pick(helper.order(turn))\n"
+    files = []
+    for version, order in (("old", "[*plays]"), ("new", "[*plays][::-1]")):
+        folder = tmp_path / version
+        files.append(bot_file(folder, "bot", text))
+        bot_file(folder, "helper", f"def order(turn):\n    plays = turn.legal\n    return {order}\n")
+        bot_file(folder, "later", "def pick(plays):\n    return plays[0] if plays else None\n")
+    plain = [bot_file(tmp_path / "plain", "old", LOWEST), bot_file(tmp_path / "plain", "new", HIGHEST)]
+    sessions = some_sessions(2, 2, 6)
+    found = [one.points for one in play_here(setting_of(files), iter(sessions))]
+    assert found == [one.points for one in play_here(setting_of(plain), iter(sessions))]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def chose(turn): ...\n", r"has no function choose\(turn\), and no class with a method choose"),
+        ("class A:\n    choose = 1\nclass B:\n    choose = 1\n", "and 2 classes with a method choose"),
+        (
+            "import nowhere_at_all\n",
+            r"cannot be imported: ModuleNotFoundError: .*nowhere_at_all.* \(line 1\)",
+        ),
+        ("def choose(turn)\n", "cannot be imported: SyntaxError: expected ':'"),
+        ("\nexit(2)\n", r"cannot be imported: SystemExit: 2 \(line 2\)"),
+    ],
+    ids=["no choose", "two classes", "import", "syntax", "exits"],
+)
+def test_file_when_it_holds_no_bot_then_one_line_says_why(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(ProgramError, match=why) as caught:
+        load_file(bot_file(tmp_path, "bot", text))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("gredy", "gredy: is no sample bot, Python file or program; did you mean 'greedy'?"),
+        ("nowhere.py", "nowhere.py: no such file"),
+        (
+            "/nowhere/bot --fast",
+            "/nowhere/bot --fast: is no sample bot, Python file or program; the sample bots are",
+        ),
+        ("'x", "'x: no closing quotation"),
+        ("", "'': is no sample bot"),
+    ],
+)
+def test_program_when_there_is_none_then_one_line_says_so(given: str, why: str) -> None:
+    with pytest.raises(ProgramError) as caught:
+        program(given, {"greedy": Path("greedy.py"), "keeper": Path("keeper.py")})
+    assert str(caught.value).startswith(why)

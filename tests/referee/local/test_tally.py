@@ -1,0 +1,125 @@
+"""What is added up of sessions, and what is said of it."""
+
+from itertools import islice
+
+import pytest
+
+from referee.local.field import Block, Session, field_blocks
+from referee.local.played import Failure, Fault, Played
+from referee.local.report import sentence
+from referee.local.sums import Sums, student
+from referee.local.tally import Assembly, Tally
+from referee.local.times import Times
+
+
+def sums_of(*values: float) -> Sums:
+    sums = Sums()
+    for value in values:
+        sums = sums.add(value)
+    return sums
+
+
+def played(number: int, *points: int, **more: list[object]) -> Played:
+    return Played(number, points, ("{}",), [[0.001]] * len(points), **more)  # type: ignore[arg-type]
+
+
+def test_tally_when_a_block_is_added_then_its_value_is_the_mean_over_the_seats() -> None:
+    tally = Tally(2, 1.0)
+    block = Block(0, (Session(1, (0, 1), b""), Session(2, (1, 0), b"")))
+    assert tally.add(block, [played(1, 10, -10), played(2, 4, -4)]) == {0: 3.0, 1: -3.0}
+    assert tally.against[1].mean == 6.0
+    assert [one.points.mean for one in tally.standings] == [3.0, -3.0]
+    assert tally.standings[0].places == {1: 1, 2: 1}
+
+
+def test_tally_when_bots_sit_twice_then_all_their_seats_count() -> None:
+    tally = Tally(2, 1.0)
+    tally.add(Block(0, (Session(1, (0, 1, 1, 0), b""),)), [played(1, 9, -3, -5, -1)])
+    assert tally.against[1].mean == (9 - 1) / 2 - (-3 - 5) / 2
+    assert [one.seats for one in tally.standings] == [2, 2]
+    assert tally.standings[1].places == {3: 1, 4: 1}
+
+
+def test_tally_when_bots_do_not_meet_then_nothing_is_compared() -> None:
+    tally = Tally(3, 1.0)
+    tally.add(Block(0, (Session(1, (1, 2), b""),)), [played(1, 5, -5)])
+    assert [one.count for one in tally.against] == [0, 0, 0]
+
+
+def test_tally_when_things_go_wrong_then_they_are_those_of_the_bot_in_the_seat() -> None:
+    tally = Tally(2, 0.0005)
+    lines = ("ZeroDivisionError",)
+    failures = [Failure(1, "first", lines), Failure(1, "again", lines), Failure(1, "other", ("KeyError",))]
+    one = played(1, 0, 0, faults=[Fault(0, "illegal", "why")], failures=[*failures], forfeits=[0])
+    tally.add(Block(0, (Session(1, (1, 0), b""),)), [one])
+    mine, theirs = tally.standings
+    assert (mine.failures, [failure.text for failure in mine.failure_texts]) == (3, ["first", "other"])
+    assert (theirs.faults, theirs.fault_texts, theirs.forfeits) == ({"illegal": 1}, ["why"], 1)
+    assert mine.times.late == theirs.times.late == 1
+
+
+def test_assembly_when_sessions_come_in_another_order_then_blocks_come_in_theirs() -> None:
+    blocks = [*islice(field_blocks("a", [0, 1], 2), 3)]
+    assembly = Assembly()
+    for block in blocks:
+        assembly.expect(block)
+    sessions = [session for block in blocks for session in block.sessions]
+    came = [
+        [whole.number for whole, _ in assembly.add(played(session.number, 0, 0))]
+        for session in [sessions[2], sessions[1], sessions[3], sessions[0], sessions[5], sessions[4]]
+    ]
+    assert came == [[], [], [], [0, 1], [], [2]]
+
+
+@pytest.mark.parametrize(
+    ("share", "freedom", "table"),
+    [(0.975, 9, 2.2622), (0.975, 30, 2.0423), (0.975, 1000, 1.9623), (0.995, 9, 3.2498), (0.995, 20, 2.8453)],
+)
+def test_student_when_it_is_asked_then_it_is_what_tables_have(
+    share: float, freedom: int, table: float
+) -> None:
+    assert student(share, freedom) == pytest.approx(table, rel=0.002)
+
+
+def test_plus_minus_when_there_are_more_comparisons_then_it_is_wider() -> None:
+    sums = sums_of(*[1.0, -1.0] * 50)
+    one, three = sums.plus_minus(), sums.plus_minus(3)
+    assert one is not None
+    assert three is not None
+    assert one == pytest.approx(1.9842 * (100 / 99 / 100) ** 0.5, rel=0.001)
+    assert three == pytest.approx(one * 2.4356 / 1.9842, rel=0.002)
+    assert sums_of(1.0, 2.0).plus_minus() is None
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1.0, 3.0] * 10, "a is better than b: +2.00 ± 0.48 points a deal"),
+        ([-1.0, -3.0] * 10, "a is worse than b: -2.00 ± 0.48 points a deal"),
+        (
+            [-2.0, 3.0] * 10,
+            "a and b cannot be told apart: +0.50 ± 1.20 points a deal; if that is the difference,",
+        ),
+        ([0.0] * 10, "a and b are not told apart: equal points in each of 10 deals"),
+        ([-1.0, 1.0] * 10, "a and b cannot be told apart: +0.00 ± 0.48 points a deal"),
+        ([1.0], "too few deals to compare a with b: 1, and it takes 10 at least"),
+        ([], "nothing is known of a and b: they met in no deal"),
+    ],
+)
+def test_sentence_when_values_are_so_then_it_says_what_is_known(values: list[float], said: str) -> None:
+    assert sentence("a", "b", sums_of(*values), 1).startswith(said)
+
+
+def test_sentence_when_the_difference_is_small_then_it_says_how_many_deals_tell() -> None:
+    found = sentence("a", "b", sums_of(*[-2.0, 3.0] * 10), 1)
+    assert found.endswith("about 120 deals tell")  # 20 · (1.2006 / 0.5)² = 115.3
+
+
+def test_times_when_there_are_many_then_quantiles_are_within_two_digits() -> None:
+    times = Times(limit=0.15)
+    times.add(number / 1000 for number in range(1, 201))
+    spent = times.spent()
+    assert spent is not None
+    assert (spent.decisions, spent.median_ms, spent.longest_ms, spent.late) == (200, 100, 200, 50)
+    assert spent.p99_ms == pytest.approx(198, rel=0.1)
+    assert Times(1.0).spent() is None
