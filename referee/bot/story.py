@@ -75,6 +75,8 @@ class Story:
             if before is not None and now.matches <= before.matches:  # also of a match handed out earlier
                 return ""
             self._rated[ratings.pool] = now
+        if not now.matches:
+            return f"not rated yet in {ratings.pool}: it begins with {now.value}"
         change = "" if before is None else f" ({now.value - before.value:+d})"
         return f"rated {now.value}{change} in {ratings.pool}"
 
@@ -113,7 +115,9 @@ def _beginning(view: SessionView, resumed: bool) -> str:
 
 def _named(view: SessionView, seat: int) -> str:
     """Return the name of a seat's bot, with its rating if there is one."""
-    rating = "" if view.ratings is None else f" ({view.ratings.values[seat]})"
+    rating = ""
+    if view.ratings is not None:
+        rating = f" ({view.ratings.values[seat]})" if view.ratings.matches[seat] else " (not rated yet)"
     return f"{view.seats[seat]}{rating}"
 
 

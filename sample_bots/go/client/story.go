@@ -96,6 +96,10 @@ func (s *story) news(session *Session) {
 		return
 	}
 	s.rated[ratings.GetPool()] = now
+	if now.matches == 0 {
+		s.log.Info("not rated yet", "begins_with", now.value, "pool", ratings.GetPool())
+		return
+	}
 	log := s.log.With("rating", now.value, "pool", ratings.GetPool())
 	if known {
 		log = log.With("change", now.value-before.value)
@@ -135,8 +139,13 @@ func others(session *Session) []string {
 		if seat == session.Seat {
 			continue
 		}
-		if values := session.Started.GetRatings().GetValues(); seat < len(values) {
-			name = fmt.Sprintf("%s (%d)", name, values[seat])
+		ratings := session.Started.GetRatings()
+		if values, matches := ratings.GetValues(), ratings.GetMatches(); seat < min(len(values), len(matches)) {
+			rating := "not rated yet"
+			if matches[seat] > 0 {
+				rating = fmt.Sprint(values[seat])
+			}
+			name = fmt.Sprintf("%s (%s)", name, rating)
 		}
 		names = append(names, name)
 	}

@@ -62,6 +62,12 @@ func TestARatingIsToldWhenAMatchWasAdded(t *testing.T) {
 	expect(t, text, "rating=1504 pool=\"house@1, tables of 2\" change=1\n")
 }
 
+func TestWhoHasPlayedNoMatchYetIsNotRated(t *testing.T) {
+	one, text, _ := told()
+	one.began(ratedSession(t, 1500, 0))
+	expect(t, text, "msg=\"not rated yet\" begins_with=1500 pool=\"house@1, tables of 2\"\n")
+}
+
 func TestManySessionsAreCounted(t *testing.T) {
 	one, text, now := told()
 	session := ratedSession(t, 1500, 3)

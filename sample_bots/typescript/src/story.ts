@@ -40,7 +40,8 @@ export class Story {
     }
     const others = session.seats.flatMap((name, seat) => {
       const rating = started.ratings?.values[seat];
-      return seat === session.seat ? [] : [rating === undefined ? name : `${name} (${rating})`];
+      const rated = started.ratings?.matches[seat] === 0 ? "not rated yet" : rating;
+      return seat === session.seat ? [] : [rated === undefined ? name : `${name} (${rated})`];
     });
     const tournament = session.tournament === "" ? "" : ` in ${session.tournament}`;
     const verb = started.resumed ? "goes on" : "begins";
@@ -81,6 +82,10 @@ export class Story {
     // A match may have been handed out earlier than one that was told of.
     if (before !== undefined && matches <= before.matches) return;
     this.#rated.set(ratings.pool, { value, matches });
+    if (matches === 0) {
+      this.#log(`not rated yet in ${ratings.pool}: it begins with ${value}`);
+      return;
+    }
     const change = before === undefined ? "" : ` (${signed(value - before.value)})`;
     this.#log(`rated ${value}${change} in ${ratings.pool}`);
   }

@@ -46,6 +46,12 @@ test("sessions and ratings are told", () => {
   ]);
 });
 
+test("who has played no match yet is not rated", () => {
+  const told = new Told();
+  told.began(1500, 0);
+  assert.equal(told.lines[0], "not rated yet in house@1, tables of 2: it begins with 1500");
+});
+
 test("a rating is told when a match was added to it", () => {
   const told = new Told();
   for (const matches of [3, 3, 4, 3]) told.began(1500 + matches, matches);
