@@ -60,8 +60,8 @@ def test_story_when_a_session_is_rated_then_it_says_how_all_are(caplog: pytest.L
     Story().began(rated("chinese@1, tables of 4", 1540, 1511, 1500, 1449, matches=3), resumed=False)
     assert caplog.messages == [
         "rated 1511 in chinese@1, tables of 4",
-        "session cup/1/2/3 in cup begins: in seat 1 against ann/a@1 (1540), bob/b@1 (not rated yet), cy/c@4 (1449); "
-        "chinese, up to 4 deals",
+        "session cup/1/2/3 in cup begins: in seat 1 against ann/a@1 (1540), bob/b@1 (not rated yet), "
+        "cy/c@4 (1449); chinese, up to 4 deals",
     ]
 
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	pb "bigtwo-arena/sample-bot/referee/v1"
 )
 
@@ -89,12 +91,12 @@ func (c *client) dial(addresses []string) {
 // at another address. A bot that finishes comes back only to sessions that are open.
 func (c *client) stay(address string) {
 	log := c.log.With("referee", address)
-	until, owes, probed := c.finish, false, false
+	until, owes, told := c.finish, false, ""
 	for wait := firstWait; until.Err() == nil; wait = min(2*wait, lastWait) {
 		s := newStream(c.options, newTable(c.newStrategy, log, c.story, c.options.Strict), owes)
 		s.welcomed = func(welcome *pb.Welcome) {
 			log.Info("connected", "bot", welcome.GetBot(), "id", welcome.GetRefereeId())
-			wait, probed = firstWait, true
+			wait, told = firstWait, ""
 			c.welcomed(address, welcome, s)
 		}
 		failure := newFailure(s.play(c.leave, until, address))
@@ -112,15 +114,24 @@ func (c *client) stay(address string) {
 			log.Info("not needed, the bot is connected to it at another address", "other", other)
 			return
 		}
-		log.Info("not connected, trying again", "reason", failure)
-		if !probed && failure.reason == "" {
-			probed = true
-			if why := tlsMismatch(until, address, c.options.TLS != nil); why != "" {
-				log.Warn("cannot connect: " + why)
+		if kind := failure.kind(); kind != told { // what stays the same is told once
+			told = kind
+			reason := failure.String()
+			if why := c.whyUnreached(until, address, failure); why != "" {
+				reason = why
 			}
+			log.Warn("not connected, trying again", "reason", reason)
 		}
 		sleep(until, max(failure.delay, s.retryDelay())+wait/2+rand.N(wait/2))
 	}
+}
+
+// whyUnreached says why a stream did not come about, where gRPC does not know.
+func (c *client) whyUnreached(ctx context.Context, address string, failure failure) string {
+	if failure.code != codes.Unavailable || failure.reason != "" {
+		return ""
+	}
+	return whyUnreached(ctx, address, c.options.TLS)
 }
 
 func (c *client) welcomed(address string, welcome *pb.Welcome, stream *stream) {

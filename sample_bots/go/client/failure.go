@@ -48,4 +48,7 @@ func newFailure(err error) failure {
 // final tells whether another attempt would fail in the same way: the referee gave a reason and no delay.
 func (f failure) final() bool { return f.reason != "" && !f.hasDelay }
 
-func (f failure) String() string { return cmp.Or(f.reason, f.code.String()) + ": " + f.text }
+// kind is the reason that the referee gave, or gRPC's code.
+func (f failure) kind() string { return cmp.Or(f.reason, f.code.String()) }
+
+func (f failure) String() string { return f.kind() + ": " + f.text }

@@ -36,8 +36,8 @@ func (o Options) maxSessions() *uint32 {
 }
 
 // OptionsFromEnvironment reads the variables ARENA_TOKEN, ARENA_REFEREE (addresses with commas between them),
-// ARENA_STRICT, and the names of PEM files ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its
-// error names the variable.
+// ARENA_STRICT, and the names of PEM files ARENA_TLS_CA (or "system", for the authorities that the system trusts),
+// ARENA_TLS_CLIENT_CERTIFICATE and ARENA_TLS_CLIENT_KEY. Its error names the variable.
 func OptionsFromEnvironment() (Options, error) {
 	options := Options{Token: strings.TrimSpace(os.Getenv("ARENA_TOKEN")), Strict: os.Getenv("ARENA_STRICT") != ""}
 	if options.Token == "" {
@@ -81,13 +81,16 @@ func tlsFromFiles(ca, certificate, key string) (*tls.Config, error) {
 		}
 		return nil, nil
 	}
-	pem, err := os.ReadFile(ca)
-	if err != nil {
-		return nil, fmt.Errorf("ARENA_TLS_CA: %w", err)
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
-	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ARENA_TLS_CA: no certificate in %s", ca)
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "system" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("ARENA_TLS_CA: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("ARENA_TLS_CA: no certificate in %s", ca)
+		}
 	}
 	if certificate == "" && key == "" {
 		return config, nil

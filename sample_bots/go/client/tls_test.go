@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,77 @@ func TestBotNamesTLSOnOneSideOnly(t *testing.T) {
 	plain := newReferee(t)
 	bot := run(t, first, Options{Referees: []string{plain.address}, TLS: config})
 	bot.told.wait(t, plain.address, "it does not use TLS, and this side does: leave ARENA_TLS_CA out")
+}
+
+func TestBotSaysWhyNobodyIsReached(t *testing.T) {
+	authority := newAuthority(t)
+	certificate, key := authority.issue(t)
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encrypted := newReferee(t, grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
+	_, port, err := net.SplitHostPort(encrypted.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other, system := newAuthority(t), "system"
+	for name, test := range map[string]struct{ address, ca, want string }{
+		"nobody listens":          {nobody, "", "nobody listens there"},
+		"there is no such host":   {"nowhere.invalid:8710", "", "there is no host of that name"},
+		"another authority":       {encrypted.address, other.file, "comes from no authority that ARENA_TLS_CA names"},
+		"not one of the system":   {encrypted.address, system, "comes from no authority that ARENA_TLS_CA names"},
+		"another name":            {"localhost:" + port, authority.file, "its certificate is not for this address"},
+		"nothing, if all is well": {encrypted.address, authority.file, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config, err := tlsFromFiles(test.ca, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			why := whyUnreached(t.Context(), test.address, config)
+			if !strings.Contains(why, test.want) || (test.want == "") != (why == "") {
+				t.Errorf("%q, not %q", why, test.want)
+			}
+		})
+	}
+}
+
+func TestBotThatReachesNobodySaysSoOnce(t *testing.T) {
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mute.Close() })
+	attempts := make(chan struct{}, 100)
+	go func() {
+		for {
+			connection, err := mute.Accept()
+			if err != nil {
+				return
+			}
+			_ = connection.Close()
+			attempts <- struct{}{}
+		}
+	}()
+	bot := runAt(t, mute.Addr().String())
+	bot.told.wait(t, "not connected, trying again")
+	for range 6 {
+		receive(t, attempts)
+	}
+	select {
+	case line := <-bot.told:
+		t.Errorf("also told %s", line)
+	default:
+	}
 }
 
 // authority issues certificates for 127.0.0.1.

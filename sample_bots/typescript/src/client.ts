@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Client, Metadata, credentials } from "@grpc/grpc-js";
+import { Client, Metadata, credentials, status } from "@grpc/grpc-js";
 import type { ChannelCredentials, ClientDuplexStream, StatusObject } from "@grpc/grpc-js";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { MoveSchema, PlayRequestSchema, PlayResponseSchema, TurnKind } from "./gen/referee/v1/bots_pb.js";
@@ -20,10 +20,10 @@ import type {
 } from "./gen/referee/v1/bots_pb.js";
 import type { Card } from "./gen/referee/v1/cards_pb.js";
 import { readFailure } from "./failure.js";
-import { tlsMismatch } from "./mismatch.js";
 import { Referees } from "./referees.js";
 import { Session } from "./session.js";
 import { Story } from "./story.js";
+import { whyUnreached } from "./unreached.js";
 
 /** The cards to play, or null for a pass. */
 export type Answer = readonly Card[] | null;
@@ -40,6 +40,15 @@ export type Bot = (session: Session) => Strategy;
 /** What a move says in answer to a turn. */
 type Said = Pick<MessageInitShape<typeof MoveSchema>, "cards" | "passes" | "failure">;
 
+/** How the bot knows the referee, and the referee the bot; all values are PEM. */
+export interface Tls {
+  /** The authorities to trust; without them, those that Node.js trusts. */
+  readonly ca?: Buffer;
+  /** The bot's own certificate and its key, if the referee asks for one. */
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+}
+
 export interface Options {
   readonly bot: Bot;
   /** The token that `arena bot register` printed. */
@@ -52,8 +61,8 @@ export interface Options {
   readonly leave: AbortSignal;
   /** Sessions at once, on all referees together; 0 or absent leaves it to the referees. */
   readonly maxSessions?: number;
-  /** For TLS; without them nothing is encrypted. */
-  readonly credentials?: ChannelCredentials;
+  /** For a connection with TLS; without it nothing is encrypted. */
+  readonly tls?: Tls;
   /** Whether a strategy that throws ends the bot; else the referee is told, and the session goes on. */
   readonly strict?: boolean;
   /** Takes a line of news. */
@@ -137,7 +146,7 @@ async function stayConnected(address: string, options: Playing, referees: Refere
   const log = options.log ?? (() => undefined);
   let backoff = FIRST_BACKOFF;
   let owes = false;
-  let probed = false;
+  let told = "";
   let until = options.finish;
   while (!until.aborted) {
     const stream = new Stream(address, options, referees, log, owes);
@@ -151,12 +160,13 @@ async function stayConnected(address: string, options: Playing, referees: Refere
       log(`referee ${address}: not needed, the bot is connected to it at ${other}`);
       return;
     }
-    log(`referee ${address}: ${failure.text}`);
-    if (!probed && !stream.welcomed && failure.reason === "") {
-      const why = await tlsMismatch(address, options.credentials !== undefined);
-      if (why !== undefined) log(`referee ${address}: ${why}`);
+    if (stream.welcomed) told = "";
+    if (failure.kind !== told) {
+      told = failure.kind; // what stays the same is told once
+      const unreached = failure.kind === status[status.UNAVAILABLE];
+      const why = unreached ? await whyUnreached(address, options.tls) : undefined;
+      log(`referee ${address}: ${why ?? failure.text}; trying again`);
     }
-    probed = true;
     if (stream.welcomed) backoff = FIRST_BACKOFF;
     const wait = Math.max(failure.delay ?? 0, stream.retryDelay) + backoff * (0.5 + Math.random() / 2);
     await sleep(wait, undefined, { signal: until }).catch(() => undefined);
@@ -201,7 +211,7 @@ class Stream {
     this.#finish = options.finish;
     this.#story = options.story;
     this.#log = log;
-    const client = new Client(address, options.credentials ?? credentials.createInsecure(), CHANNEL);
+    const client = new Client(address, secured(options.tls), CHANNEL);
     const metadata = new Metadata();
     metadata.set("authorization", `Bearer ${options.token}`);
     this.#call = client.makeBidiStreamRequest(
@@ -425,6 +435,11 @@ function said(answer: Answer): Said {
 function brief(error: unknown): string {
   const lines = text(error).split("\n").slice(0, 4);
   return lines.join("\n").replaceAll(/(?:file:\/\/)?\/[^\s():]*\//g, "").slice(0, 1000);
+}
+
+function secured(tls: Tls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  return credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
 }
 
 function text(error: unknown): string {

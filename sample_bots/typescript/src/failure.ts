@@ -15,6 +15,8 @@ const DOMAIN = "bigtwo.referee";
 export interface Failure {
   /** The name of a referee.v1.ErrorReason without its prefix; empty where gRPC itself or a proxy ended the stream. */
   readonly reason: string;
+  /** The reason, or gRPC's name of the status. */
+  readonly kind: string;
   /** The referee that has a stream of the bot already; empty for other reasons. */
   readonly refereeId: string;
   /** The least wait before the next attempt in milliseconds; undefined where the referee names none. */
@@ -33,12 +35,14 @@ export function readFailure({ code, details: text, metadata }: StatusObject): Fa
   const retryDelay = find(details, RetryInfoSchema)?.retryDelay;
   const reason = info?.domain === DOMAIN ? info.reason : "";
   const delay = retryDelay && durationMs(retryDelay);
+  const kind = reason || (status[code] ?? "");
   return {
     reason,
+    kind,
     refereeId: (reason !== "" && info?.metadata["referee_id"]) || "",
     delay,
     final: reason !== "" && delay === undefined,
-    text: `${reason || status[code]}: ${text}`,
+    text: `${kind}: ${text}`,
   };
 }
 

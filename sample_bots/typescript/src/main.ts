@@ -2,9 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { credentials } from "@grpc/grpc-js";
-import type { ChannelCredentials } from "@grpc/grpc-js";
 import { Refused, play } from "./client.js";
+import type { Tls } from "./client.js";
 import { planner } from "./strategy.js";
 
 const TLS_CA = "ARENA_TLS_CA";
@@ -42,22 +41,24 @@ function addresses(): string[] {
   return list;
 }
 
-function tls(): ChannelCredentials | undefined {
-  const authorities = file(TLS_CA);
+function tls(): Tls | undefined {
+  const system = process.env[TLS_CA] === "system";
+  const ca = system ? null : file(TLS_CA);
   const certificate = file(TLS_CERTIFICATE);
   const key = file(TLS_KEY);
-  if (authorities === null) {
+  if (ca === null && !system) {
     if (certificate ?? key) throw new SettingError(`${TLS_CA}: not set, though a certificate or a key is`);
     return undefined;
   }
   // A file without any certificate would pass as an empty list of authorities.
-  check(TLS_CA, () => createSecureContext({ cert: authorities }));
-  if (certificate === null && key === null) return credentials.createSsl(authorities);
+  if (ca !== null) check(TLS_CA, () => createSecureContext({ cert: ca }));
+  const trusted = ca === null ? {} : { ca };
+  if (certificate === null && key === null) return trusted;
   if (certificate === null || key === null) {
     throw new SettingError(`${TLS_CERTIFICATE}, ${TLS_KEY}: only one of them is set`);
   }
   check(`${TLS_CERTIFICATE}, ${TLS_KEY}`, () => createSecureContext({ cert: certificate, key }));
-  return credentials.createSsl(authorities, key, certificate);
+  return { ...trusted, cert: certificate, key };
 }
 
 function file(name: string): Buffer | null {
@@ -90,12 +91,12 @@ async function main(): Promise<void> {
     onSignal(() => leaving.abort());
   });
   try {
-    const secure = tls();
+    const secured = tls();
     await play({
       bot: planner,
       token: token(),
       addresses: addresses(),
-      ...(secure === undefined ? {} : { credentials: secure }),
+      ...(secured === undefined ? {} : { tls: secured }),
       strict: (process.env["ARENA_STRICT"] ?? "") !== "",
       finish: finishing.signal,
       leave: leaving.signal,

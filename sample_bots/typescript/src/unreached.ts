@@ -1,0 +1,62 @@
+// Why nobody can be reached, in plain words: gRPC itself only repeats what the last layer said.
+
+import { connect as connectPlainly, isIP } from "node:net";
+import type { Socket } from "node:net";
+import { connect } from "node:tls";
+import type { SecureContextOptions } from "node:tls";
+
+/** Milliseconds that somebody at an address may take to show who is there. */
+const PROBE = 1_000;
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "nobody listens there"],
+  ["ENOTFOUND", "there is no host of that name"],
+  ["ETIMEDOUT", "nobody answers there; does a firewall let the bot out?"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is not for this address"],
+  ["CERT_HAS_EXPIRED", "its certificate has expired"],
+  ["CERT_NOT_YET_VALID", "its certificate is not valid yet"],
+  ...["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG", "EPROTO"].map(
+    (code) =>
+      [
+        code,
+        "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a connection without TLS",
+      ] as const,
+  ),
+  ...[
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  ].map((code) => [code, "its certificate comes from no authority that ARENA_TLS_CA names"] as const),
+]);
+
+/** Why nobody can be reached at an address; undefined where that does not show. `secure` is this side's TLS. */
+export async function whyUnreached(
+  address: string,
+  secure: SecureContextOptions | undefined,
+): Promise<string | undefined> {
+  const at = address.lastIndexOf(":");
+  const [host, port] = [address.slice(0, at).replace(/^\[|\]$/g, ""), Number(address.slice(at + 1))];
+  const there = await ended(connectPlainly({ host, port }), "connect");
+  if (there !== "") return REASONS.get(there);
+  const options = { host, port, ALPNProtocols: ["h2"], ...(isIP(host) ? {} : { servername: host }) };
+  if (secure !== undefined) return REASONS.get(await ended(connect({ ...options, ...secure }), "secureConnect"));
+  // Nothing is sent on this connection, so it does not matter whose certificate is shown.
+  const encrypted = await ended(connect({ ...options, rejectUnauthorized: false }), "secureConnect");
+  if (encrypted !== "") return undefined;
+  return "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority";
+}
+
+/** The code of the error with which a connection fails; empty where it comes to `event`. */
+function ended(socket: Socket, event: string): Promise<string> {
+  return new Promise((resolve) => {
+    const end = (code: string): void => {
+      socket.destroy();
+      resolve(code);
+    };
+    socket.setTimeout(PROBE, () => end("ETIMEDOUT"));
+    socket.once(event, () => end(""));
+    socket.once("error", ({ code = "unknown" }: NodeJS.ErrnoException) => end(code));
+  });
+}
