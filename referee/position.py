@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from referee.deals.action import Stage
+from referee.deals.action import Action, Stage
 from referee.deals.deal import Deal
 from referee.deals.dealing import Dealt
 from referee.errors import CardError, IllegalHere, PlayError, PositionError, UnknownCards
@@ -203,6 +203,30 @@ class Position:
         return tuple(map(self._deal.rules.count, self._fill))
 
     @property
+    def counts(self) -> tuple[int, ...]:
+        """By seat, how many cards the hand has, known or not."""
+        return tuple(map(self._deal.rules.count, self._deal.hands))
+
+    @property
+    def last_seat(self) -> int:
+        """Who made the play to beat; -1 when leading."""
+        return self._deal.last_seat
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the seats did so far. What was drawn with a pass need not be the cards that were."""
+        return self._deal.actions
+
+    @property
+    def unseen(self) -> list[int]:
+        """The indices of the cards that are in no known hand, not known of the stock, and not played."""
+        deal = self._deal
+        known = [
+            card for card, hidden in zip(deal.stock.cards, self._hidden_stock(), strict=True) if not hidden
+        ]
+        return _unseen(deal.rules, [*self.hands, *known, *[entry[1] for entry in deal.log]])
+
+    @property
     def is_complete(self) -> bool:
         """Whether all cards are known, those of the stock too."""
         return not any(self._fill) and not any(self._hidden_stock())
@@ -241,23 +265,37 @@ class Position:
         """Return a complete position, the cards that are not known dealt at random."""
         if self.is_complete:
             return self
-        deal, rules = self._deal, self._deal.rules
-        hidden_stock = self._hidden_stock()
-        known = [card for card, hidden in zip(deal.stock.cards, hidden_stock, strict=True) if not hidden]
-        pool = _unseen(rules, [*self.hands, *known, *[entry[1] for entry in deal.log]])
+        rules, pool = self._deal.rules, self.unseen
         random.shuffle(pool)
-        hands, begun = [], []
-        for hand, fill, first in zip(self.hands, self._fill, deal.start, strict=True):
-            taken = rules.mask([pool.pop() for _ in range(rules.count(fill))])
-            hands.append(rules.add(hand, taken))
-            begun.append(rules.add(rules.remove(first, fill), taken) if not fill & ~first else first)
-        stock = [
-            rules.mask([pool.pop()]) if hidden else card
-            for card, hidden in zip(deal.stock.cards, hidden_stock, strict=True)
+        taken = [rules.mask([pool.pop() for _ in range(hidden)]) for hidden in self.hidden]
+        return self.with_cards(taken, pool)
+
+    def with_cards(self, taken: Sequence[int], stock: Sequence[int] = ()) -> "Position":
+        """Return the complete position in which the unknown cards are these.
+
+        ``taken`` has, by seat, the mask of the cards that were not known of its hand. ``stock`` has the
+        indices of as many cards as are not known of the stock, or more: they are taken from its end.
+        """
+        deal, rules, pile = self._deal, self._deal.rules, list(stock)
+        hands = [rules.add(hand, more) for hand, more in zip(self.hands, taken, strict=True)]
+        begun = [
+            rules.add(rules.remove(first, fill), more) if not fill & ~first else first
+            for first, fill, more in zip(deal.start, self._fill, taken, strict=True)
         ]
-        other = deal.copy(hands, stock)
+        cards = [
+            rules.mask([pile.pop()]) if hidden else card
+            for card, hidden in zip(deal.stock.cards, self._hidden_stock(), strict=True)
+        ]
+        other = deal.copy(hands, cards)
         other.start = tuple(begun)
         return self._made(other, (0,) * len(hands), ())
+
+    def deal(self) -> Deal:
+        """Return a deal that goes on from here by itself: quicker to play on than one position after another.
+
+        Cards that are not known are others in it: see ``sample``.
+        """
+        return self._deal.copy()
 
     def playout(self, random: Random) -> tuple[int, ...]:
         """Return the points after random play to the end, every legal action equally likely."""

@@ -95,6 +95,16 @@ class DealState:
         """Who made the play to beat; ``NOBODY`` when leading."""
         return self._trick.last_seat
 
+    @property
+    def locked(self) -> int:
+        """The seats, as bits, that may not act until the trick ends."""
+        return self._trick.locked
+
+    @property
+    def final(self) -> int:
+        """The code of the play with which the first seat went out; 0 as long as none has."""
+        return self._final
+
     def asked(self) -> tuple[int, ...]:
         """Return the seats that owe a decision: the one in turn, or all that may still bomb out of turn."""
         return _ALONE[self.turn] if self.turn != NOBODY else self._trick.window.waiting

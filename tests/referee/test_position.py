@@ -34,6 +34,7 @@ def test_public_names_are_these() -> None:
     assert {name for name in dir(Position) if name[0] != "_"} == {
         *("from_record", "parse", "seen", "rules", "asked", "seat", "stage", "to_beat", "hands", "hidden"),
         *("is_complete", "legal", "is_over", "points", "apply", "sample", "playout", "text"),
+        *("counts", "last_seat", "actions", "unseen", "with_cards", "deal"),
     }
 
 

@@ -1,0 +1,25 @@
+"""Helpers for bots: pure functions of the referee's own rules, for any ruleset.
+
+Cards are masks and plays are codes of compiled rules, as in ``turn.rules``, ``turn.hand_mask`` and
+``turn.legal_codes`` of the SDK.
+"""
+
+from referee.helpers.decompose import Decomposer, Decomposition, decompose
+from referee.helpers.hands import by_kind, by_rank, by_suit, sort_hand
+from referee.helpers.singles import stronger_singles
+from referee.helpers.unseen import Unseen
+from referee.helpers.worlds import World, Worlds
+
+__all__ = [
+    "Decomposer",
+    "Decomposition",
+    "Unseen",
+    "World",
+    "Worlds",
+    "by_kind",
+    "by_rank",
+    "by_suit",
+    "decompose",
+    "sort_hand",
+    "stronger_singles",
+]

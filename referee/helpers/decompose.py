@@ -1,0 +1,108 @@
+"""A hand taken apart into plays: in the fewest, or at the least cost.
+
+Every card belongs to exactly one play. The search covers the lowest card that is left with each play that
+begins with it, and remembers what the cards that are then left cost; as these are parts of one hand, what was
+found for a hand serves for all that is left of it later in the deal.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from referee.rules.plays import Rules
+
+__all__ = ["Decomposer", "Decomposition", "decompose"]
+
+MOST_NODES = 4_000
+"""Parts of a hand that are looked at before the search becomes greedy."""
+
+
+class Decomposition(NamedTuple):
+    """A hand as plays."""
+
+    plays: tuple[int, ...]
+    """Their codes, ascending."""
+    cost: float
+    """The sum of their costs: their number, unless another cost was given."""
+    exact: bool
+    """Whether nothing costs less; if not, the search was cut off, and this is a good one."""
+
+
+class Decomposer:
+    """Takes a hand apart, and what is left of it later."""
+
+    def __init__(
+        self, rules: Rules, hand: int, cost: Callable[[int], float] | None = None, nodes: int = MOST_NODES
+    ) -> None:
+        """Prepare for ``hand`` and its parts; ``cost`` prices a play by its code (default: 1 each).
+
+        ``nodes`` bounds the search of every call.
+        """
+        self._rules, self._nodes = rules, nodes
+        self._price = cost or _one
+        plays: dict[int, list[tuple[float, int, int]]] = {}
+        for code in rules.list_plays(hand):
+            mask = code & rules.full
+            price = self._price(code)
+            plays.setdefault(mask & -mask, []).append((price, mask, code))
+        for some in plays.values():
+            some.sort(key=lambda play: (play[0] / play[1].bit_count(), play[2]))
+        self._plays = plays
+        """By the lowest card: price, mask and code of each play, the cheapest for a card first."""
+        self._known: dict[int, tuple[float, int]] = {0: (0.0, 0)}
+        """By the mask of a part: what it costs, and the code of the play of its lowest card."""
+        self._left = 0
+
+    def best(self, hand: int) -> Decomposition:
+        """Return the decomposition of a part of the hand."""
+        self._left = self._nodes
+        cost, code = self._search(hand)
+        exact = self._left > 0
+        plays, part = [], hand
+        while part:
+            plays.append(code)
+            part = self._rules.remove(part, code & self._rules.full)
+            _, code = self._known.get(part) or self._greedy(part)
+        if not exact:
+            cost = sum(map(self._price, plays))
+        return Decomposition(tuple(sorted(plays)), cost, exact)
+
+    def cost(self, hand: int) -> float:
+        """Return what a part of the hand costs."""
+        known = self._known.get(hand)
+        return known[0] if known is not None else self.best(hand).cost
+
+    def _search(self, part: int) -> tuple[float, int]:
+        known = self._known.get(part)
+        if known is not None:
+            return known
+        self._left -= 1
+        if self._left <= 0:
+            return self._greedy(part)
+        one_pack, remove = self._rules.decks == 1, self._rules.remove
+        least, first = float("inf"), 0
+        for price, mask, code in self._plays[part & -part]:
+            if not mask & ~part:
+                cost = price + self._search(part ^ mask if one_pack else remove(part, mask))[0]
+                if cost < least:
+                    least, first = cost, code
+        if self._left > 0:
+            self._known[part] = least, first
+        return least, first
+
+    def _greedy(self, part: int) -> tuple[float, int]:
+        """Return what it costs to take the cheapest play for a card again and again, and the first play."""
+        total, first = 0.0, 0
+        while part:
+            price, mask, code = next(play for play in self._plays[part & -part] if not play[1] & ~part)
+            total, first = total + price, first or code
+            part = self._rules.remove(part, mask)
+        return total, first
+
+
+def _one(code: int) -> float:
+    return 1.0
+
+
+def decompose(rules: Rules, hand: int, nodes: int = MOST_NODES) -> Decomposition:
+    """Return ``hand`` in the fewest plays, in the fewest found if more than ``nodes`` parts are looked at."""
+    return Decomposer(rules, hand, nodes=nodes).best(hand)

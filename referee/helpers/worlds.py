@@ -1,0 +1,101 @@
+"""Worlds: what the others may hold, in agreement with what was seen.
+
+Every seat holds as many cards as it does, and those known of it. Of the rest, hands with which a seat would
+hardly have passed when it did are sampled less often.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import NamedTuple
+
+from referee.helpers.singles import stronger_singles
+from referee.position import Position
+
+__all__ = ["PASSED", "PASSED_TOP", "World", "Worlds"]
+
+PASSED = 0.35
+"""How likely a seat is to pass that can beat the play, compared with one that cannot."""
+PASSED_TOP = 0.8
+"""The same where only cards of the highest rank beat it, which many keep back."""
+TRIES = 6
+"""Hands dealt for a world, of which one is taken."""
+
+
+class World(NamedTuple):
+    """Hands that agree with what was seen."""
+
+    hands: tuple[int, ...]
+    """Masks by seat: all that the seats hold."""
+    position: Position
+    """The complete position."""
+
+
+class Worlds:
+    """Samples worlds of one position."""
+
+    def __init__(self, position: Position, random: Random, known: Sequence[int] = ()) -> None:
+        """Prepare for ``position``; ``known`` has, by seat, masks of cards that it is known to hold besides.
+
+        That is so of a card given in an exchange, or of leftover cards that were shown when a seat took them.
+        Those that it has played since may be among them.
+        """
+        rules = self._rules = position.rules
+        self._position, self._random = position, random
+        self._hidden = list(position.hidden)
+        self._sure = [0] * len(self._hidden)
+        pool = position.unseen
+        for seat, mask in enumerate(known):
+            for card in rules.cards(mask):
+                if card in pool and self._hidden[seat]:
+                    pool.remove(card)
+                    self._sure[seat] = rules.add(self._sure[seat], rules.mask([card]))
+                    self._hidden[seat] -= 1
+        self._pool = [rules.mask([card]) for card in pool]
+        self._indices = dict(zip(self._pool, pool, strict=True))
+        self._stronger = stronger_singles(rules)
+        self._passes = self._passed(position)
+
+    def sample(self) -> World:
+        """Return a world."""
+        chosen, stock, total = self._dealt()
+        total = self._weight(chosen)
+        for _ in range(TRIES - 1 if self._passes else 0):
+            taken, rest, _ = self._dealt()
+            weight = self._weight(taken)
+            total += weight
+            if self._random.random() * total < weight:
+                chosen, stock = taken, rest
+        position = self._position.with_cards(chosen, stock)
+        return World(position.hands, position)
+
+    def _passed(self, position: Position) -> list[tuple[int, int, int]]:
+        """Return, for each pass on a single card, the seat and what beats that card: ordinary cards, all."""
+        rules = self._rules
+        top, found, to_beat = rules.rank_masks[-1], [], 0
+        for action in position.actions:
+            if action.cards:
+                to_beat = rules.code(action.cards)
+            elif self._hidden[action.seat] and (stronger := self._stronger.get(to_beat)):
+                found.append((action.seat, stronger & ~top, stronger & top))
+        return found
+
+    def _weight(self, taken: Sequence[int]) -> float:
+        weight = 1.0
+        for seat, ordinary, top in self._passes:
+            if taken[seat] & ordinary:
+                weight *= PASSED
+            elif taken[seat] & top:
+                weight *= PASSED_TOP
+        return weight
+
+    def _dealt(self) -> tuple[list[int], list[int], float]:
+        rules, pool = self._rules, self._pool
+        self._random.shuffle(pool)
+        taken, place = [], 0
+        for hidden, sure in zip(self._hidden, self._sure, strict=True):
+            some = sum(pool[place : place + hidden])
+            if rules.decks == 2:  # a card that is there twice has carried into its upper bit
+                some |= some >> 1 & rules.ones
+            taken.append(rules.add(sure, some) if sure else some)
+            place += hidden
+        return taken, [self._indices[card] for card in pool[place:]], 1.0

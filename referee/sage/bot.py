@@ -1,0 +1,87 @@
+"""Sage as a bot of the SDK: its turns, and how long it thinks about each."""
+
+from os import environ
+from random import Random
+from time import perf_counter
+from typing import ClassVar
+
+from referee.bot import EndedSession, Play, Turn
+from referee.errors import PlayError, PositionError
+from referee.sage.sage import Sage
+
+MARGIN = 0.25
+"""The part of the time allowed that is left for everything but thinking."""
+DECISIONS = 40
+"""Decisions that a bank has to last for, besides one for each card in hand."""
+LEAST_MS = 4.0
+"""With less time than this it does not search."""
+
+
+class SageBot:
+    """Plays one session. Subclasses say how long it thinks."""
+
+    level_ms: ClassVar[float] = 100.0
+    """How many milliseconds it thinks about a decision, if it may."""
+    _open: ClassVar[int] = 0
+    """Sessions that are being played, in each of which a turn may be waiting."""
+
+    def __init__(self) -> None:
+        SageBot._open += 1
+        self._sage: Sage | None = None
+
+    def choose(self, turn: Turn) -> Play | None:
+        """Answer a turn."""
+        sage = self._ready(turn)
+        try:
+            position = turn.position()
+        except (PositionError, PlayError):  # cards set aside have become the stock, or it cannot be followed
+            code = sage.choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
+        else:
+            seconds = thinking_time(
+                self.level(), turn.decision_ms, turn.bank_ms, len(turn.hand), SageBot._open
+            )
+            code = sage.choose(position, turn.seat, turn.legal_codes, turn.can_pass, seconds, given(turn))
+        return Play(turn.rules, code) if code else None
+
+    bomb = beat_own = choose
+
+    def exchange(self, turn: Turn) -> Play:
+        """Return a card in an exchange."""
+        return Play(turn.rules, self._ready(turn).card_to_return(turn.hand_mask, turn.legal_codes))
+
+    def session_ended(self, session: EndedSession) -> None:
+        """Note that there is one session less."""
+        SageBot._open -= 1
+
+    def level(self) -> float:
+        """Return how many milliseconds it thinks about a decision: ``ARENA_SAGE_MS``, or its own level."""
+        return float(environ.get("ARENA_SAGE_MS") or self.level_ms)
+
+    def _ready(self, turn: Turn) -> Sage:
+        if self._sage is None:
+            self._sage = Sage(turn.rules, Random(f"{turn.session} {turn.seat}"), perf_counter)  # noqa: S311
+        return self._sage
+
+
+def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards: int, sessions: int) -> float:
+    """Return how many seconds to think; 0 where there is no time for a search.
+
+    The clocks of all ``sessions`` may be running.
+    """
+    most = decision_ms * (1 - MARGIN)
+    if bank_ms is not None:
+        most = min(most, bank_ms / (DECISIONS + cards))
+    thinking = min(level_ms, most / max(1, sessions))
+    return thinking / 1000 if thinking >= LEAST_MS else 0.0
+
+
+def given(turn: Turn) -> list[int]:
+    """Return, by seat, the mask of the cards that the bot gave it in an exchange."""
+    known = [0] * len(turn.seats)
+    exchanges = [action for action in turn.actions[:2] if action.kind == "exchange"]
+    if len(exchanges) == 2:
+        first, second = exchanges
+        for own, other in ((first, second), (second, first)):
+            if own.seat == turn.seat:
+                known[other.seat] = turn.rules.parse(" ".join(own.cards))
+    return known

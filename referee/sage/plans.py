@@ -1,0 +1,115 @@
+"""How a seat would shed a hand: quickly, for the many hands of sampled worlds."""
+
+from functools import lru_cache
+from math import exp
+
+from referee.memo import Memo
+from referee.rules.plays import Rules
+
+Plan = tuple[int, ...]
+"""A hand as plays: codes, ascending, each card in one of them."""
+
+MOST_PLANS = 1 << 16
+
+
+class Planner:
+    """Plans for hands of one ruleset, and what its plays are worth to a policy."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self._height = height_of(rules)
+        self._fold, self._rank_bits = 4 * rules.decks, rules.rank_masks
+        lowest = sum(mask & -mask for mask in rules.rank_masks)
+        self._lowest = lowest
+        self.plan: Memo[int, Plan] = Memo(self._plan, MOST_PLANS)
+        """By the mask of a hand."""
+        self.hold: Memo[int, float] = Memo(self._hold)
+        """By code: how likely a seat that need not is to keep this play back."""
+        self.lead: Memo[int, float] = Memo(self._lead)
+        """By code: the weight of this play when leading."""
+        self.height: Memo[int, float] = Memo(self._height)
+
+    def cost(self, code: int) -> float:
+        """Return what a play costs in a decomposition: high plays win tricks, and cost less than a turn."""
+        return 1.0 - 0.6 * self.height[code] ** 2
+
+    def ranks(self, hand: int) -> int:
+        """Return how many different ranks are in a hand."""
+        hand |= hand >> 1
+        hand |= hand >> 2
+        if self.rules.decks == 2:
+            hand |= hand >> 4
+        return (hand & self._lowest).bit_count()
+
+    def _plan(self, hand: int) -> Plan:
+        rules, full = self.rules, self.rules.full
+        units: list[int] = []
+        if hand.bit_count() > 3:
+            large = [code for code in rules.list_plays(hand) if (code & full).bit_count() > 3]
+            while large:
+                now, best, least = self.ranks(hand), 0, 99
+                for code in large:
+                    left = self.ranks(
+                        hand ^ code & full if rules.decks == 1 else rules.remove(hand, code & full)
+                    )
+                    if left < least:
+                        best, least = code, left
+                if least + 1 >= now:
+                    break
+                units.append(best)
+                hand = rules.remove(hand, best & full)
+                large = [code for code in large if not code & full & ~hand]
+        for mask in self._rank_bits:
+            held = hand & mask
+            if held:
+                units += self._of_rank(held)
+        return tuple(sorted(units))
+
+    def _of_rank(self, held: int) -> list[int]:
+        """Return the cards of one rank as plays, the largest first."""
+        rules, units = self.rules, []
+        while held:
+            for count in (3, 2, 1):
+                some = [code for mask in rules.choose(held, count) if (code := rules.code(mask))]
+                if some:
+                    units.append(min(some))
+                    held = rules.remove(held, min(some) & rules.full)
+                    break
+        return units
+
+    def _hold(self, code: int) -> float:
+        if self.rules.is_bomb(code):
+            return 0.6
+        mask = code & self.rules.full
+        if mask.bit_count() < 4 and mask & self._rank_bits[-1]:
+            return 0.35
+        return 0.0
+
+    def _lead(self, code: int) -> float:
+        size = (code & self.rules.full).bit_count()
+        return exp(0.35 * (size - 1) + 1.5 * (1 - self.height[code]))
+
+
+def height_of(rules: Rules):  # type: ignore[no-untyped-def]
+    """Return the function that says how high a play is among plays of its size, from 0 to 1."""
+    order = rules.ruleset.five_card_order
+    top = (1 << rules.width) - 1
+    cards = rules.width - 1
+
+    def height(code: int) -> float:
+        if rules.is_bomb(code):
+            return 1.0
+        mask = code & top
+        high = (mask.bit_length() - 1) / cards
+        kind = rules.kind(code)
+        if kind not in order or not rules.ruleset.kinds_compete:
+            return high
+        return (order.index(kind) + high) / len(order)
+
+    return height
+
+
+@lru_cache(maxsize=64)
+def planner_of(rules: Rules) -> Planner:
+    """Return the planner of the rules, kept as long as they are."""
+    return Planner(rules)

@@ -1,0 +1,106 @@
+"""Sage: proofs first, then candidates by a score, then playouts."""
+
+from collections.abc import Sequence
+from random import Random
+
+from referee.helpers.decompose import Decomposer
+from referee.helpers.unseen import Unseen
+from referee.position import Position
+from referee.rules.plays import Rules
+from referee.sage.plans import planner_of
+from referee.sage.playouts import is_quick
+from referee.sage.proofs import run_out
+from referee.sage.search import Clock, Search
+
+CANDIDATES = 8
+"""Actions that are played out."""
+PASS = 0.3
+"""What a pass saves, in turns: the hand stays as it is, and somebody else may spend something."""
+HEIGHT = 0.5
+"""What spending the highest play costs, in turns."""
+SHED = 0.02
+"""What each card played is worth besides, in turns."""
+
+
+class Sage:
+    """Plays a seat, one deal after another."""
+
+    def __init__(self, rules: Rules, random: Random, clock: Clock) -> None:
+        """Take chance and the clock, in seconds, from outside."""
+        self._rules, self._random, self._clock = rules, random, clock
+        self._planner, self._proves = planner_of(rules), is_quick(rules)
+        self._decomposer = Decomposer(rules, 0)
+        self._hand = 0
+        self.search: Search | None = None
+        """The search for the last decision; None if there was no need of one."""
+
+    def choose(
+        self,
+        position: Position,
+        seat: int,
+        codes: Sequence[int],
+        can_pass: bool,
+        seconds: float,
+        known: Sequence[int] = (),
+    ) -> int:
+        """Return the code to play, 0 for a pass.
+
+        ``codes`` are the legal plays of ``seat``. It thinks for so many seconds, or just scores the actions
+        for 0. ``known`` is as in ``Worlds``.
+        """
+        until = self._clock() + seconds
+        self.search = None
+        legal = [*codes, 0] if can_pass else codes
+        if len(legal) == 1:
+            return legal[0]
+        rules = self._rules
+        hand = position.hands[seat]
+        self._take(hand)
+        if self._proves:
+            others = [count for other, count in enumerate(position.counts) if other != seat]
+            unseen = Unseen(rules, rules.mask(position.unseen), others)
+            proved = run_out(rules, hand, codes, self._decomposer, unseen)
+            if proved:
+                return proved
+        candidates = self.candidates(hand, legal)
+        if seconds <= 0:
+            return candidates[0]
+        parts = {code: rules.remove(hand, code & rules.full) for code in candidates}
+        units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
+        self.search = Search(position, seat, units, self._random, known)
+        return self.search.best(self._clock, until)
+
+    def choose_unseen(self, hand: int, codes: Sequence[int], can_pass: bool) -> int:
+        """Return the code to play, 0 for a pass, from the hand alone."""
+        self._take(hand)
+        return self.candidates(hand, [*codes, 0] if can_pass else codes)[0]
+
+    def card_to_return(self, hand: int, singles: Sequence[int]) -> int:
+        """Return the code of the card that the hand is best without, in an exchange."""
+        self._take(hand)
+        full = self._rules.full
+        return min(
+            singles, key=lambda code: (self._decomposer.cost(self._rules.remove(hand, code & full)), code)
+        )
+
+    def candidates(self, hand: int, legal: Sequence[int]) -> list[int]:
+        """Return the actions worth a search, the best by their score first; a pass, if legal, among them."""
+        ordered = sorted(legal, key=lambda code: self._score(hand, code))
+        found = ordered[:CANDIDATES]
+        if 0 in legal and 0 not in found:
+            found[-1] = 0
+        return found
+
+    def _take(self, hand: int) -> None:
+        """Prepare to decompose ``hand``; what was found stays as long as no cards come in."""
+        if hand & ~self._hand:
+            self._decomposer = Decomposer(self._rules, hand, self._planner.cost)
+        self._hand = hand
+
+    def _score(self, hand: int, code: int) -> float:
+        """Return about how many turns are left after an action: less is better."""
+        if not code:
+            return self._decomposer.cost(hand) - PASS
+        mask = code & self._rules.full
+        left = self._decomposer.cost(self._rules.remove(hand, mask))
+        return left + HEIGHT * self._planner.height[code] - SHED * mask.bit_count()

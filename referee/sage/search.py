@@ -1,0 +1,110 @@
+"""Choosing by playouts: the same worlds and the same chance for every candidate, the worst half dropped."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
+from math import ceil, log2, sqrt
+from random import Random
+
+from referee.helpers.worlds import Worlds
+from referee.position import Position
+from referee.sage.plans import planner_of
+from referee.sage.playouts import Careful, Quick, Start, is_quick
+
+LEAST_WORLDS = 8
+"""Worlds in which each candidate is played out, whatever the clock says."""
+SURE_WORLDS = 24
+"""Worlds before the search may end as decided."""
+SURE = 2.5
+"""Standard errors by which the leader has to be ahead of every other candidate then."""
+NUMBERS = 128
+
+Clock = Callable[[], float]
+
+
+class Search:
+    """A search for one decision."""
+
+    def __init__(
+        self,
+        position: Position,
+        seat: int,
+        units: Mapping[int, Sequence[int]],
+        random: Random,
+        known: Sequence[int] = (),
+    ) -> None:
+        """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each."""
+        self._seat, self._random = seat, random
+        self._planner = planner_of(position.rules)
+        self._worlds = Worlds(position, random, known)
+        self._units = units
+        self._quick = Quick(self._planner) if is_quick(position.rules) else None
+        self._careful = Careful(self._planner)
+        self._deal = position.deal()
+        self._starts = {code: Start.after(self._deal, code) for code in units} if self._quick else {}
+        self.values: dict[int, list[int]] = {code: [] for code in units}
+        """The points of the playouts by candidate, world by world."""
+
+    @property
+    def playouts(self) -> int:
+        """How many playouts there were."""
+        return sum(map(len, self.values.values()))
+
+    def best(self, clock: Clock, until: float) -> int:
+        """Return the code of the best candidate found until ``clock`` reads ``until``."""
+        alive, begin = list(self.values), clock()
+        rounds = max(1, ceil(log2(len(alive))))
+        for number in range(1, rounds + 1):
+            end = begin + (until - begin) * number / rounds
+            worlds = 0
+            while worlds < LEAST_WORLDS or clock() < end:
+                self._play(alive)
+                worlds += 1
+                if worlds % 16 == 0 and self._is_decided(alive):
+                    break
+            alive.sort(key=self.mean, reverse=True)
+            if self._is_decided(alive):
+                break
+            alive = alive[: (len(alive) + 1) // 2]
+        return alive[0]
+
+    def mean(self, code: int) -> float:
+        """Return the mean of a candidate's points."""
+        return sum(self.values[code]) / len(self.values[code])
+
+    def _play(self, alive: Sequence[int]) -> None:
+        """Play every candidate in one more world."""
+        world, seat, rules = self._worlds.sample(), self._seat, self._planner.rules
+        plan = self._planner.plan
+        units = [plan[hand] if other != seat else () for other, hand in enumerate(world.hands)]
+        numbers = [self._random.random() for _ in range(NUMBERS)]
+        deal = None if self._quick else world.position.deal()
+        for code in alive:
+            chance = cycle(numbers).__next__
+            mine = [list(some) for some in units]
+            mine[seat] = list(self._units[code])
+            if deal is None:
+                assert self._quick is not None
+                hands = list(world.hands)
+                hands[seat] = rules.remove(hands[seat], code & rules.full)
+                points = self._quick.points(self._starts[code], hands, mine, chance)
+            else:
+                other = deal.copy()
+                other.act(seat, code & rules.full)
+                points = self._careful.points(other, mine, chance)
+            self.values[code].append(points[seat])
+
+    def _is_decided(self, alive: Sequence[int]) -> bool:
+        """Return whether the leader's lead over every other is beyond doubt, world by world."""
+        best = max(alive, key=self.mean)
+        ours = self.values[best]
+        count = len(ours)
+        if count < SURE_WORLDS:
+            return False
+        for code in alive:
+            if code != best:
+                leads = [a - b for a, b in zip(ours, self.values[code], strict=True)]
+                mean = sum(leads) / count
+                variance = sum([lead * lead for lead in leads]) / count - mean * mean
+                if mean <= SURE * sqrt(variance / count):
+                    return False
+        return True

@@ -1,0 +1,14 @@
+"""Sage with a fiftieth of a second for a decision."""
+
+from referee.bot import main
+from referee.sage.bot import SageBot
+
+
+class SageQuick(SageBot):
+    """Plays one session."""
+
+    level_ms = 20
+
+
+if __name__ == "__main__":
+    main(SageQuick, max_sessions=8)

@@ -1,0 +1,179 @@
+"""Sage: legal under every preset, its proofs, its playouts, its clock."""
+
+from itertools import count, cycle
+from random import Random
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.tables import play_deal, turn_of
+from referee.bot import Play, Turn
+from referee.deals.deal import Deal
+from referee.helpers.decompose import Decomposer
+from referee.helpers.unseen import Unseen
+from referee.position import Position
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset, preset_names
+from referee.sage import bot
+from referee.sage.plans import planner_of
+from referee.sage.playouts import Careful, Quick, Start, is_quick
+from referee.sage.proofs import run_out
+from referee.sage.sage import Sage
+
+RULES = compile_ruleset(load_ruleset("chinese"))
+QUICK = [name for name in preset_names() if is_quick(compile_ruleset(load_ruleset(name)))]
+
+
+def sage(rules: Rules) -> Sage:
+    """Return one for which a second passes whenever it looks at the clock."""
+    return Sage(rules, Random(1), count().__next__)
+
+
+def weakest(turn: Turn) -> Play | None:
+    return turn.legal[0] if turn.legal else None
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_sage_when_it_plays_a_preset_then_all_its_plays_are_legal(name: str) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+    player, searches = sage(rules), 0
+
+    def choose(turn: Turn) -> Play | None:
+        nonlocal searches
+        chosen = player.choose(turn.position(), turn.seat, turn.legal_codes, turn.can_pass, 1)
+        searches += player.search is not None
+        return Play(rules, chosen) if chosen else None
+
+    deal = play_deal(rules, "sage", 1, [choose, *[weakest] * (rules.ruleset.players - 1)])
+    assert deal.over
+    assert searches > 0
+
+
+def hand_and_codes(hand: str, to_beat: str = "") -> tuple[int, list[int]]:
+    mask = RULES.parse(hand)
+    codes = RULES.list_plays(mask)
+    return mask, RULES.following(codes, RULES.code(RULES.parse(to_beat))) if to_beat else codes
+
+
+@pytest.mark.parametrize(
+    ("hand", "to_beat", "unseen", "play"),
+    [
+        ("2S 3D", "", "2H 4D 5D", "2S"),
+        ("2S 2D 3D", "AS", "2C 4D 5D", ""),
+        ("2S 2H 3D 3C", "KS KH", "2D 4D 5D 5C", "2H 2S"),
+        ("3D 4C 5H 6S 7D 9S", "", "2D 4D 5D 5C", "3D 4C 5H 6S 7D"),
+        ("3D 4C 5H 6S 7D 9S TS", "", "2D 4D 5D 5C", ""),
+        ("3D 2S", "AS", "4D 2H", "2S"),
+    ],
+)
+def test_run_out_when_all_but_one_unit_are_boss_then_a_boss_is_played(
+    hand: str, to_beat: str, unseen: str, play: str
+) -> None:
+    mask, codes = hand_and_codes(hand, to_beat)
+    others = RULES.parse(unseen)
+    found = run_out(RULES, mask, codes, Decomposer(RULES, mask), Unseen(RULES, others, [RULES.count(others)]))
+    assert RULES.text(found & RULES.full) == play
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(QUICK), st.integers(0, 1 << 30))
+def test_quick_playout_when_rules_allow_it_then_it_ends_as_the_careful_one(name: str, seed: int) -> None:
+    rules, random = compile_ruleset(load_ruleset(name)), Random(seed)
+    deal = Deal(rules, seed.to_bytes(32, "big"), 1, 0, 1)
+    for _ in range(random.randrange(1, 30)):
+        if not deal.over:
+            deal.act(deal.turn, random.choice(deal.choices(deal.turn)) & rules.full)
+    if deal.over:
+        return
+    code = random.choice(deal.choices(deal.turn))
+    start, after = Start.after(deal, code), deal.copy()
+    after.act(deal.turn, code & rules.full)
+    if after.over:
+        return
+    planner, numbers = planner_of(rules), [random.random() for _ in range(50)]
+    units = [list(planner.plan[hand]) for hand in after.hands]
+    again = [list(some) for some in units]
+    quick = Quick(planner).points(start, list(after.hands), units, cycle(numbers).__next__)
+    careful = Careful(planner).points(after, again, cycle(numbers).__next__)
+    assert quick == careful
+
+
+@given(st.sampled_from(preset_names()), st.integers(0, 1 << 30))
+def test_plan_when_made_then_every_card_is_in_one_play(name: str, seed: int) -> None:
+    rules = compile_ruleset(load_ruleset(name))
+    hand = left = rules.mask(Random(seed).sample(rules.pack, 13))
+    for unit in planner_of(rules).plan[hand]:
+        assert rules.code(unit & rules.full) == unit
+        left = rules.remove(left, unit & rules.full)
+    assert left == 0
+
+
+def test_search_when_one_play_wins_at_once_then_it_is_taken() -> None:
+    seen = Position.parse(
+        "chinese@1; clockwise; dealer 0; leader 1; hands ?2 / 3D 9S 9H / ?2 / ?2; actions 1:3D, 2:-, 3:-, 0:-"
+    )
+    player = sage(RULES)
+    chosen = player.choose(seen, 1, list(seen.legal), False, 1)
+    assert RULES.text(chosen & RULES.full) == "9H 9S"
+
+
+def test_search_when_it_ends_then_it_tells_what_each_candidate_was_worth() -> None:
+    seen = Position.parse(
+        "chinese@1; clockwise; dealer 0; leader 1; hands ?5 / 3D 4H 9S 9H KD / 5D ?4 / ?5; "
+        "actions 1:3D, 2:5D, 3:-, 0:-"
+    )
+    player = sage(RULES)
+    chosen = player.choose(seen, 1, [code for code in seen.legal if code], True, 1)
+    assert player.search is not None
+    assert 0 in player.search.values
+    assert player.search.mean(chosen) == max(
+        player.search.mean(code)
+        for code, values in player.search.values.items()
+        if len(values) == len(player.search.values[chosen])
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "decision", "bank", "cards", "sessions", "seconds"),
+    [
+        (100, 1_000, None, 13, 1, 0.1),
+        (1_000, 1_000, None, 13, 1, 0.75),
+        (100, 1_000, None, 13, 10, 0.075),
+        (100, 60_000, 530, 13, 1, 0.01),
+        (100, 60_000, 53, 13, 1, 0),
+        (100, 4, None, 13, 1, 0),
+        (0, 1_000, None, 13, 1, 0),
+    ],
+)
+def test_thinking_time_is_the_least_of_level_limit_and_bank(
+    level: float, decision: int, bank: int | None, cards: int, sessions: int, seconds: float
+) -> None:
+    assert bot.thinking_time(level, decision, bank, cards, sessions) == pytest.approx(seconds)
+
+
+def test_exchange_when_a_card_was_given_away_then_it_is_known_where_it_is() -> None:
+    actions = [
+        SimpleNamespace(kind="exchange", seat=2, cards=("2S",)),
+        SimpleNamespace(kind="exchange", seat=1, cards=()),
+    ]
+    turn = SimpleNamespace(seats=tuple("abcd"), seat=2, actions=actions, rules=RULES)
+    assert bot.given(cast(Turn, turn)) == [0, RULES.parse("2S"), 0, 0]
+    turn.actions = []
+    assert bot.given(cast(Turn, turn)) == [0, 0, 0, 0]
+
+
+def test_card_to_return_is_one_that_the_hand_is_best_without() -> None:
+    hand = RULES.parse("3D 4C 5H 6S 7D 9S")
+    singles = [RULES.code(RULES.parse(card)) for card in RULES.text(hand).split()]
+    assert RULES.text(sage(RULES).card_to_return(hand, singles) & RULES.full) == "9S"
+
+
+def test_bot_when_cards_set_aside_have_become_the_stock_then_it_plays_from_its_hand() -> None:
+    rules = compile_ruleset(load_ruleset("chinese"))
+    deal = Deal(rules, bytes(32), 1, 0, 1)
+    turn = turn_of(deal, deal.turn)
+    chosen = sage(rules).choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
+    assert chosen in turn.legal_codes
