@@ -123,6 +123,9 @@ class Settings(BaseSettings):
     """PEM file with the key of ``web_certificate``."""
     web_proxies: Annotated[tuple[str, ...], NoDecode] = ()
     """Addresses of the proxies whose ``X-Forwarded-For`` and ``-Proto`` are believed, separated by commas."""
+    web_kept_seconds: float = Field(default=2, ge=0, le=60)
+    """How long what nobody in particular asked for is given again to others, pages of bots and matches five
+    times as long; 0: everybody is answered anew."""
     house_bots: int = Field(default=3, ge=0, le=5)
     """House bots that ``arena up`` runs, for test matches; 0: none."""
     sign_up: Literal["invitation", "open"] = "invitation"

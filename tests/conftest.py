@@ -16,6 +16,7 @@ from arena.logs import OURS
 
 os.environ["ARENA_HOUSE_BOTS"] = "0"
 os.environ["ARENA_WEB_LISTEN"] = ""  # many arenas at once cannot all have the usual port
+os.environ["ARENA_WEB_KEPT_SECONDS"] = "0"  # what a test has changed, it sees
 
 SHARING = {
     "test_doctor_servers",

@@ -19,7 +19,17 @@ from arena.client.exchange import (
     require_success,
     unreachable,
 )
-from arena.client.streams import AGAIN_SECONDS, SILENCE_SECONDS, Following, Lines, Told, export_of
+from arena.client.streams import (
+    AGAIN_SECONDS,
+    SILENCE_SECONDS,
+    Following,
+    Happened,
+    Lines,
+    Looking,
+    Stream,
+    Told,
+    export_of,
+)
 from arena.client.sync import PATIENCE_SECONDS, TIMEOUT_SECONDS
 
 T = TypeVar("T")
@@ -89,12 +99,21 @@ class AsyncClient:
                     yield line
         lines.end()
 
-    async def follow(self, tournament: str, last: int = 0) -> AsyncIterator[Told]:
+    def follow(self, tournament: str, last: int = 0) -> AsyncIterator[Told]:
         """Yield how a tournament stands, and its events after a number, as they come, until it has ended.
 
         It goes on where it was when the connection was lost.
         """
-        seen = Following(tournament, last)
+        return self._streamed(Following(tournament, last))
+
+    def watch(self, tournament: str, round: int, table: int) -> AsyncIterator[Happened]:
+        """Yield what happens in a match that is being played, as it happens, until the match is over.
+
+        When the connection was lost, it begins again with how the sessions stand.
+        """
+        return self._streamed(Looking(tournament, round, table))
+
+    async def _streamed(self, seen: Stream[T]) -> AsyncIterator[T]:
         while not seen.ended:
             try:
                 async with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:

@@ -1,8 +1,8 @@
-"""Answers that are read as they come: exports line by line, and the event streams of tournaments."""
+"""Answers that are read as they come: exports line by line, and event streams."""
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, Union
 
 import httpx2
 
@@ -49,46 +49,86 @@ class Lines:
             raise Unreachable("the export ends in the middle of a line")
 
 
-class Following:
-    """What is known of a tournament that is followed."""
+class Happened(NamedTuple):
+    """What a stream tells of a match that is being played."""
 
-    def __init__(self, tournament: str, last: int = 0) -> None:
-        self.tournament = tournament
-        self.last = last
-        """Number of the latest event."""
+    kind: str
+    """``deal``, ``step``, ``over`` or ``idle`` (docs/api.md)."""
+    data: Mapping[str, Any]
+
+
+T = TypeVar("T")
+
+
+class Stream(Generic[T]):
+    """An event stream that is followed to its end, over as many connections as that takes."""
+
+    def __init__(self, call: Call[Any], name: str) -> None:
+        self.call = call
         self.ended = False
+        self._name = name
         self._in_vain = 0
 
     @property
-    def call(self) -> Call[Any]:
-        """Return the call for the stream."""
-        named = {"tournament": self.tournament}
-        return Call("GET", "/tournaments/{tournament}/events", str, named)
+    def headers(self) -> dict[str, str]:
+        """Return the headers of the next connection."""
+        return {"Accept": "text/event-stream"}
+
+    def take(self, sent: httpx2.ServerSentEvent) -> T | None:
+        """Return what an event of the stream tells; None: nothing. Raise Unreachable."""
+        try:
+            found: Any = json.loads(sent.data)
+            told = self._read(sent.event, found)
+        except (NotDecoded, ValueError, KeyError, TypeError) as error:
+            raise Unreachable(f"the event stream is not as this version expects: {error}") from None
+        if told is not None:
+            self._in_vain = 0
+        self.ended = self.ended or sent.event == "end"
+        return told
+
+    def _read(self, kind: str, found: Any) -> T | None:
+        """Return what an event tells. Raise what says that it is none."""
+        raise NotImplementedError
+
+    def lost(self, error: Unreachable | None) -> None:
+        """Note that a connection ended, and why; None: as it should. Raise Unreachable if that goes on."""
+        self._in_vain += 1
+        if not self.ended and self._in_vain >= TRIES:
+            raise error or Unreachable(f"the event stream of {self._name} ends again and again")
+
+
+class Following(Stream[Told]):
+    """A tournament that is followed; where the connection was lost, the next one goes on."""
+
+    def __init__(self, tournament: str, last: int = 0) -> None:
+        call: Call[Any] = Call("GET", "/tournaments/{tournament}/events", str, {"tournament": tournament})
+        super().__init__(call, tournament)
+        self.last = last
+        """Number of the latest event."""
 
     @property
     def headers(self) -> dict[str, str]:
         """Return the headers with which the stream begins where the last one ended."""
-        return {"Accept": "text/event-stream", "Last-Event-ID": str(self.last)}
+        return {**super().headers, "Last-Event-ID": str(self.last)}
 
-    def take(self, sent: httpx2.ServerSentEvent) -> Told | None:
-        """Return what an event of the stream tells; None: nothing. Raise Unreachable."""
+    def _read(self, kind: str, found: Any) -> Told | None:
         from arena.tournaments.overview import TournamentStatus  # which brings the database's models
 
-        try:
-            found: Any = json.loads(sent.data)
-            if sent.event == "status":
-                self._in_vain = 0
-                return decode(TournamentStatus, found)
-            if sent.event == "event":
-                self._in_vain, self.last = 0, int(found["number"])
-                return dict(found)
-        except (NotDecoded, ValueError, KeyError, TypeError) as error:
-            raise Unreachable(f"the event stream is not as this version expects: {error}") from None
-        self.ended = self.ended or sent.event == "end"
+        if kind == "status":
+            return decode(TournamentStatus, found)
+        if kind == "event":
+            self.last = int(found["number"])
+            return dict(found)
         return None
 
-    def lost(self, error: Unreachable | None) -> None:
-        """Note that a stream ended, and why; None: as it should. Raise Unreachable if that goes on."""
-        self._in_vain += 1
-        if not self.ended and self._in_vain >= TRIES:
-            raise error or Unreachable(f"the event stream of {self.tournament} ends again and again")
+
+class Looking(Stream[Happened]):
+    """A match that is looked at; each connection begins with how its sessions stand."""
+
+    def __init__(self, tournament: str, round: int, table: int) -> None:
+        named = {"tournament": tournament, "round": round, "table": table}
+        call: Call[Any] = Call("GET", "/matches/{tournament}/{round}/{table}/events", str, named)
+        super().__init__(call, f"{tournament}/{round}/{table}")
+
+    def _read(self, kind: str, found: Any) -> Happened | None:
+        return Happened(kind, dict(found)) if kind != "end" else None

@@ -19,7 +19,17 @@ from arena.client.exchange import (
     require_success,
     unreachable,
 )
-from arena.client.streams import AGAIN_SECONDS, SILENCE_SECONDS, Following, Lines, Told, export_of
+from arena.client.streams import (
+    AGAIN_SECONDS,
+    SILENCE_SECONDS,
+    Following,
+    Happened,
+    Lines,
+    Looking,
+    Stream,
+    Told,
+    export_of,
+)
 
 T = TypeVar("T")
 
@@ -100,7 +110,16 @@ class Client:
 
         It goes on where it was when the connection was lost.
         """
-        seen = Following(tournament, last)
+        return self._streamed(Following(tournament, last))
+
+    def watch(self, tournament: str, round: int, table: int) -> Iterator[Happened]:
+        """Yield what happens in a match that is being played, as it happens, until the match is over.
+
+        When the connection was lost, it begins again with how the sessions stand.
+        """
+        return self._streamed(Looking(tournament, round, table))
+
+    def _streamed(self, seen: Stream[T]) -> Iterator[T]:
         while not seen.ended:
             try:
                 with self._opened(seen.call, timeout=SILENCE_SECONDS, headers=seen.headers) as response:

@@ -22,6 +22,7 @@ from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
 from arena.web.pages.routers import add_pages
 from arena.web.problems import RESPONSES, add_handlers
+from arena.web.remembered import Remembered
 from arena.web.routes import (
     accounts,
     authors,
@@ -113,6 +114,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         DoneOnce,
         Unchanged,
         Compressed,
+        partial(Remembered, seconds=settings.web_kept_seconds),
         Limits,
         AlwaysHeaders,
     ):  # the last one is the outermost

@@ -1,7 +1,8 @@
 """Matches in play as pages show them: a referee is watched once for all who look at a match.
 
-What happens is told as messages: the name of an event and its JSON values. Whoever comes is first told how
-the sessions stand.
+What happens is told as messages: the name of an event and its JSON. Whoever comes is first told how the
+sessions stand. Bots are faster than people: of a deal that runs too fast to be followed step by step, how it
+stands is told twice a second, and of many sessions at once some are shown.
 """
 
 import asyncio
@@ -31,7 +32,16 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = 2.0
 """How long to wait before referees are asked again for a match that none of them plays."""
 
-BEHIND = 2_000
+SHOWN = 4
+"""Sessions of a match that are told of at once; when one has ended, another one is."""
+
+TELL_SECONDS = 0.5
+"""How often something is told of a match at most."""
+
+MOST_STEPS = 6
+"""Steps of a session that are told one by one; of more at once, how it stands is told."""
+
+BEHIND = 200
 """Messages that wait for somebody at most; whoever is further behind is told anew how all stands."""
 
 ENDS = {
@@ -44,12 +54,19 @@ ENDS = {
 WITHHELD = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
 Message = tuple[str, Data]
+Told = tuple[str, str]
+"""A message as it is sent: to how many, it is written once."""
 
 END: Message = ("end", {})
 IDLE: Message = ("idle", {"why": "no referee plays this match at the moment"})
-STOP: Message = ("", {})
+STOP: Told = ("", "")
 """Ends a stream without a word."""
 HIDDEN: Message = ("idle", {"why": "this match is not shown while it is played"})
+
+
+def written(message: Message) -> Told:
+    """Return a message as it is sent."""
+    return message[0], json.dumps(message[1], separators=(",", ":"))
 
 
 class LiveSession:
@@ -112,28 +129,37 @@ class Watched:
 
     def __init__(self, settings: Settings, match_id: str, is_done: Callable[[], bool]) -> None:
         self._settings, self._id, self._is_done = settings, match_id, is_done
-        self._sessions: dict[int, LiveSession] = {}
+        self._open: dict[int, bots_pb2.SessionStarted] = {}
+        """All sessions that are open."""
+        self._shown: dict[int, LiveSession] = {}
+        self._news: dict[int, tuple[LiveSession, list[Message]]] = {}
+        """By session, what followers are to be told."""
+        self._due: asyncio.TimerHandle | None = None
+        """When they are."""
+        self._told_at = 0.0
         self._idle: Message | None = None
-        self.followers: set[asyncio.Queue[Message]] = set()
+        self.followers: set[asyncio.Queue[Told]] = set()
 
-    def state(self) -> list[Message]:
+    def state(self) -> list[Told]:
         """Return what somebody who comes is told."""
         told = [self._idle] if self._idle else []
-        return told + [session.told() for session in self._sessions.values() if session.deal]
+        return [written(one) for one in (*told, *(shown.told() for shown in self._shown.values()))]
 
     async def run(self) -> None:
         """Watch until the match is done and stored."""
-        while True:
+        while not await self._done():
             why = await self._watch()
-            self._sessions.clear()
+            self.tell()
+            self._open.clear()
+            self._shown.clear()
             if await self._done():
-                self._idle = END
-                self._tell(END)
-                return
+                break
             if why != self._idle:
                 self._idle = why
                 self._tell(why)
             await asyncio.sleep(RETRY_SECONDS)
+        self._idle = END
+        self._tell(END)
 
     async def _done(self) -> bool:
         try:
@@ -163,34 +189,73 @@ class Watched:
         return why
 
     def take(self, update: spectators_pb2.WatchUpdate) -> None:
-        """Take in what happened, and tell it."""
+        """Take in what happened, and tell it soon."""
         self._idle = None
         match update.WhichOneof("update"):
             case "session_started":
-                self._sessions[update.session_started.session] = LiveSession(update.session_started)
+                self._open[update.session_started.session] = update.session_started
             case "deal_started":
-                self._tell(self._sessions[update.deal_started.session].begin(update.deal_started))
+                if (session := self._show(update.deal_started.session)) is not None:
+                    self._note(session, session.begin(update.deal_started))
             case "action":
-                self._tell(self._sessions[update.action.session].act(update.action))
+                if (session := self._shown.get(update.action.session)) is not None:
+                    self._note(session, session.act(update.action))
             case "deal_ended":
-                self._tell(self._sessions[update.deal_ended.session].close(update.deal_ended))
+                if (session := self._shown.get(update.deal_ended.session)) is not None:
+                    self._note(session, session.close(update.deal_ended))
             case "session_ended":
-                gone = self._sessions.pop(update.session_ended.session)
-                self._tell(("over", {"session": gone.number, "scores": list(update.session_ended.scores)}))
+                del self._open[update.session_ended.session]
+                if (session := self._shown.pop(update.session_ended.session, None)) is not None:
+                    scores = list(update.session_ended.scores)
+                    self._note(session, ("over", {"session": session.number, "scores": scores}))
             case "left_out":
                 raise LeftBehind
 
-    def _tell(self, message: Message | None) -> None:
-        for queue in self.followers if message else ():
+    def _show(self, number: int) -> LiveSession | None:
+        """Return a session of which a deal begins, if it is shown or may be from now on."""
+        if number not in self._shown and len(self._shown) < SHOWN:
+            self._shown[number] = LiveSession(self._open[number])
+        return self._shown.get(number)
+
+    def _note(self, session: LiveSession, message: Message | None) -> None:
+        """Have something told: at once, or when it is time again."""
+        if message is None:
+            return
+        self._news.setdefault(session.number, (session, []))[1].append(message)
+        if self._due is None:
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(max(0.0, self._told_at + TELL_SECONDS - loop.time()), self.tell)
+
+    def tell(self) -> None:
+        """Tell what is new."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due, self._told_at = None, asyncio.get_running_loop().time()
+        news, self._news = self._news, {}
+        for session, messages in news.values():
+            if len(messages) > MOST_STEPS:
+                over = [message for message in messages if message[0] == "over"]
+                messages = [session.told(), *over]
+            for message in messages:
+                self._tell(message)
+
+    def stop(self) -> None:
+        """Tell nothing any more."""
+        if self._due is not None:
+            self._due.cancel()
+
+    def _tell(self, message: Message) -> None:
+        told = written(message) if self.followers else STOP
+        for queue in self.followers:
             if queue.qsize() >= BEHIND:
                 _empty(queue)
                 for one in self.state():
                     queue.put_nowait(one)
-            elif message is not None:
-                queue.put_nowait(message)
+            else:
+                queue.put_nowait(told)
 
 
-def _empty(queue: asyncio.Queue[Message]) -> None:
+def _empty(queue: asyncio.Queue[Told]) -> None:
     while not queue.empty():
         queue.get_nowait()
 
@@ -236,9 +301,7 @@ class Watching:
         return len(self._watched)
 
     @asynccontextmanager
-    async def joined(
-        self, match_id: str, is_done: Callable[[], bool]
-    ) -> AsyncIterator[asyncio.Queue[Message]]:
+    async def joined(self, match_id: str, is_done: Callable[[], bool]) -> AsyncIterator[asyncio.Queue[Told]]:
         """Look at a match while the block lasts; what happens comes in the queue, first how it stands.
 
         ``is_done`` is asked, in a thread, where no referee plays it.
@@ -247,7 +310,8 @@ class Watching:
             watched = Watched(self._settings, match_id, is_done)
             self._watched[match_id] = watched, asyncio.create_task(watched.run())
         watched, task = self._watched[match_id]
-        queue: asyncio.Queue[Message] = asyncio.Queue()
+        watched.tell()  # to the others, before the new one is told how all stands
+        queue: asyncio.Queue[Told] = asyncio.Queue()
         for message in [STOP] if self._closed else watched.state():
             queue.put_nowait(message)
         watched.followers.add(queue)
@@ -257,6 +321,7 @@ class Watching:
             watched.followers.remove(queue)
             if not watched.followers:
                 del self._watched[match_id]
+                watched.stop()
                 task.cancel()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Event streams: what happens in a tournament, as it happens."""
+"""Event streams: what happens in a tournament and in a match, as it happens."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -12,8 +12,9 @@ from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.feeds import Event, Feed
 from arena.web.routes.tournaments import StatusShape
+from arena.web.streams import LookedAt, sent
 
-router = APIRouter(tags=["tournaments"])
+router = APIRouter()
 
 LastEvent = Annotated[
     int, Header(ge=0, le=2**31 - 1, description="Number of the last event that you have; 0: you have none.")
@@ -27,7 +28,7 @@ async def followed(web: Shared, caller: Caller, tournament: Name) -> AsyncIterat
             yield feed
 
 
-@router.get("/tournaments/{tournament}/events", response_class=EventSourceResponse)
+@router.get("/tournaments/{tournament}/events", response_class=EventSourceResponse, tags=["tournaments"])
 async def follow_tournament(
     web: Shared, feed: Annotated[Feed, Depends(followed)], last_event_id: LastEvent = 0
 ) -> AsyncIterator[ServerSentEvent]:
@@ -49,3 +50,17 @@ def _status(status: TournamentStatus) -> ServerSentEvent:
 
 def _event(event: Event) -> ServerSentEvent:
     return ServerSentEvent(event="event", id=str(event["number"]), data=event)
+
+
+@router.get(
+    "/matches/{tournament}/{round}/{table}/events", response_class=EventSourceResponse, tags=["results"]
+)
+async def follow_match(queue: LookedAt) -> AsyncIterator[ServerSentEvent]:
+    """Follow a match that is being played to its end; hands are hidden until their deal is over.
+
+    `deal`: how a session stands, with all steps of its deal so far: of each at first, when a deal begins, and
+    in place of its steps where these come too fast. `step`: one more. `over`: a session has ended. `idle`:
+    nothing is to be seen now, and why. `end`: the match is over; close the stream.
+    """
+    async for event in sent(queue):
+        yield event

@@ -26,7 +26,7 @@ if (followed) {
   source.addEventListener("end", () => {
     source.close();
     live.hidden = true;
-    later(REFRESH * Math.random());
+    later(REFRESH / 2 + REFRESH * Math.random()); // what others are given again is older by then
   });
 
   function later(wait) {

@@ -20,7 +20,7 @@ from arena.client import (
     tournaments,
     webhooks,
 )
-from arena.client.streams import Following, export_of
+from arena.client.streams import Following, Looking, export_of
 from arena.models import HighlightKind
 from arena.settings import load_settings
 from arena.storage import Storage
@@ -41,6 +41,7 @@ MODULES: tuple[ModuleType, ...] = (
 
 OTHERWISE: dict[str, Callable[[], Call[Any]]] = {
     "export_tournament": lambda: export_of("x", False),
+    "follow_match": lambda: Looking("x", 1, 1).call,
     "follow_tournament": lambda: Following("x").call,
 }
 """Routes whose answers are streams, which methods of the clients read."""

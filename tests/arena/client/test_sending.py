@@ -358,3 +358,26 @@ def test_stream_when_it_never_tells_anything_then_nobody_comes_back_for_ever(
 def test_stream_when_the_tournament_is_unknown_then_the_error_is_the_arenas() -> None:
     with pytest.raises(UnknownError, match=r"^no tournament 'cup'$"):
         follow_sync(Played(problem(404, "unknown", "no tournament 'cup'")))
+
+
+def watch_sync(played: Played) -> list[Any]:
+    with Client(URL, sleep=played.slept.append, transport=httpx2.MockTransport(played)) as client:
+        return list(client.watch("cup", 1, 2))
+
+
+def watch_async(played: Played) -> list[Any]:
+    async def watch() -> list[Any]:
+        async with AsyncClient(URL, sleep=played.sleep, transport=httpx2.MockTransport(played)) as client:
+            return [told async for told in client.watch("cup", 1, 2)]
+
+    return asyncio.run(watch())
+
+
+@pytest.mark.parametrize("watch", [watch_sync, watch_async])
+def test_stream_of_a_match_when_the_connection_is_lost_then_it_begins_again_and_ends_with_the_match(
+    watch: Callable[[Played], list[Any]],
+) -> None:
+    deal = ("deal", None, '{"session": 1}')
+    played = Played(stream(deal), httpx2.ConnectError(""), stream(deal, ("end", None, "{}")))
+    assert watch(played) == [("deal", {"session": 1})] * 2
+    assert {request.url.path for request in played.requests} == {"/api/v1/matches/cup/1/2/events"}

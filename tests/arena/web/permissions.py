@@ -111,6 +111,7 @@ ROUTES: dict[str, Line] = {
     "GET /faults": _read("/faults"),
     "GET /matches": _read("/matches"),
     "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),
+    "GET /matches/{tournament}/{round}/{table}/events": _read("/matches/cup/1/1/events"),
     "GET /matches/{tournament}/{round}/{table}/sessions/{session}/deals": _read(
         "/matches/cup/1/1/sessions/1/deals"
     ),
@@ -234,6 +235,7 @@ PAGES: dict[str, Line] = {
     "GET /matches": _read("/matches"),
     "GET /matches/{tournament}/{round}/{table}": _read("/matches/cup/1/1"),
     "GET /matches/{tournament}/{round}/{table}/live": _read("/matches/cup/1/1/live"),
+    "GET /matches/{tournament}/{round}/{table}/live/events": _read("/matches/cup/1/1/live/events"),
     "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}": _read(DEAL),
     "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/replay.html": _read(
         f"{DEAL}/replay.html"

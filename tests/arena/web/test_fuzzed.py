@@ -42,7 +42,7 @@ CHECKS = [
 EXAMPLES = {None: 1, Role.OPERATOR: 3}
 """Of right and of wrong requests for each route: more of a caller who gets beyond the question who it is."""
 
-ENDLESS = {"follow_tournament"}
+ENDLESS = {"follow_match", "follow_tournament"}
 """Routes whose answers may go on; others test them."""
 
 ALIKE = settings(

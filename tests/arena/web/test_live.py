@@ -13,9 +13,10 @@ from fastapi.testclient import TestClient
 
 from arena.settings import Settings
 from arena.tournaments.overview import TournamentStatus
-from arena.web.app import make_app
+from arena.web.app import PREFIX, make_app
 from arena.web.serving import Server
-from arena.web.watching import LeftBehind, Message, Watched, delayed
+from arena.web.watching import LeftBehind, Watched, delayed
+from arena.web.watching import Told as Sent
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, spectators_pb2
 from tests.arena.exported import play_by_table
@@ -35,13 +36,17 @@ from tests.referee.support import (
 )
 
 Told = tuple[str, Any]
-EVENTS = "/matches/cup/1/1/live/events"
+MATCH = "/matches/cup/1/1"
+EVENTS = (f"{MATCH}/live/events", f"{PREFIX}{MATCH}/events")
+"""The same for pages and for programs."""
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask the referees often."""
+    """Ask the referees often, and tell every step at once."""
     monkeypatch.setattr("arena.web.watching.RETRY_SECONDS", 0.02)
+    monkeypatch.setattr("arena.web.watching.TELL_SECONDS", 0.0)
+    monkeypatch.setattr("arena.web.watching.MOST_STEPS", 1_000)
 
 
 def begun(world: World, **fields: object) -> TournamentStatus:
@@ -52,11 +57,11 @@ def begun(world: World, **fields: object) -> TournamentStatus:
 
 
 @asynccontextmanager
-async def watched(server: Server) -> AsyncIterator[AsyncIterator[Told]]:
+async def watched(server: Server, events: str = EVENTS[0]) -> AsyncIterator[AsyncIterator[Told]]:
     """Look at the cup's first match; yield what is told."""
     async with (
         httpx2.AsyncClient(timeout=DEADLINE) as http,
-        http.stream("GET", url_of(server) + EVENTS) as answer,
+        http.stream("GET", url_of(server) + events) as answer,
     ):
         assert answer.status_code == 200
         yield told_in(answer.aiter_lines())
@@ -102,7 +107,7 @@ async def test_match_when_it_is_watched_then_hands_are_hidden_until_the_deal_is_
                     [*_, (_, deal)] = await until(first, "deal")
                     steps = deal["data"]["steps"]
                     assert set(" ".join(steps[0]["hands"].values()).split()) == {"?"}
-                    async with watched(server) as second:
+                    async with watched(server, EVENTS[1]) as second:
                         again = (await until(second, "deal"))[-1][1]["data"]["steps"]
                         assert again[: len(steps)] == steps
                         turn = await slow.next("turn")
@@ -168,7 +173,7 @@ def test_page_of_a_match_when_it_is_played_then_it_leads_to_the_live_page(
     world.finish(cup.id, play_by_table)
     assert "/matches/cup/1/1/live" not in Read(client.get("/matches/cup/1/1").text).links
     assert "This match is over." in Read(client.get("/matches/cup/1/1/live").text).text
-    for path in ("/matches/cup/2/1/live", "/matches/cup/2/1/live/events"):
+    for path in ("/matches/cup/2/1/live", *(one.replace("/1/1/", "/2/1/") for one in EVENTS)):
         assert client.get(path).status_code == 404
 
 
@@ -190,29 +195,107 @@ async def test_updates_when_they_are_delayed_then_all_come_in_order_and_the_fail
     assert found == [0, 1, 2, 3, 4]
 
 
+def begin(match: Watched, session: int) -> None:
+    """Have a session begin, and its first deal."""
+    ruleset = json.dumps(load_ruleset("chinese").to_object())
+    seats = [f"owner/bot-{seat}@1" for seat in range(4)]
+    name = f"cup/1/1/{session}"
+    started = bots_pb2.SessionStarted(session=session, session_id=name, ruleset=ruleset, seats=seats)
+    dealt = bots_pb2.DealStarted(
+        session=session, deal=1, hand_sizes=[13] * 4, direction=bots_pb2.DIRECTION_CLOCKWISE
+    )
+    match.take(spectators_pb2.WatchUpdate(session_started=started))
+    match.take(spectators_pb2.WatchUpdate(deal_started=dealt))
+
+
+def play(match: Watched, session: int, plays: int) -> None:
+    """Have the seats of a session play a card each in turn."""
+    for number in range(plays):
+        played = spectators_pb2.WatchAction(session=session, seat=number % 4, kind=bots_pb2.ACTION_KIND_PLAY)
+        played.cards.append(number + 1)  # type: ignore[arg-type]
+        match.take(spectators_pb2.WatchUpdate(action=played))
+
+
+def follower(match: Watched) -> asyncio.Queue[Sent]:
+    """Return what a new follower is told."""
+    queue: asyncio.Queue[Sent] = asyncio.Queue()
+    match.followers.add(queue)
+    return queue
+
+
+def told_to(queue: asyncio.Queue[Sent]) -> list[Told]:
+    """Return what somebody was told since the last time."""
+    sent = [queue.get_nowait() for _ in range(queue.qsize())]
+    return [(kind, json.loads(text)) for kind, text in sent]
+
+
+def steps_of(told: Told) -> list[str]:
+    """Return the kinds of the steps of a deal that was told whole."""
+    return [step["kind"] for step in told[1]["data"]["steps"]]
+
+
 async def test_follower_when_it_is_far_behind_then_it_is_told_anew_how_all_stands(
     migrated: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("arena.web.watching.BEHIND", 3)
     match = Watched(migrated, "cup/1/1", lambda: False)
-    ruleset = json.dumps(load_ruleset("chinese").to_object())
-    seats = [f"owner/bot-{seat}@1" for seat in range(4)]
-    started = bots_pb2.SessionStarted(session=7, session_id="cup/1/1/2", ruleset=ruleset, seats=seats)
-    dealt = bots_pb2.DealStarted(
-        session=7, deal=1, hand_sizes=[13] * 4, direction=bots_pb2.DIRECTION_CLOCKWISE
-    )
-    behind: asyncio.Queue[Message] = asyncio.Queue()
-    match.followers.add(behind)
-    match.take(spectators_pb2.WatchUpdate(session_started=started))
-    match.take(spectators_pb2.WatchUpdate(deal_started=dealt))
-    for card in range(1, 5):
-        played = spectators_pb2.WatchAction(session=7, seat=card - 1, kind=bots_pb2.ACTION_KIND_PLAY)
-        played.cards.append(card)  # type: ignore[arg-type]
-        match.take(spectators_pb2.WatchUpdate(action=played))
-    told = [behind.get_nowait() for _ in range(behind.qsize())]
-    assert [kind for kind, _ in told] == ["deal", "step"]
-    data: Any = told[0][1]["data"]
-    assert [step["kind"] for step in data["steps"]] == ["dealt", "play", "play", "play"]
-    assert told[0][1]["session"] == 2
+    behind = follower(match)
+    begin(match, 2)
+    for _ in range(3):
+        play(match, 2, 1)
+        match.tell()
+    [deal] = told_to(behind)
+    assert (deal[0], deal[1]["session"]) == ("deal", 2)
+    assert steps_of(deal) == ["dealt", "play", "play", "play"]
     with pytest.raises(LeftBehind):
         match.take(spectators_pb2.WatchUpdate(left_out=spectators_pb2.LeftOut(updates=1)))
+
+
+async def test_deal_when_it_runs_too_fast_then_how_it_stands_is_told_in_place_of_its_steps(
+    migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.watching.MOST_STEPS", 4)
+    match = Watched(migrated, "cup/1/1", lambda: False)
+    one = follower(match)
+    begin(match, 1)
+    play(match, 1, 3)
+    match.tell()
+    assert [kind for kind, _ in told_to(one)] == ["deal", "step", "step", "step"]
+    play(match, 1, 5)
+    ended = bots_pb2.SessionEnded(session=1, scores=[0, 0, 0, 0])
+    match.take(spectators_pb2.WatchUpdate(session_ended=ended))
+    match.tell()
+    deal, over = told_to(one)
+    assert (steps_of(deal), over[0]) == (["dealt", *["play"] * 8], "over")
+
+
+async def test_match_when_it_has_many_sessions_then_some_are_told_of_and_another_one_when_one_has_ended(
+    migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.watching.SHOWN", 2)
+    match = Watched(migrated, "cup/1/1", lambda: False)
+    one = follower(match)
+    for session in (1, 2, 3):
+        begin(match, session)
+        play(match, session, 1)
+    match.tell()
+    assert [(kind, told["session"]) for kind, told in told_to(one)] == [
+        ("deal", 1),
+        ("step", 1),
+        ("deal", 2),
+        ("step", 2),
+    ]
+    ended = bots_pb2.SessionEnded(session=1, scores=[0, 0, 0, 0])
+    match.take(spectators_pb2.WatchUpdate(session_ended=ended))
+    dealt = bots_pb2.DealStarted(
+        session=3, deal=2, hand_sizes=[13] * 4, direction=bots_pb2.DIRECTION_CLOCKWISE
+    )
+    match.take(spectators_pb2.WatchUpdate(deal_started=dealt))
+    match.tell()
+    assert [(kind, told["session"]) for kind, told in told_to(one)] == [("over", 1), ("deal", 3)]
+    assert [told["session"] for _, told in map(read, match.state())] == [2, 3]
+
+
+def read(sent: Sent) -> Told:
+    """Return what a message tells."""
+    return sent[0], json.loads(sent[1])

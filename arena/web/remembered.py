@@ -1,0 +1,141 @@
+"""Answers that everybody gets: given again for some seconds, and worked out once for all who wait."""
+
+import asyncio
+from collections import OrderedDict
+from typing import NamedTuple
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LONGER = 5
+"""How many times as long as others those answers are given again that are below these paths."""
+
+SETTLED = ("/bots/", "/matches/", "/api/v1/bots/", "/api/v1/matches/")
+"""Where there are many addresses, of which few are asked for again at once, and where little changes."""
+
+MOST_BYTES = 32 << 20
+"""Of all answers that are kept."""
+
+MOST_KEPT = 4_000
+
+OF_ONE = ("cookie", "authorization", "range")
+"""Headers of requests whose answer is not everybody's."""
+
+TELLING = ("host", "accept", "accept-encoding", "if-none-match")
+"""Headers that an answer may depend on."""
+
+Key = tuple[object, ...]
+
+
+class Kept(NamedTuple):
+    """An answer."""
+
+    until: float
+    start: Message
+    body: Message
+
+    @property
+    def size(self) -> int:
+        """How many bytes its body has."""
+        return len(self.body.get("body", b""))
+
+
+class Remembered:
+    """Middleware that gives nobody in particular the answer that somebody else just got.
+
+    Whoever shows a key or a cookie is answered anew, and so is everybody whom an error was told; streams pass
+    through. While an answer is worked out, others who ask for it wait.
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self._app = app
+        self._seconds = seconds
+        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._bytes = 0
+        self._awaited: dict[Key, asyncio.Event] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        key = _key(scope) if self._seconds else None
+        if key is None:
+            await self._app(scope, receive, send)
+            return
+        kept = self._known(key)
+        if kept is None and (awaited := self._awaited.get(key)) is not None:
+            await awaited.wait()
+            kept = self._known(key)
+        if kept is None:
+            await self._ask(key, scope, receive, send)
+            return
+        await send({**kept.start, "headers": list(kept.start["headers"])})  # others add to them
+        await send(kept.body)
+
+    async def _ask(self, key: Key, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and keep its answer if it comes in one piece."""
+        # Those who found nothing after a wait do not wait again, as it may be a stream.
+        mine = self._awaited.setdefault(key, asyncio.Event())
+        start: Message = {}
+
+        async def keep(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = {**message, "headers": list(message["headers"])}
+                if not _may_be_kept(start):
+                    start = {}
+                    self._release(key, mine)
+            elif start and not message.get("more_body", False):
+                self._keep(key, Kept(self._until(scope["path"]), start, message))
+                self._release(key, mine)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, keep)
+        finally:
+            self._release(key, mine)
+
+    def _until(self, path: str) -> float:
+        longer = LONGER if path.startswith(SETTLED) else 1
+        return asyncio.get_running_loop().time() + longer * self._seconds
+
+    def _release(self, key: Key, awaited: asyncio.Event) -> None:
+        """Let those who wait for an answer look."""
+        awaited.set()
+        if self._awaited.get(key) is awaited:
+            del self._awaited[key]
+
+    def _known(self, key: Key) -> Kept | None:
+        kept = self._kept.get(key)
+        return kept if kept is not None and kept.until > asyncio.get_running_loop().time() else None
+
+    def _keep(self, key: Key, kept: Kept) -> None:
+        """Keep an answer, and forget those that were kept first if there are too many."""
+        self._forget(key)
+        self._kept[key] = kept
+        self._bytes += kept.size
+        while self._bytes > MOST_BYTES or len(self._kept) > MOST_KEPT:
+            self._forget(next(iter(self._kept)))
+
+    def _forget(self, key: Key) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._bytes -= kept.size
+
+
+def _key(scope: Scope) -> Key | None:
+    """Return what an answer depends on; None: it is not everybody's."""
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return None
+    headers = Headers(scope=scope)
+    if any(name in headers for name in OF_ONE):
+        return None
+    told = [tuple(headers.getlist(name)) for name in TELLING]
+    return scope["scheme"], scope["path"], scope["query_string"], *told
+
+
+def _may_be_kept(start: Message) -> bool:
+    """Return whether an answer that begins so may be given again: it says how long it is, and is no error."""
+    headers = Headers(raw=start["headers"])
+    unchanged = start["status"] == 304
+    return (unchanged or (start["status"] == 200 and "content-length" in headers)) and (
+        "set-cookie" not in headers
+    )

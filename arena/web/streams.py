@@ -1,0 +1,43 @@
+"""Matches in play as event streams: who may look, for how long, and what is sent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import Depends, Path
+from fastapi.sse import ServerSentEvent
+
+from arena.matches.overview import played_match
+from arena.models import MatchState
+from arena.web.asking import Caller
+from arena.web.context import Shared
+from arena.web.watching import END, STOP, Told
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+async def looked_at(
+    web: Shared, caller: Caller, tournament: str, round: Number, table: Number
+) -> AsyncIterator["asyncio.Queue[Told]"]:
+    """Look at a match until the stream has ended. Raise TooMany, UnknownError."""
+
+    def is_done() -> bool:
+        state = played_match(web.storage, tournament, round, table).state
+        return state in (MatchState.DONE, MatchState.CANCELLED)
+
+    await asyncio.to_thread(is_done)
+    with web.streams.held(caller):
+        async with web.watching.joined(f"{tournament}/{round}/{table}", is_done) as queue:
+            yield queue
+
+
+LookedAt = Annotated["asyncio.Queue[Told]", Depends(looked_at)]
+
+
+async def sent(queue: "asyncio.Queue[Told]") -> AsyncIterator[ServerSentEvent]:
+    """Yield what is told of a match, to its end."""
+    while (told := await queue.get()) != STOP:
+        kind, values = told
+        yield ServerSentEvent(event=kind, raw_data=values)
+        if kind == END[0]:
+            break
