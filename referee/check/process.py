@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
+import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from referee.check.outcome import Absent
+from referee.child import tied
 from referee.environment import environment_for_bots
 from referee.plain import plain
 
@@ -54,13 +57,16 @@ class BotProcess:
         return self._process is not None and self._process.returncode is None
 
     async def start(self) -> None:
-        """Start the command. Raise Absent if that fails."""
+        """Start the command, which ends with this process, however that ends. Raise Absent if it fails."""
         if not self._command:
             raise Absent("the bot could not be started: the command is empty")
+        if shutil.which(self._command[0]) is None:
+            why = os.strerror(errno.EACCES if Path(self._command[0]).exists() else errno.ENOENT)
+            raise Absent(f"the bot could not be started: {self._command[0]}: {why}")
         output = self._output = self._output or self._open()
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *self._command,
+                *tied(*self._command),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

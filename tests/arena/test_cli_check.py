@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from arena.settings import Settings
 from arena.storage import Storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
-from tests.arena.waiting import DEADLINE, wait_for_line
+from tests.arena.waiting import DEADLINE, is_gone, wait_for, wait_for_line
 from tests.tied import tied
 
 GREEDY = ["--", sys.executable, str(SAMPLE_BOTS / "greedy.py")]
@@ -100,10 +102,9 @@ def test_check_that_cannot_be_made_is_one_line(arena: Arena, tmp_path: Path) -> 
     assert_one_line(arena("bot", "check", "ann/greedy@1", *GREEDY), 1, "the token of ann/greedy@1 is revoked")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_ended(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+@contextmanager
+def checking(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Check a bot that thinks for ever, and yield the check's process when it does."""
     bot = tmp_path / "bot.py"
     bot.write_text(
         "import os, time\nfrom referee.bot import main\n"
@@ -118,6 +119,19 @@ def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_
         text=True,
     ) as process:
         wait_for_line(process, tmp_path, "bot.log", " thinks\n")
+        yield process
+
+
+def bot_of(tmp_path: Path) -> int:
+    """Return the process of the bot that is checked."""
+    return int((tmp_path / "bot.log").read_text().partition("process ")[2].split()[0])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_ended(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    with checking(tmp_path) as process:
         assert process.stdout is not None
         first = process.stdout.readline()  # before the end: each result is told as it comes
         process.send_signal(number)
@@ -127,4 +141,11 @@ def test_check_when_a_signal_ends_it_then_it_tells_what_is_known_and_the_bot_is_
     assert "The check stopped here: it was interrupted.\n16 scenarios not run.\n" in out
     assert "The bot passes so far, but not all was tried" in out
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "bot.log").read_text().partition("process ")[2].split()[0]), 0)
+        os.kill(bot_of(tmp_path), 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties processes to each other")
+def test_check_when_it_is_killed_then_the_bot_is_ended_too(tmp_path: Path) -> None:
+    with checking(tmp_path) as process:
+        process.kill()
+    wait_for(lambda: is_gone(bot_of(tmp_path)))

@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import ProcessFailed
 from arena.processes import BACK_OFF, SETTLE_SECONDS, Supervisor, cause_in
-from tests.arena.waiting import wait_for
+from tests.arena.waiting import is_gone, wait_for
 from tests.tied import tied
 
 WAITS = "import time; print('up', flush=True); time.sleep(1000)"
@@ -38,14 +38,6 @@ class Seconds:
 
 def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
-
-
-def is_gone(pid: int) -> bool:
-    """Return whether the process has ended, reaped by its parent or not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 @pytest.fixture

@@ -35,3 +35,11 @@ def wait_for_line(process: subprocess.Popen[str], folder: Path, logs: str, words
         assert process.poll() is None, process.communicate()
 
     wait_for(lambda: any(words in log.read_text() for log in folder.glob(logs)), meanwhile=running)
+
+
+def is_gone(pid: int) -> bool:
+    """Return whether the process has ended, reaped by its parent or not; only Linux tells."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
