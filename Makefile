@@ -18,7 +18,7 @@ help: ## list the targets
 
 setup: .venv/installed ## make the virtual environment .venv from requirements.lock
 
-.venv/installed: requirements.lock pyproject.toml .ci/setup
+.venv/installed: requirements.lock pyproject.toml referee/pyproject.toml .ci/setup
 	@.ci/setup
 
 demo: setup ## run an arena here: eight bots, three tournaments, standings, ratings, pages

@@ -1,5 +1,5 @@
 """``python -m arena``: the command line."""
 
-from arena.cli import main
+from referee.cli import main
 
 main()

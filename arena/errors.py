@@ -20,10 +20,10 @@ ArenaError
 
 from collections.abc import Sequence
 
-from referee.errors import FieldsWrong, Problem
+from referee.errors import FieldsWrong, Problem, Told
 
 
-class ArenaError(Exception):
+class ArenaError(Told):
     """Root of all errors that the arena raises on purpose."""
 
 
@@ -76,6 +76,11 @@ class UnknownError(ArenaError):
     def __init__(self, *reasons: str) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """A line for each of them."""
+        return self.reasons
 
 
 class TakenError(ArenaError):

@@ -8,8 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -163,48 +162,6 @@ class Supervisor:
         child.settled = True
         child.start_at = self._clock() + BACK_OFF[min(child.deaths, len(BACK_OFF) - 1)]
         child.deaths += 1
-
-
-def ending() -> list[signal.Signals]:
-    """Return what ends this program besides Ctrl-C: somebody's wish, and a terminal that is closed.
-
-    What is ignored is left out, as SIGHUP is under ``nohup``.
-    """
-    both = (signal.SIGTERM, signal.SIGHUP)
-    return [number for number in both if signal.getsignal(number) is not signal.SIG_IGN]
-
-
-class Ended(KeyboardInterrupt):
-    """A signal ends the program, in the way that Ctrl-C does."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.status = 128 + number
-        """What the program's exit status has to be, as shells have it."""
-
-
-def interruption(error: KeyboardInterrupt) -> int:
-    """Return the exit status of a program that Ctrl-C or another signal ended."""
-    return error.status if isinstance(error, Ended) else 128 + signal.SIGINT
-
-
-@contextmanager
-def unwound_on_signals() -> Iterator[None]:
-    """Have signals end the block as Ctrl-C does, so that it closes and removes what it has opened."""
-
-    def end(number: int, _frame: object) -> None:
-        for other in before:  # once is enough, and a second one must not disturb the tidying up
-            signal.signal(other, signal.SIG_IGN)
-        raise Ended(number)
-
-    before = {number: signal.getsignal(number) for number in ending()}
-    try:
-        for number in before:
-            signal.signal(number, end)
-        yield
-    finally:
-        for number, found in before.items():
-            signal.signal(number, found)
 
 
 def _stop(children: Sequence[Child], grace: float) -> None:

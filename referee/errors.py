@@ -3,6 +3,7 @@
 RefereeError
  ├─ CardError            text is no card of the ruleset, or more copies than packs
  ├─ RulesetError         fields of a ruleset are wrong (``field``, ``reason``, ``problems``)
+ ├─ ProgramError         what should be a bot written in Python is none (``field``, ``reason``)
  ├─ TomlError            a file cannot be read, or is not TOML (``path``, ``reason``)
  ├─ PlayError            an action that cannot be taken
  │   ├─ NotAPlay         the cards form no combination under this ruleset
@@ -48,7 +49,16 @@ class Problem(NamedTuple):
         return self._replace(field=f"{where}{self.field}")
 
 
-class FieldsWrong(Exception):
+class Told(Exception):
+    """Root of all errors of ours that people are told as they are, in a line or several."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """What to tell: the message, or a line for each thing that is wrong."""
+        return (str(self),)
+
+
+class FieldsWrong(Told):
     """Fields of what was given are wrong: ``problems`` are all, ``field`` and ``reason`` the first."""
 
     def __init__(self, field: str, reason: str, *others: Problem) -> None:
@@ -57,6 +67,11 @@ class FieldsWrong(Exception):
         self.field = field
         self.reason = reason
 
+    @property
+    def lines(self) -> Sequence[str]:
+        """A line for each problem."""
+        return tuple(map(str, self.problems))
+
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> Self:
         """Return the error of all these problems, of which there must be one."""
@@ -64,12 +79,8 @@ class FieldsWrong(Exception):
         return cls(field, reason, *others)
 
 
-class RefereeError(Exception):
+class RefereeError(Told):
     """Root of all errors that the referee raises on purpose."""
-
-
-class ProgramError(FieldsWrong, RefereeError):
-    """What should be a bot written in Python is none, or cannot be loaded."""
 
 
 class CardError(RefereeError):
@@ -78,6 +89,10 @@ class CardError(RefereeError):
 
 class RulesetError(FieldsWrong, RefereeError):
     """Fields of a ruleset are wrong."""
+
+
+class ProgramError(FieldsWrong, RefereeError):
+    """What should be a bot written in Python is none, or cannot be loaded."""
 
 
 class TomlError(RefereeError):

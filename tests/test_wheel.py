@@ -1,4 +1,4 @@
-"""What is published: a wheel and an sdist, and the arena as it is where only the wheel is installed."""
+"""What is published: wheels and sdists of two distributions, and what works where only they are installed."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from collections.abc import Iterator
 from itertools import takewhile
@@ -20,18 +21,19 @@ from arena.cli.demo import BOTS
 from tests.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("arena", "referee")
+PACKAGES = {"arena": ROOT, "referee": ROOT / "referee"}
+"""The packages, each of which is a distribution, and where that is described."""
 
 
 class Published(NamedTuple):
-    """What ``hatchling build`` makes of the checkout."""
+    """What ``hatchling build`` makes of one distribution in the checkout."""
 
     wheel: Path
     sdist: Path
 
 
 class Installed(NamedTuple):
-    """A virtual environment with the wheel and its dependencies, and an empty folder to work in."""
+    """A virtual environment with wheels and their dependencies, and an empty folder to work in."""
 
     programs: Path
     folder: Path
@@ -71,19 +73,33 @@ def files_in(wheel: Path) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
-    folder = tmp_path_factory.mktemp("published")
-    build(ROOT, folder, "wheel", "sdist")
-    return Published(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Published]:
+    found = {}
+    for package, source in PACKAGES.items():
+        folder = tmp_path_factory.mktemp(package)
+        build(source, folder, "wheel", "sdist")
+        found[package] = Published(next(folder.glob("*.whl")), next(folder.glob("*.tar.gz")))
+    return found
 
 
 @pytest.fixture(scope="module")
-def installed(published: Published, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("installed")
+def installed(published: dict[str, Published], tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return install(tmp_path_factory.mktemp("installed"), [one.wheel for one in published.values()])
+
+
+@pytest.fixture(scope="module")
+def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Only the light distribution, from its sdist."""
+    folder = tmp_path_factory.mktemp("light")
+    wheel = wheel_of(published["referee"].sdist, folder)
+    return install(folder / "environment", [wheel])
+
+
+def install(folder: Path, wheels: list[Path]) -> Installed:
     venv.create(folder)
     python = folder / "bin" / "python"
     pip = tied(sys.executable, "-m", "pip", "--quiet", "--python", python)
-    subprocess.run([*pip, "install", "--no-index", "--no-deps", published.wheel], check=True)
+    subprocess.run([*pip, "install", "--no-index", "--no-deps", *wheels], check=True)
     packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
     # The dependencies are those of the tests; a .pth in their folder, to this checkout, is not followed.
     Path(packages, "dependencies.pth").write_text(sysconfig.get_path("purelib"))
@@ -92,10 +108,26 @@ def installed(published: Published, tmp_path_factory: pytest.TempPathFactory) ->
     return Installed(folder / "bin", work)
 
 
-def test_wheel_when_built_then_it_holds_every_file_of_the_packages(published: Published) -> None:
-    there = {str(path.relative_to(ROOT)) for package in PACKAGES for path in files_of(ROOT / package)}
-    there |= {f"arena/sample_bots/{path.name}" for path in (ROOT / "sample_bots" / "python").glob("*.py")}
-    ours = {name for name in files_in(published.wheel) if name.startswith(PACKAGES)}
+def wheel_of(sdist: Path, folder: Path) -> Path:
+    """Return the wheel that is built from an sdist, in a folder."""
+    subprocess.run(tied("tar", "-xzf", sdist), cwd=folder, check=True)
+    (source,) = folder.glob("bigtwo_*")
+    build(source, folder / "again", "wheel")
+    (wheel,) = (folder / "again").iterdir()
+    return wheel
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wheel_when_built_then_it_holds_every_file_of_its_package_alone(
+    published: dict[str, Published], package: str
+) -> None:
+    there = {str(path.relative_to(ROOT)) for path in files_of(ROOT / package)}
+    if package == "referee":
+        there -= {f"referee/{name}" for name in ("LICENSE", "README.md", "pyproject.toml")}
+        there |= {
+            f"referee/sample_bots/{path.name}" for path in (ROOT / "sample_bots" / "python").glob("*.py")
+        }
+    ours = {name for name in files_in(published[package].wheel) if ".dist-info/" not in name}
     assert ours == there
 
 
@@ -103,15 +135,12 @@ def files_of(package: Path) -> Iterator[Path]:
     return (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
 
 
+@pytest.mark.parametrize("package", PACKAGES)
 def test_sdist_when_a_wheel_is_built_from_it_then_it_is_the_same(
-    published: Published, tmp_path: Path
+    published: dict[str, Published], package: str, tmp_path: Path
 ) -> None:
-    subprocess.run(tied("tar", "-xzf", published.sdist), cwd=tmp_path, check=True)
-    (source,) = tmp_path.iterdir()
-    build(source, tmp_path / "again", "wheel")
-    (again,) = (tmp_path / "again").iterdir()
-    assert files_in(again) == files_in(published.wheel)
-    assert (source / "sample_bots" / "python" / "greedy.py").is_file()
+    again = wheel_of(published[package].sdist, tmp_path)
+    assert files_in(again) == files_in(published[package].wheel)
 
 
 def test_installed_packages_when_loaded_then_they_are_not_those_of_the_checkout(installed: Installed) -> None:
@@ -154,3 +183,23 @@ def test_installed_demo_runs_three_tournaments_verifies_every_deal_and_serves_it
     for board in boards:
         ranked = re.findall(r"(\S+/\S+)@1", board)[: len(BOTS)]
         assert {"bob/random", "fay/random"} == set(ranked[-2:])
+
+
+def test_light_installation_when_asked_then_it_answers_and_names_what_it_lacks(light: Installed) -> None:
+    shown = light.run("arena", "--version")
+    assert (shown.returncode, shown.stdout.startswith("arena "), shown.stderr) == (0, True, "")
+    lacking = light.run("arena", "demo")
+    assert (lacking.returncode, lacking.stdout) == (1, "")
+    assert lacking.stderr == "error: `arena demo` comes with the whole arena: pip install bigtwo-arena\n"
+
+
+def test_light_installation_when_it_checks_a_sample_bot_then_the_bot_passes(light: Installed) -> None:
+    done = light.run("arena", "bot", "check", "greedy", "--scenario", "HELLO", "--scenario", "END")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "passes" in done.stdout
+
+
+def test_distributions_have_one_version_and_the_arena_asks_for_that_of_the_light_one() -> None:
+    arena, light = (tomllib.loads((path / "pyproject.toml").read_text()) for path in PACKAGES.values())
+    assert arena["project"]["version"] == light["project"]["version"]
+    assert f"bigtwo-bot[referee]=={light['project']['version']}" in arena["project"]["dependencies"]

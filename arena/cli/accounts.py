@@ -13,11 +13,11 @@ from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer
 from arena.cli.lists import LARGEST_PAGE
-from arena.cli.output import AsJson, moment, print_json, renamed, say, show
 from arena.errors import SpecError
 from arena.models import utc_now
 from arena.specs import LONGEST_NAME
 from arena.storage import Storage
+from referee.cli.output import AsJson, moment, print_json, renamed, say, show
 
 if TYPE_CHECKING:
     from arena.client import Client

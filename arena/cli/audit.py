@@ -7,8 +7,8 @@ import typer
 import arena.client as api
 from arena.audit import list_changes
 from arena.cli.context import actor_at_terminal, answer
-from arena.cli.output import AsJson, console, moment, print_json, say
-from arena.cli.tables import table
+from referee.cli.output import AsJson, console, moment, print_json, say
+from referee.cli.tables import table
 
 WIDTH = 120
 """Of the table, also where no terminal limits it: details can be long."""

@@ -7,9 +7,9 @@ import typer
 
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import settings_of
-from arena.cli.output import AsJson, print_json, say
 from arena.migrations import HEAD
 from arena.operations import backups
+from referee.cli.output import AsJson, print_json, say
 
 
 def backup(

@@ -1,6 +1,6 @@
 """The commands of ``arena bot``: those who run a bot or practise load nothing of the arena."""
 
-from arena.cli.later import Group, Later
+from referee.cli.later import Group, Later
 
 COMMANDS = (
     Later(
@@ -65,7 +65,7 @@ COMMANDS = (
         "arena.cli.practice:practice",
         "Have a bot play sample bots, and show how it did. Nothing is rated, registered or kept.",
     ),
-    Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
+    Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""
 

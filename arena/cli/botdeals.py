@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from arena.cli.deals import show_deal
-from arena.cli.output import console, print_json_line, show
+from referee.cli.output import console, print_json_line, show
 from referee.matches.journal import BotDeal
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 
 from arena.bots.journal import KEPT
-from arena.cli.output import console, print_json_line
+from referee.cli.output import console, print_json_line
 from referee.matches.journal import LogEntry, LogQuery
 
 POLL_SECONDS = 0.5

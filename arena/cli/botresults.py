@@ -11,12 +11,12 @@ from arena.cli.context import answer
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, objected, print_list, say_next
 from arena.cli.matches import MATCH_KEYS, show_matches
-from arena.cli.output import AsJson, console, headline, moment, print_json, renamed, say, show
-from arena.cli.tables import in_pages
 from arena.queries.histories import Asked, HistoryKind, HistoryLine, history
 from arena.queries.meetings import CrossLine, Met, crosstable
 from arena.queries.profiles import Profile, SeatLine, profile
 from arena.queries.versus import Versus, versus
+from referee.cli.output import AsJson, console, headline, moment, print_json, renamed, say, show
+from referee.cli.tables import in_pages
 
 BotName = Annotated[
     str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot with all its versions, or one version.")

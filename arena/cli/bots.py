@@ -27,22 +27,13 @@ from arena.cli.context import (
     settings_of,
     storage_of,
 )
+from arena.cli.expiring import ExpiresIn, token_text
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, check_form, print_csv, print_list, say_next
-from arena.cli.output import (
-    AsJson,
-    ExpiresIn,
-    moment,
-    print_json,
-    renamed,
-    say,
-    show,
-    token_text,
-    warn,
-)
 from arena.matches.connected import ConnectedBot, connected_bots, connected_in
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.queries.versions import find_bots
+from referee.cli.output import AsJson, moment, print_json, renamed, say, show, warn
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
 from referee.matches.journal import DealQuery, EntryKind, LogEntry, LogQuery

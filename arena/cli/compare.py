@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.output import MOST, AsJson, print_json, say
 from arena.cli.practice import (
     USUAL,
     Against,
@@ -23,7 +22,8 @@ from arena.cli.practice import (
     room_folder,
     tell,
 )
-from arena.cli.samples import sample_bots, sample_command
+from referee.cli.output import MOST, AsJson, print_json, say
+from referee.cli.samples import sample_bots, sample_command
 from referee.validation import suggestion
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def compare(
     In each block both play the same deal, from every seat and against the same panel of sample bots. Nothing
     is rated, registered or kept. Ctrl-C ends it early and shows what is known so far.
     """
-    from arena.cli.rules import load as load_rules
     from arena.compare.blocks import Panel
     from arena.compare.playing import compare as play
     from arena.compare.sequential import SequentialTest
     from arena.compare.summary import summarise
+    from referee.cli.rules import load as load_rules
 
     if not -10 <= t0 < t1 <= 10:
         raise typer.BadParameter(
@@ -113,8 +113,8 @@ def _progress(panel: "Panel") -> "Iterator[Callable[[Comparison], None]]":
     from rich.live import Live
     from rich.text import Text
 
-    from arena.cli.terminal import PlainConsole
     from arena.compare.summary import summarise
+    from referee.cli.terminal import PlainConsole
 
     with ExitStack() as stack:
         live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))

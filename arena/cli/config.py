@@ -3,9 +3,9 @@
 import typer
 
 from arena.cli.context import settings_of
-from arena.cli.output import AsJson, console, print_json
-from arena.cli.tables import table
 from arena.settings import PREFIX
+from referee.cli.output import AsJson, console, print_json
+from referee.cli.tables import table
 
 
 def config(ctx: typer.Context, as_json: AsJson = False) -> None:

@@ -67,10 +67,10 @@ def client_of(ctx: typer.Context) -> Iterator["Client"]:
 
     Raise SpecError, StorageError, and NotSignedIn with what to do about that.
     """
-    from arena.cli.output import warn
     from arena.client import Client
     from arena.client.address import address_of
     from arena.client.logins import check_key, own_logins
+    from referee.cli.output import warn
 
     given: Given = ctx.obj
     address, key = address_of(given.server or ""), os.environ.get("ARENA_KEY")

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from arena.cli.tables import FittedTable, table
+from referee.cli.tables import FittedTable, table
 
 PASS = "-"
 

@@ -11,7 +11,6 @@ from arena.cli import remote
 from arena.cli.asking import Yes
 from arena.cli.asking import confirm as ask
 from arena.cli.context import actor_at_terminal, answer, settings_of
-from arena.cli.output import MOST, AsJson, headline, print_json, renamed, say
 from arena.cli.pairings import BotName, Name
 from arena.cli.watch import status_object
 from arena.keys import arena_key
@@ -20,6 +19,7 @@ from arena.standings.corrections import Correction, Kind, correction_text
 from arena.storage import Storage
 from arena.tournaments import corrections
 from arena.tournaments.overview import TournamentStatus
+from referee.cli.output import MOST, AsJson, headline, print_json, renamed, say
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -16,9 +16,7 @@ from arena.bots import versions
 from arena.cli.context import actor_at_terminal, settings_of
 from arena.cli.leaderboard import show_leaderboards
 from arena.cli.local import free_address, start_arena, watch_over
-from arena.cli.output import console, say
 from arena.cli.results import show_crosstable
-from arena.cli.samples import SAMPLE_BOTS
 from arena.cli.standings import show_standings
 from arena.cli.watch import follow
 from arena.errors import SettingsError, StateError
@@ -27,7 +25,7 @@ from arena.files import make_private
 from arena.matches.referees import asker
 from arena.messages import wake
 from arena.models import HighlightKind, utc_now
-from arena.processes import Supervisor, unwound_on_signals
+from arena.processes import Supervisor
 from arena.queries import highlights, leaderboards
 from arena.queries.highlights import find_deals
 from arena.settings import TLS_FILES, Settings, load_settings
@@ -38,6 +36,9 @@ from arena.strength.kept import are_fitted
 from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 from arena.web.pages.links import deal_url
+from referee.cli.output import console, say
+from referee.cli.samples import SAMPLE_BOTS
+from referee.interrupts import unwound_on_signals
 
 MARK = ".arena-demo"
 """File that makes a folder a demo's, in which the next demo may delete what a demo makes."""

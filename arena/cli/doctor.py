@@ -4,9 +4,9 @@ import typer
 
 import arena.client as api
 from arena.cli.context import Given, client_of, is_here
-from arena.cli.output import AsJson, print_json, say
 from arena.models import utc_now
 from arena.operations.doctor import Finding, Level, examine
+from referee.cli.output import AsJson, print_json, say
 
 WIDTH = 12
 """Of the names of checks."""

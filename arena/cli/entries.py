@@ -7,13 +7,13 @@ import typer
 
 import arena.client as api
 from arena.cli.context import actor_at_terminal, answer, settings_of
-from arena.cli.output import AsJson, headline, moment, print_json, renamed, say, show, warn
 from arena.cli.pairings import BotName, Name
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.tournaments import admission, entry
 from arena.tournaments.admission import EntriesShown, RequestShown
 from arena.tournaments.roster import absence, roster
+from referee.cli.output import AsJson, headline, moment, print_json, renamed, say, show, warn
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -7,11 +7,11 @@ import typer
 import arena.client as api
 from arena.cli.context import answer
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, print_list, say_next
-from arena.cli.output import AsJson, show
 from arena.models import HighlightKind
 from arena.queries import faults, highlights
 from arena.queries.faults import KINDS, FaultsLine
 from arena.queries.highlights import DealLine
+from referee.cli.output import AsJson, show
 from referee.matches.kinds import FaultKind
 
 deal = typer.Typer(no_args_is_help=True, help="Find remarkable deals.")

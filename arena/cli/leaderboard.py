@@ -9,9 +9,9 @@ import typer
 import arena.client as api
 from arena.cli.context import answer, database_of, is_here
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
-from arena.cli.output import MOST, AsJson, console, headline, print_json, say
 from arena.queries.presence import is_anybody_rated
 from arena.strength.scale import ENOUGH
+from referee.cli.output import MOST, AsJson, console, headline, print_json, say
 
 if TYPE_CHECKING:
     from arena.client import Client
@@ -116,7 +116,7 @@ def show_leaderboards(
     if not lines:
         say(empty)
         return
-    from arena.cli.tables import table  # which brings more of Rich than a line of text needs
+    from referee.cli.tables import table  # which brings more of Rich than a line of text needs
 
     for (ruleset, size), pool in groupby(lines, key=lambda line: (line.ruleset, line.table_size)):
         headline(f"Leaderboard: {ruleset}, tables of {size}")

@@ -10,13 +10,13 @@ import arena.client as api
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer
 from arena.cli.lists import AsCsv, check_form, print_csv
-from arena.cli.output import MOST, AsJson, headline, moment, number, print_json, renamed, say, show
 from arena.leagues import applying, membership, overview
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import load_league
 from arena.models import utc_now
 from arena.storage import Storage
+from referee.cli.output import MOST, AsJson, headline, moment, number, print_json, renamed, say, show
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.output import print_json, say
 from arena.tabular import write_lines, write_rows
+from referee.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -10,10 +10,10 @@ import typer
 
 import arena.client as api
 from arena.cli.context import Given
-from arena.cli.output import say
 from arena.client.address import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
 from arena.errors import SpecError, UnknownError
+from referee.cli.output import say
 
 if TYPE_CHECKING:
     from arena.accounts.accounts import SignedIn

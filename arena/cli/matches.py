@@ -8,8 +8,8 @@ import typer
 import arena.client as api
 from arena.cli.context import answer
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
-from arena.cli.output import MOST, AsJson, moment, show
 from arena.queries.matches import Asked, MatchLine, Result, find_matches
+from referee.cli.output import MOST, AsJson, moment, show
 
 MATCH_KEYS = {"names": "bots"}
 """Fields of a match that are called otherwise in JSON."""

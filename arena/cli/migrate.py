@@ -3,9 +3,9 @@
 import typer
 
 from arena.cli.context import settings_of
-from arena.cli.output import AsJson, print_json, say
 from arena.migrations import HEAD
 from arena.storage import migrate_storage
+from referee.cli.output import AsJson, print_json, say
 
 
 def migrate(ctx: typer.Context, as_json: AsJson = False) -> None:

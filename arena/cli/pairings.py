@@ -7,8 +7,6 @@ import typer
 import arena.client as api
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer
-from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
-from arena.cli.tables import table
 from arena.cli.watch import status_object
 from arena.formats import FORMATS
 from arena.models import utc_now
@@ -17,6 +15,8 @@ from arena.rounds.overview import PairingsNamed, RoundNamed, named
 from arena.rounds.overview import pairings as find_pairings
 from arena.rounds.reasons import reason_lines
 from arena.tournaments import entry, lifecycle
+from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say
+from referee.cli.tables import table
 
 Name = Annotated[str, typer.Argument(metavar="TOURNAMENT", help="The tournament's name.")]
 BotName = Annotated[str, typer.Argument(metavar="BOT", help="OWNER/BOT or OWNER/BOT@VERSION.")]

@@ -2,7 +2,6 @@
 
 import re
 import secrets
-import shutil
 import sys
 import tempfile
 import time
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.output import AsJson, number, print_json, say, show
-from arena.cli.samples import sample_bots, sample_command
 from arena.errors import ProcessFailed, UnknownError
+from referee.cli.output import AsJson, number, print_json, say, show
+from referee.cli.samples import require_program, sample_bots, sample_command
 from referee.plain import plain
 from referee.validation import suggestion
 
@@ -76,10 +75,10 @@ def practice(
     Every deal is played from each seat against the same opponents, so that the luck of the cards cancels out.
     Ctrl-C ends it early; what was played until then is shown.
     """
-    from arena.cli.rules import load as load_rules
     from arena.practice.plan import Plan
     from arena.practice.playing import OWN, practise
     from arena.practice.summary import summarise
+    from referee.cli.rules import load as load_rules
 
     rules = load_rules(ruleset)
     opponents = opponents_named(against or USUAL, rules.players - 1)
@@ -105,7 +104,7 @@ def room_folder(prefix: str) -> "Iterator[Path]":
 
     If the program of a bot fails, its last lines are told.
     """
-    from arena.processes import unwound_on_signals
+    from referee.interrupts import unwound_on_signals
 
     with unwound_on_signals(), tempfile.TemporaryDirectory(prefix=prefix) as name:
         try:
@@ -114,12 +113,6 @@ def room_folder(prefix: str) -> "Iterator[Path]":
             for line in error.printed[:-1]:  # the last one is in the error
                 print(plain(line), file=sys.stderr)
             raise
-
-
-def require_program(command: Sequence[str]) -> None:
-    """Raise BadParameter if a command names a program that does not exist."""
-    if shutil.which(command[0]) is None:
-        raise typer.BadParameter(f"there is no program {command[0]!r}", param_hint="'COMMAND'")
 
 
 def _own_command(command: Sequence[str]) -> Sequence[str]:
@@ -154,9 +147,9 @@ def _progress(total: int) -> "Iterator[Callable[[int], None]]":
         return
     from rich.live import Live
 
-    from arena.cli.bars import FittedBar
-    from arena.cli.terminal import PlainConsole
     from arena.cli.watch import Pace, duration
+    from referee.cli.bars import FittedBar
+    from referee.cli.terminal import PlainConsole
 
     pace = Pace()
     with ExitStack() as stack:

@@ -16,7 +16,8 @@ from arena.settings import Settings
 from arena.storage import open_storage
 from arena.tokens import DatabaseAuthenticator
 from referee.service import server
-from referee.service.metrics import Meter
+from referee.service.meter import Meter
+from referee.service.metrics import PrometheusMeter
 from referee.service.server import ServerOptions
 
 
@@ -42,7 +43,7 @@ def referee(
     tls = settings.server_tls()
     if exposed := settings.exposed():
         logging.getLogger("arena").warning("%s; set ARENA_TLS_CERTIFICATE and ARENA_TLS_KEY", exposed)
-    meter = Meter() if settings.metrics_listen else None
+    meter = PrometheusMeter() if settings.metrics_listen else None
     with (
         open_storage(settings) as storage,
         DatabaseJournal(storage, name) as journal,
@@ -60,7 +61,7 @@ def referee(
                 drain_seconds=settings.drain_seconds,
                 open_to_spectators=settings.spectators == "anyone",
                 journal=logs.LoggingJournal(journal) if settings.log_level == "debug" else journal,
-                meter=meter,
+                meter=meter or Meter(),
                 key=key,
             ),
             on_ready=lambda port: logging.getLogger("arena").info("the referee listens on port %d", port),

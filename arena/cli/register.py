@@ -8,9 +8,10 @@ import typer
 import arena.client as api
 from arena.bots import bulk, describing, versions
 from arena.cli.context import actor_at_terminal, answer, storage_of
-from arena.cli.output import AsJson, ExpiresIn, print_json, renamed, say, show
+from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
+from referee.cli.output import AsJson, print_json, renamed, say, show
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
 Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about it: http:// or https://.")]

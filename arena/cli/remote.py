@@ -5,7 +5,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import arena.client as api
-from arena.cli.output import MOST
 from arena.leagues.answers import LeagueWhole
 from arena.leagues.overview import LeagueInfo, LeagueShown
 from arena.matches.overview import MatchView, SessionView
@@ -14,6 +13,7 @@ from arena.queries.authors import LogLine, OwnDeal
 from arena.standings.ranking import Standing
 from arena.standings.scoreboard import Crosstable, CrosstableMatrix, Placed, StandingLine
 from arena.tournaments.overview import TournamentStatus
+from referee.cli.output import MOST
 from referee.matches.journal import BotDeal, LogEntry
 
 if TYPE_CHECKING:

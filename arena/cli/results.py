@@ -11,10 +11,8 @@ import typer
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer, client_of, is_here, storage_of
 from arena.cli.deals import show_deal
+from arena.cli.linefiles import write_lines
 from arena.cli.matches import list_ as list_matches
-from arena.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show, write_lines
-from arena.cli.tables import in_pages
-from arena.cli.tables import table as make_table
 from arena.errors import UnknownError
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
@@ -26,6 +24,9 @@ from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
+from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
+from referee.cli.tables import in_pages
+from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
 
 SEATINGS = 120

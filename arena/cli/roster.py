@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from arena.cli.output import console, headline, moment, say
-from arena.cli.tables import table
 from arena.cli.watch import progress_text, status_object
 from arena.rounds.showing import TournamentShown
 from arena.terms import Terms
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import RosterLine
+from referee.cli.output import console, headline, moment, say
+from referee.cli.tables import table
 
 MOST_LISTED = 50
 """Entrants that are all listed; of more, only those of whom there is something to say."""

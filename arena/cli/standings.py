@@ -9,10 +9,8 @@ import arena.client as api
 from arena.cli import decisions, remote
 from arena.cli.context import answer
 from arena.cli.lists import AsCsv, check_form, print_rows
-from arena.cli.output import MOST, AsJson, console, number, print_json, say
 from arena.cli.pairings import Name
 from arena.cli.results import show_crosstable
-from arena.cli.tables import table
 from arena.cli.watch import progress_text
 from arena.formats import FORMATS
 from arena.standings import scoreboard
@@ -21,6 +19,8 @@ from arena.standings.scoreboard import CROSSED, Crosstable, StandingLine
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from referee.cli.output import MOST, AsJson, console, number, print_json, say
+from referee.cli.tables import table
 
 if TYPE_CHECKING:
     from arena.client import Client

@@ -6,7 +6,6 @@ import typer
 
 import arena.client as api
 from arena.cli.context import actor_at_terminal, answer, settings_of
-from arena.cli.output import AsJson, print_json, say
 from arena.cli.watch import status_object
 from arena.matches.referees import asker
 from arena.messages import wake
@@ -14,6 +13,7 @@ from arena.models import utc_now
 from arena.storage import Storage
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.testmatches import start_test_match
+from referee.cli.output import AsJson, print_json, say
 
 
 def play_house(

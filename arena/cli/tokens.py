@@ -7,11 +7,12 @@ import typer
 import arena.client as api
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer
-from arena.cli.output import AsJson, ExpiresIn, moment, print_json, renamed, say, show, token_text
+from arena.cli.expiring import ExpiresIn, token_text
 from arena.models import utc_now
 from arena.operations import tokens
 from arena.specs import LONGEST_NAME
 from arena.storage import Storage
+from referee.cli.output import AsJson, moment, print_json, renamed, say, show
 from referee.matches.auth import Scope
 
 if TYPE_CHECKING:

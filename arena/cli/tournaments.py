@@ -13,7 +13,6 @@ from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer, settings_of, storage_of
 from arena.cli.fields import given_fields, with_fields
 from arena.cli.lists import LARGEST_PAGE, AsCsv, check_form, print_csv
-from arena.cli.output import AsJson, console, moment, print_json, say, show, warn
 from arena.cli.roster import show_progress, show_roster, show_terms, shown_object
 from arena.cli.standings import standings
 from arena.cli.watch import follow, follow_there, status_object
@@ -29,6 +28,7 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.tournaments.doubts import list_doubts
 from arena.tournaments.overview import TournamentStatus
 from arena.tournaments.roster import absence, roster
+from referee.cli.output import AsJson, console, moment, print_json, say, show, warn
 from referee.errors import Problem
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from arena.accounts.invitations import invite_first
 from arena.cli.context import settings_of
 from arena.cli.house import start_house
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
-from arena.cli.output import say
 from arena.models import utc_now
-from arena.processes import Supervisor, ending
+from arena.processes import Supervisor
 from arena.storage import migrate_storage, open_storage
 from arena.web.pages.links import sign_up_url
+from referee.cli.output import say
+from referee.interrupts import ending
 
 
 def up(ctx: typer.Context) -> None:

@@ -12,14 +12,15 @@ import typer
 from rich.console import Console
 from rich.live import Live
 
-from arena.cli.bars import FittedBar
 from arena.cli.context import client_of, is_here
-from arena.cli.output import AsJson, console, print_json, say, write_lines
+from arena.cli.linefiles import write_lines
 from arena.errors import StorageError
 from arena.standings.corrections import Correction, correction_text
 from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
 from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
+from referee.cli.bars import FittedBar
+from referee.cli.output import AsJson, console, print_json, say
 
 MOST_TOLD = 20
 """Differences and notes of a log that are shown one by one."""

@@ -10,8 +10,6 @@ from rich.console import Console
 from rich.live import Live
 
 import arena.client as api
-from arena.cli.bars import FittedBar
-from arena.cli.output import print_json_line, renamed
 from arena.errors import Unreachable
 from arena.matches.referees import Ask, nobody_asked
 from arena.models import TournamentState, utc_now
@@ -20,6 +18,8 @@ from arena.rounds.waiting import Obstacles
 from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
+from referee.cli.bars import FittedBar
+from referee.cli.output import print_json_line, renamed
 
 if TYPE_CHECKING:
     from arena.client import Client

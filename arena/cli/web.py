@@ -4,8 +4,8 @@ import typer
 
 from arena import logs
 from arena.cli.context import settings_of, storage_of
-from arena.cli.output import say
 from arena.errors import SettingsError
+from referee.cli.output import say
 
 
 def web(ctx: typer.Context) -> None:

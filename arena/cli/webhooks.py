@@ -8,11 +8,11 @@ import arena.client as api
 from arena.cli.asking import Yes, confirm
 from arena.cli.context import actor_at_terminal, answer, settings_of
 from arena.cli.lists import LARGEST_PAGE
-from arena.cli.output import AsJson, moment, print_json, renamed, say, show
 from arena.models import utc_now
 from arena.webhooks import hooks
 from arena.webhooks.hooks import DeliveryInfo, MadeWebhook
 from arena.webhooks.outbox import EVENTS
+from referee.cli.output import AsJson, moment, print_json, renamed, say, show
 
 app = typer.Typer(no_args_is_help=True, help="Be told over HTTP what happens in tournaments.")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from arena.compare.blocks import ARMS, Blocks, Panel
 from arena.compare.sequential import FEWEST, SequentialTest, Sums, Verdict
 from arena.practice.room import Room, Seated, open_room
-from arena.processes import interruption
+from referee.interrupts import interruption
 from referee.matches.match import SessionResult
 
 AT_ONCE = (10, 40)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from arena.practice.plan import Plan
 from arena.practice.room import Seated, open_room
-from arena.processes import interruption
+from referee.interrupts import interruption
 from referee.matches.match import SessionResult
 
 OWN = "my-bot"

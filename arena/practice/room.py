@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
 
-import uvloop
-
 from arena.errors import ProcessFailed, StateError
 from arena.processes import Supervisor
 from referee.client import run_match
+from referee.loops import new_event_loop
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, NoJournal
 from referee.matches.match import MatchSpec, Update
@@ -166,9 +165,9 @@ def open_room(
 @contextmanager
 def running_referee(tokens: Tokens, notes: Notes) -> Iterator[str]:
     """Run a referee in a thread until the end of the block; yield its address. Raise ListenError."""
-    loop, stop = uvloop.new_event_loop(), asyncio.Event()
+    loop, stop = new_event_loop(), asyncio.Event()
     port: Future[int] = Future()
-    options = ServerOptions(journal=notes, drain_seconds=0)
+    options = ServerOptions(journal=notes, drain_seconds=0, for_tools=False)
 
     def run() -> None:
         try:

@@ -242,7 +242,7 @@ class BotClient:
         return stream, None
 
     def _hello(self) -> bots_pb2.Hello:
-        sdk = f"bigtwo-arena python {version('bigtwo-arena')}"
+        sdk = f"bigtwo-bot python {version('bigtwo-bot')}"
         return bots_pb2.Hello(
             protocol_version=PROTOCOL_VERSION, sdk=sdk, max_sessions=self._max_sessions or None
         )

@@ -1,5 +1,6 @@
 """A bot as a program: its environment, its log and its signals."""
 
+import _thread
 import asyncio
 import logging
 import os
@@ -9,14 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-import uvloop
-
 from referee.addresses import USUAL_PORT, read_addresses
 from referee.bot.client import BotClient
 from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.errors import AddressError, RefereeError
+from referee.loops import new_event_loop
 from referee.tls import ClientTls
 
 DEFAULT_REFEREE = f"127.0.0.1:{USUAL_PORT}"
@@ -60,7 +60,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
 
     A second signal, and the end of the client, interrupt the bot if it thinks.
     """
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         loop = runner.get_loop()
         thinker = HomeThinker(loop)
         playing = loop.create_task(client.play(addresses, thinker))
@@ -77,7 +77,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
         def ended(_: object) -> None:
             thinker.pause()
             if thinker.thinking:
-                os.kill(os.getpid(), signal.SIGINT)
+                _interrupt()
 
         playing.add_done_callback(ended)
         before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -87,6 +87,14 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
             for number, handler in before.items():
                 signal.signal(number, handler)
         playing.result()
+
+
+def _interrupt() -> None:
+    """Interrupt what the main thread does, a wait too where that is possible."""
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
@@ -106,7 +114,7 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
         addresses = read_addresses(os.environ.get("ARENA_REFEREE", DEFAULT_REFEREE))
     except AddressError as error:
         sys.exit(f"ARENA_REFEREE: {error}")
-    tls = _tls()
+    tls = tls_of_environment()
     try:
         run(bot, token=token, addresses=addresses, max_sessions=max_sessions, tls=tls)
     except RefereeError as error:
@@ -114,8 +122,11 @@ def main(bot: Bot, *, max_sessions: int = 0) -> NoReturn:
     sys.exit(0)
 
 
-def _tls() -> ClientTls | None:
-    """Return what the environment says of TLS; None for a connection without it."""
+def tls_of_environment() -> ClientTls | None:
+    """Return what the environment says of TLS; None for a connection without it.
+
+    What is wrong with it ends the process, with a line that says so.
+    """
     own = ("ARENA_TLS_CLIENT_CERTIFICATE", "ARENA_TLS_CLIENT_KEY")
     given = [variable for variable in own if os.environ.get(variable)]
     if not os.environ.get("ARENA_TLS_CA"):

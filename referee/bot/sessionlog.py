@@ -1,10 +1,11 @@
 """A bot's own log of its sessions: a small file, which ``arena verify --with`` holds exports to."""
 
-import fcntl
 import json
 import logging
 import os
 import re
+import shutil
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -91,19 +92,40 @@ def append(path: Path, lines: bytes) -> None:
     """Add whole lines to a private file, whoever else does so too: all of them or none. Raise OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
-        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _lock(file)
             if not _is_at(file, path):
                 continue  # another process has renamed it meanwhile
             size = os.fstat(file).st_size
             if size and size + len(lines) > MOST_BYTES:
-                path.replace(path.with_name(f"{path.name}.1"))
+                _put_away(file, path)
                 continue
             _write_whole(file, size, lines)
             return
         finally:
             os.close(file)
+
+
+def _lock(file: int) -> None:
+    """Wait until no other process has the file locked, and lock it until it is closed.
+
+    Not on Windows: there, a bot should not run twice with the same log.
+    """
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _put_away(file: int, path: Path) -> None:
+    """Give a locked file the name ``….1``; where an open file cannot be renamed, its contents."""
+    older = path.with_name(f"{path.name}.1")
+    if sys.platform == "win32":
+        shutil.copyfile(path, older)
+        os.ftruncate(file, 0)
+    else:
+        path.replace(older)
 
 
 def _is_at(file: int, path: Path) -> bool:
@@ -115,7 +137,9 @@ def _is_at(file: int, path: Path) -> bool:
 
 def _write_whole(file: int, size: int, lines: bytes) -> None:
     """Write all or nothing at the end of a locked file, after a line that a crash has left unfinished."""
-    if size and os.pread(file, 1, size - 1) != b"\n":
+    if size:
+        os.lseek(file, size - 1, os.SEEK_SET)
+    if size and os.read(file, 1) != b"\n":
         lines = b"\n" + lines
     try:
         left = lines

@@ -14,8 +14,6 @@ from itertools import groupby, islice
 from pathlib import Path
 from secrets import token_urlsafe
 
-import uvloop
-
 from referee.client import run_match
 from referee.errors import ProgramError
 from referee.local.children import Children
@@ -23,6 +21,7 @@ from referee.local.field import Session
 from referee.local.played import Fault, Played
 from referee.local.programs import Program, slug
 from referee.local.table import TOURNAMENT, Setting
+from referee.loops import new_event_loop
 from referee.matches.auth import BotIdentity, Scope
 from referee.matches.journal import Entry, EntryKind, NoJournal
 from referee.matches.match import Limits, MatchBot, MatchSpec, SessionResult, SessionSpec
@@ -239,9 +238,9 @@ def _text(entry: Entry, name: str) -> str | None:
 @contextmanager
 def _referee(tokens: Tokens, notes: Notes) -> Iterator[str]:
     """Run a referee in a thread until the end of the block; yield its address. Raise ListenError."""
-    loop, stop = uvloop.new_event_loop(), asyncio.Event()
+    loop, stop = new_event_loop(), asyncio.Event()
     port: Future[int] = Future()
-    options = ServerOptions(journal=notes, drain_seconds=0)
+    options = ServerOptions(journal=notes, drain_seconds=0, for_tools=False)
 
     def run() -> None:
         try:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from typing import Any
 
 import grpc
 
@@ -61,9 +61,7 @@ class BotServicer:
         self._alarm.set()
         log.info("bot %s connected (%s)", identity.name, sdk, extra={"bot": identity.name})
         self._options.journal.add(Entry(identity.version_id, EntryKind.CONNECTED, "", sdk))
-        link, meter = context, self._options.meter
-        if meter is not None:
-            link = cast(PlayContext, meter.timed(context, connection.outbox.owed))
+        link: PlayContext = self._options.meter.timed(context, connection.outbox.owed)
         writer: asyncio.Task[None] | None = None
         try:
             # Not left to the first message: a call that ends while that is on its way would send it again.
@@ -87,8 +85,7 @@ class BotServicer:
             identity = await self._access.bot(context)
             stream, hello = await self._reception.welcome(identity, context)
         except Refused as refusal:
-            if self._options.meter is not None:
-                self._options.meter.refused(refusal.reason)
+            self._options.meter.refused(refusal.reason)
             raise
         return stream, plain_line(hello.sdk[:100], 100) or "no SDK named"
 

@@ -13,7 +13,7 @@ from grpc.aio import EOF  # type: ignore[attr-defined]
 from referee.protocol.messages import reader
 from referee.protocol.reasons import Reason, Refused
 from referee.service.gate import Gate
-from referee.service.metrics import Meter
+from referee.service.meter import Meter
 from referee.service.peers import CallContext, PeerLimit
 
 REQUEST_SECONDS = 10.0
@@ -36,7 +36,7 @@ class Calls:
     so that they do not end it with a traceback.
     """
 
-    def __init__(self, meter: Meter | None, gate: Gate) -> None:
+    def __init__(self, meter: Meter, gate: Gate) -> None:
         self._meter = meter
         self._gate = gate
         self.open = 0
@@ -91,9 +91,7 @@ class Calls:
 
     def _sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None = None) -> Any:
         """Return ``convert``, whose messages are counted if somebody wants to know; None: they are bytes."""
-        if self._meter is None:
-            return convert
-        return self._meter.sized(call, direction, convert or bytes)
+        return self._meter.sized(call, direction, convert)
 
     def _served(self, call: _Call) -> _Call:
         async def served(request: Any, context: CallContext) -> Any:

@@ -9,15 +9,18 @@ back, what had arrived before it was sent has been read.
 import asyncio
 import logging
 import secrets
+import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 from grpc.aio import EOF  # type: ignore[attr-defined]
 
 from referee.matches.lobby import Lobby
-from referee.service.folder import SocketFolder
 from referee.service.stream import clock
+
+if TYPE_CHECKING:
+    from referee.service.folder import SocketFolder
 
 METHOD = "Echo"
 GAP_SECONDS = 0.1
@@ -40,6 +43,7 @@ class Loopback:
         self._lobby = lobby
         self._service = f"referee.Loopback{secrets.token_hex(16)}"  # a name that nobody else can call
         self._folder: SocketFolder | None = None
+        self._address = ""
         self._soon = asyncio.Event()
         """Set when a message is to be sent at once."""
         self._waiting: list[Callable[[], None]] = []
@@ -52,8 +56,14 @@ class Loopback:
         echo = grpc.stream_stream_rpc_method_handler(_echo)
         handler = grpc.method_handlers_generic_handler(self._service, {METHOD: echo})
         server.add_generic_rpc_handlers((handler,))
+        if sys.platform == "win32":
+            self._address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+            return
+        from referee.service.folder import SocketFolder
+
         self._folder = SocketFolder()
-        server.add_insecure_port(self._folder.address)
+        self._address = self._folder.address
+        server.add_insecure_port(self._address)
 
     def start(self) -> None:
         """Begin, once the server runs."""
@@ -78,8 +88,7 @@ class Loopback:
     async def _keep_on(self) -> None:
         while not self._stopping:
             try:
-                address = self._folder.address if self._folder is not None else ""
-                async with grpc.aio.insecure_channel(address) as channel:
+                async with grpc.aio.insecure_channel(self._address) as channel:
                     stub: Any = channel.stream_stream(f"/{self._service}/{METHOD}", bytes, bytes)
                     await self._talk(stub())
             except Exception as error:  # whatever it is: without it, a busy server is not noticed

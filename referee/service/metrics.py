@@ -11,8 +11,9 @@ from prometheus_client.registry import Collector
 
 from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, Journal, LogEntry, LogQuery
 from referee.matches.kinds import FaultKind, NoticeCode
-from referee.matches.lobby import TAKEN_OVER, Lobby
+from referee.matches.lobby import Lobby
 from referee.matches.running import Match
+from referee.service.meter import Meter
 
 LATENCY_BOUNDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Upper bounds of the buckets of histograms, in seconds; there is one more, without a bound."""
@@ -80,7 +81,7 @@ def _counter(name: str, text: str, *labels: str) -> Counter:
     return Counter(f"referee_{name}", text, labels, registry=None)
 
 
-class Meter(Collector):
+class PrometheusMeter(Meter, Collector):
     """Counts for one referee. All methods but ``collect`` are for its event loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -157,10 +158,7 @@ class Meter(Collector):
         """Count a call for a match that ends, before what is still open becomes void; return its outcome."""
         self._decisions += max(decisions, self._running.pop(match, 0))
         self._voided += match.voided
-        if match.ended:
-            outcome = "taken_over" if match.ended == TAKEN_OVER else "given_up"
-        else:
-            outcome = "done" if match.done else "stopped"
+        outcome = super().closed(match, decisions)
         self.counts.matches_ended.labels(outcome).inc()
         return outcome
 
@@ -170,8 +168,9 @@ class Meter(Collector):
         """Count a bot's stream that was not let in; ``reason`` is the protocol's."""
         self.counts.handshakes_refused.labels(reason.lower()).inc()
 
-    def sized(self, call: str, direction: str, convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def sized(self, call: str, direction: str, convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
         """Return ``convert``, which reads (``in``) or writes (``out``) a call, with its messages counted."""
+        convert = convert or bytes
         messages = self.counts.messages.labels(call, direction)
         sizes = self.counts.message_bytes.labels(call, direction)
         into = direction == "in"

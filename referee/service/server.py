@@ -7,26 +7,28 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
-import uvloop
 
 from referee.channel import SERVER_OPTIONS
 from referee.errors import ListenError
+from referee.loops import new_event_loop
 from referee.matches.auth import Authenticator
 from referee.matches.lobby import BEAT_SECONDS, Lobby
 from referee.protocol import encode
 from referee.ruleset import DEFAULT, load_ruleset
-from referee.service import bots, health, logs, reflection, spectators, workers
+from referee.service import bots, logs, spectators, workers
 from referee.service.access import Access
 from referee.service.beat import keep_beating
 from referee.service.calls import Calls
 from referee.service.gate import Gate
 from referee.service.loopback import Loopback
-from referee.service.metrics import Meter
 from referee.service.serving import ServerOptions
 from referee.service.stream import Alarm, clock
+
+if TYPE_CHECKING:
+    from referee.service.tools import Tools
 
 __all__ = ["ServerOptions", "run", "serve", "set_up_process", "take_precedence"]
 
@@ -41,8 +43,6 @@ SERVICES = (
     spectators.SERVICE,
     logs.SERVICE,
     workers.SERVICE,
-    health.SERVICE,
-    reflection.SERVICE,
 )
 
 log = logging.getLogger("referee")
@@ -97,7 +97,7 @@ async def serve(
     if on_ready is not None:
         on_ready(port)
     await stop.wait()
-    services.health.drain()
+    services.drain()
     await _drain(services.lobby, options.drain_seconds, hurry or asyncio.Event())
     beat.cancel()
     await services.end()
@@ -109,27 +109,23 @@ class Services:
     """The services of a referee, and what they share."""
 
     def __init__(self, authenticator: Authenticator, options: ServerOptions) -> None:
-        if options.meter is not None:
-            options = replace(options, journal=options.meter.over(options.journal))
+        options = replace(options, journal=options.meter.over(options.journal))
         load_ruleset(DEFAULT)  # what reads rulesets is loaded now, not while bots play
-        self.lobby = Lobby(options.journal, encode.sight, options.key.sign)
+        self.lobby = Lobby(options.journal, encode.sight, options.sign)
         self.loopback = Loopback(self.lobby)
         self.alarm = Alarm(self.lobby, self.loopback.after)
         self.gate = Gate(self.lobby)
         self.access = Access(authenticator, self.gate)
-        if options.meter is not None:
-            options.meter.attach(self.lobby)
+        options.meter.attach(self.lobby)
         self._calls = Calls(options.meter, self.gate)
         self._bots = bots.BotServicer(self.lobby, self.alarm, self.access, self.gate, options)
         self._spectators = spectators.SpectatorServicer(
             self.lobby, self.access, self.gate, open_to_anyone=options.open_to_spectators
         )
         self._logs = logs.LogServicer(self.access, options.journal)
-        meter = options.meter or Meter()
-        self._workers = workers.WorkerServicer(self.lobby, self.alarm, self.access, meter)
+        self._workers = workers.WorkerServicer(self.lobby, self.alarm, self.access, options.meter)
         names = tuple(service.full_name for service in SERVICES)
-        self.health = health.HealthServicer(names)
-        self._reflection = reflection.ReflectionServicer(names)
+        self.tools = _tools(names) if options.for_tools else None
 
     def handlers(self) -> Iterator["grpc.GenericRpcHandler[Any, Any]"]:
         """Yield the calls of each service for a server."""
@@ -138,15 +134,20 @@ class Services:
             self._spectators,
             self._logs,
             self._workers,
-            self.health,
-            self._reflection,
+            *(self.tools or ()),
         ):
             yield servicer.handler(self._calls)
+
+    def drain(self) -> None:
+        """Tell operators' tools that the referee takes no more matches."""
+        if self.tools is not None:
+            self.tools.health.drain()
 
     async def end(self) -> None:
         """Stop what runs, refuse new calls, and give the open ones some time to end."""
         self.lobby.close_all(CLOSING)
-        self.health.end()
+        if self.tools is not None:
+            self.tools.health.end()
         self._calls.stopping = True
         deadline = clock() + STOP_GRACE
         while self._calls.open and clock() < deadline:
@@ -158,6 +159,12 @@ class Services:
         """Let the threads end that calls have used; none must come any more."""
         self.access.close()
         self._logs.close()
+
+
+def _tools(names: tuple[str, ...]) -> "Tools":
+    from referee.service.tools import tools  # which a light installation lacks
+
+    return tools(names)
 
 
 def _open_port(server: grpc.aio.Server, listen: str, options: ServerOptions) -> int:
@@ -234,4 +241,5 @@ def run(
         loop.add_signal_handler(signal.SIGINT, end_now)
         await serve(listen, authenticator, stop, options=options, hurry=hurry, on_ready=on_ready)
 
-    uvloop.run(main())  # a tenth less work for a message than with asyncio's own loop
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main())

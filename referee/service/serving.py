@@ -1,13 +1,17 @@
 """How a referee serves."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from referee.matches.connections import MAX_SESSIONS
 from referee.matches.journal import Journal, NoJournal
-from referee.service.metrics import Meter
-from referee.signing import SigningKey
+from referee.matches.match import Signed
+from referee.service.meter import Meter
 from referee.tls import ServerTls
+
+if TYPE_CHECKING:
+    from referee.signing import SigningKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,17 @@ class ServerOptions:
     """Whether anyone may watch, without a token."""
     journal: Journal = NoJournal()  # noqa: RUF009  # it has no state
     """Keeps what bots' authors may read later."""
-    meter: Meter | None = None
-    """Counts what happens; None: nobody wants to know."""
-    key: SigningKey = field(default_factory=SigningKey.draw)
-    """Signs the results of sessions."""
+    meter: Meter = Meter()  # noqa: RUF009  # nor has this
+    """Counts what happens."""
+    key: "SigningKey | None" = None
+    """Signs the results of sessions; None: they have their digest, and no signature."""
+    for_tools: bool = True
+    """Whether operators' tools are served: health and reflection, which a light installation lacks."""
+
+    @property
+    def sign(self) -> Callable[[str], Signed]:
+        """What signs the digest of a session's result."""
+        return unsigned if self.key is None else self.key.sign
 
     @property
     def referees(self) -> list[tuple[str, str]]:
@@ -51,3 +62,8 @@ class ServerOptions:
         index, referees = self.share
         wanted = min(sessions or MAX_SESSIONS * referees, MAX_SESSIONS * referees)
         return wanted // referees + (index < wanted % referees)
+
+
+def unsigned(digest: str) -> Signed:
+    """Return a digest that nobody has signed."""
+    return Signed(digest, "", "")

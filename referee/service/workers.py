@@ -19,7 +19,7 @@ from referee.ruleset import load_ruleset
 from referee.ruleset.model import Ruleset
 from referee.service.access import Access
 from referee.service.calls import Calls, generic_handler
-from referee.service.metrics import Meter
+from referee.service.meter import Meter
 from referee.service.peers import CallContext
 from referee.service.running import running_match, why_ended
 from referee.service.stream import Alarm, clock

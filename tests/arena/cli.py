@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from arena.cli.app import run
+from referee.cli.app import run
 
 
 class Result(NamedTuple):

@@ -12,8 +12,6 @@ from arena.accounts import accounts
 from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
-from arena.cli.app import arena_group
-from arena.cli.later import Later
 from arena.exports.write import export_lines
 from arena.matches.referees import Answer, nobody_asked
 from arena.models import utc_now
@@ -25,6 +23,8 @@ from arena.tournaments import admission, creation, entry, lifecycle
 from arena.tournaments.corrections import Wanted, correct
 from arena.tournaments.testmatches import HOUSE
 from arena.webhooks import hooks
+from referee.cli.app import arena_group
+from referee.cli.later import Later
 from referee.client import RefereeStatus
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from arena.cli.app import run
-from arena.cli.botrun import load_bot
 from arena.cli.local import arena_command, local_referees, only_arena
-from arena.cli.output import number
 from arena.cli.referee import place_of
 from arena.errors import SettingsError, SpecError, StateError
 from arena.settings import Settings, load_settings
+from referee.cli.app import run
+from referee.cli.botrun import load_bot
+from referee.cli.output import number
 from tests.arena.cli import Arena, Result, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
 from tests.arena.waiting import DEADLINE

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 import pytest
 
-from arena.cli.app import run
 from arena.cli.local import arena_command
+from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands, connect_all
 from tests.tied import tied

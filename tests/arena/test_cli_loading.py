@@ -7,9 +7,12 @@ import sys
 import pytest
 
 from arena.cli import bot
-from arena.cli.app import COMMANDS
-from arena.cli.later import Later
+from arena.cli.commands import COMMANDS
 from arena.settings import Settings
+from referee.cli import app as light
+from referee.cli import bot as light_bot
+from referee.cli.elsewhere import ELSEWHERE, ELSEWHERE_OF_BOT
+from referee.cli.later import Later
 from tests.arena.world import World
 from tests.tied import tied
 
@@ -23,11 +26,11 @@ COMMANDS_OWN = (
     "referee.rules",
 )
 SHOW_LOADED = (
-    "import sys; from arena.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    "import sys; from referee.cli.app import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
 )
 SHOW_COLLECTOR = """
 import atexit, gc, sys
-from arena.cli import main
+from referee.cli import main
 show = lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000, file=sys.stderr)
 atexit.register(show)
 main()
@@ -90,7 +93,22 @@ def test_command_when_it_runs_then_garbage_is_collected_except_in_what_was_loade
     assert shown == ["True", "True"]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *bot.COMMANDS], ids=lambda command: command.name)
+@pytest.mark.parametrize(
+    ("here", "elsewhere", "all_"),
+    [(light.COMMANDS, ELSEWHERE, COMMANDS), (light_bot.COMMANDS, ELSEWHERE_OF_BOT, bot.COMMANDS)],
+    ids=["arena", "bot"],
+)
+def test_commands_of_a_light_installation_with_those_that_it_names_are_all_there_are(
+    here: tuple[Later, ...], elsewhere: tuple[str, ...], all_: tuple[Later, ...]
+) -> None:
+    assert {command.name for command in here} | {*elsewhere} == {one.name for one in all_}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*COMMANDS, *bot.COMMANDS, *light.COMMANDS, *light_bot.COMMANDS],
+    ids=lambda command: command.where,
+)
 def test_help_of_a_command_in_the_list_is_the_first_paragraph_of_its_own(command: Later) -> None:
     first = command.real.help.partition("\n\n")[0]
     assert command.help == " ".join(first.split())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from arena.cli.play import lines_now_and_then
+from referee.cli.play import lines_now_and_then
 from referee.local.playing import Course
 from referee.local.tally import Tally
 from tests.arena.cli import Arena, assert_one_line, make_arena

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from arena.cli.output import write_lines
+from arena.cli.linefiles import write_lines
 from arena.cli.results import show_crosstable
 from arena.errors import StorageError
 from arena.settings import Settings

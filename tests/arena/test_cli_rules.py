@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from arena.cli.context import Given
-from arena.cli.rules import rules_app
+from referee.cli.rules import rules_app
 from referee.errors import RulesetError
 from referee.ruleset import load_ruleset, preset_names
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from arena.cli.bars import FittedBar
-from arena.cli.tables import GAP, FittedTable, in_pages, table
+from referee.cli.bars import FittedBar
+from referee.cli.tables import GAP, FittedTable, in_pages, table
 
 LONG = f"{'o' * 39}/{'b' * 39}@12"
 """As long as the name of a bot version can be."""

@@ -54,7 +54,7 @@ COMMANDS = [
 
 RUN_ALL = """
 import sys
-from arena.cli.app import run
+from referee.cli.app import run
 for command in sys.stdin.read().split("\\n\\n"):
     assert run(["--data", sys.argv[1], *command.split("\\n")]) == 0, command
     print("=====", flush=True)

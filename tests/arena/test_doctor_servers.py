@@ -12,11 +12,11 @@ from alembic import command
 from alembic.config import Config
 from redis import Redis
 
-from arena.cli.app import run
 from arena.messages import wake
 from arena.migrations import HEAD
 from arena.settings import Settings
 from arena.storage import Storage
+from referee.cli.app import run
 from tests.arena import servers
 from tests.arena.ports import LOOPBACK, free_address
 from tests.arena.servers import Postgres, Server

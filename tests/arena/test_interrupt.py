@@ -34,7 +34,7 @@ def test_command_when_interrupted_while_it_is_loaded_then_it_ends_quietly(comman
         ) as process:
             assert process.stderr is not None
             lines = iter(process.stderr)
-            assert any(re.search(r"\| arena\.cli$", line) for line in lines)
+            assert any(re.search(r"\| referee\.cli$", line) for line in lines)
             for _ in range(1 + after):
                 next(lines)
             process.send_signal(signal.SIGINT)

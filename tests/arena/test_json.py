@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from arena.cli.app import run
-from arena.cli.output import OUTPUT
+from referee.cli.app import run
+from referee.cli.output import OUTPUT
 from tests.arena.everywhere import CALLS, ENDLESS, INPUT, call, commands, connect_all
 from tests.arena.json_keys import keys_of, read_page
 

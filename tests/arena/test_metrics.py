@@ -22,7 +22,7 @@ from arena.settings import Settings, load_settings
 from arena.storage import Storage
 from referee.errors import MatchRefused, RefereeUnavailable
 from referee.matches.journal import Entry, EntryKind
-from referee.service.metrics import Meter, TimedContext
+from referee.service.metrics import PrometheusMeter, TimedContext
 from referee.service.server import ServerOptions
 from tests.arena.fakes import play_at_once
 from tests.arena.ports import free_port, taken_address
@@ -117,7 +117,7 @@ def test_arena_when_a_tournament_was_played_then_all_processes_show_what_the_dat
 
 
 async def test_referee_when_bots_come_and_are_refused_then_it_is_counted() -> None:
-    meter, journal = Meter(), ListJournal()
+    meter, journal = PrometheusMeter(), ListJournal()
     options = ServerOptions(drain_seconds=0, journal=journal, meter=meter)
     async with referee(options=options) as address:
         async with WireBot(address, 1):
@@ -134,7 +134,7 @@ async def test_referee_when_bots_come_and_are_refused_then_it_is_counted() -> No
 
 
 async def test_referee_when_it_serves_no_more_then_only_that_is_shown() -> None:
-    meter = Meter()
+    meter = PrometheusMeter()
     assert collected(meter) == {("referee_up", frozenset()): 0}
     loop = asyncio.new_event_loop()
 
@@ -148,7 +148,7 @@ async def test_referee_when_it_serves_no_more_then_only_that_is_shown() -> None:
 
 
 def test_journal_when_counted_then_entries_still_arrive() -> None:
-    journal, meter = ListJournal(), Meter()
+    journal, meter = ListJournal(), PrometheusMeter()
     entry = Entry(1, EntryKind.FAULT, "timeout", "late")
     meter.over(journal).add(entry)
     assert journal.entries == [entry]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.table import Table
 
-from arena.cli.output import console, print_json, say, show
-from arena.cli.terminal import PlainConsole
 from arena.logs import JsonFormatter, TextFormatter
 from arena.settings import Settings
+from referee.cli.output import console, print_json, say, show
+from referee.cli.terminal import PlainConsole
 from referee.plain import plain, plain_line
 from tests.arena.cli import make_arena
 

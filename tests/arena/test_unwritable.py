@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, event
 
-from arena.cli.app import run
 from arena.errors import NoArena, StorageError
 from arena.files import is_full
 from arena.models import Owner, utc_now
 from arena.operations import doctor
 from arena.settings import Settings, load_settings
 from arena.storage import Storage, open_storage
+from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.everywhere import CALLS, call
 from tests.arena.unwritable import first_line_on_full_disk, run_on_full_disk, run_powerless

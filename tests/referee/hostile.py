@@ -9,12 +9,15 @@ from contextlib import asynccontextmanager
 
 import grpc
 
+from referee.service import health, reflection
 from referee.service.server import SERVICES
 from referee.v1 import bots_pb2
 from tests.referee.support import DEADLINE
 
 PATHS = {
-    method.name: f"/{service.full_name}/{method.name}" for service in SERVICES for method in service.methods
+    method.name: f"/{service.full_name}/{method.name}"
+    for service in (*SERVICES, health.SERVICE, reflection.SERVICE)
+    for method in service.methods
 }
 """Of all calls of the referee's services, by name."""
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

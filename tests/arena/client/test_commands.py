@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from arena.cli.app import run
 from arena.cli.context import actor_at_terminal
 from referee.check import SCENARIOS, Report
 from referee.check import Result as Scenario
+from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote
 from tests.arena.everywhere import CALLS, all_connected, commands

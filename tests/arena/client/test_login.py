@@ -16,8 +16,8 @@ import pytest
 from arena.accounts import apikeys, browsers
 from arena.accounts.invitations import invite
 from arena.actors import Role
-from arena.cli.app import run
 from arena.models import utc_now
+from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote, make_key
 from tests.arena.fakes import ROOT

@@ -1,17 +1,14 @@
 """How results are shown: tables for people, JSON for scripts."""
 
 import json
-import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import date, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.errors import StorageError
 from referee.plain import plain
 
 if TYPE_CHECKING:
@@ -23,10 +20,6 @@ OUTPUT = "bigtwo-cli/1"
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
-ExpiresIn = Annotated[
-    int | None, typer.Option(metavar="DAYS", help="Days until the token expires; by default it never does.")
-]
-
 MOST = 2**31 - 1
 """Largest number that an option takes where nothing else limits it; every database can compare with it."""
 
@@ -37,7 +30,7 @@ WIDE = 1_000_000
 def console() -> "Console":
     """Return standard output as it is now; text is shown as it is, brackets too, if it is printable."""
     # Rich takes as long to load as all else together, and JSON needs none.
-    from arena.cli.terminal import PlainConsole
+    from referee.cli.terminal import PlainConsole
 
     width = None if sys.stdout.isatty() else WIDE
     return PlainConsole(width=width, markup=False, highlight=False, emoji=False)
@@ -63,7 +56,7 @@ def headline(text: str) -> None:
 def show(columns: Sequence[str], rows: Sequence[Sequence[object]], empty: str) -> None:
     """Print a table, or the line ``empty`` if there are no rows."""
     if rows:
-        from arena.cli.tables import table
+        from referee.cli.tables import table
 
         console().print(table(columns, rows))
     else:
@@ -98,43 +91,7 @@ def moment(time: datetime | None) -> str:
     return time.astimezone().strftime("%Y-%m-%d %H:%M") if time else ""
 
 
-class Dated(Protocol):
-    """A token as it is listed."""
-
-    @property
-    def revoked_at(self) -> datetime | None: ...
-    @property
-    def expires_at(self) -> datetime | None: ...
-    @property
-    def last_used_on(self) -> date | None: ...
-
-
-def token_text(token: Dated) -> str:
-    """Return in words when a token was used, expires and was revoked, as far as it does."""
-    used = f"used {token.last_used_on}" if token.last_used_on else "never used"
-    until = f"until {moment(token.expires_at)}" if token.expires_at else ""
-    revoked = f"revoked {moment(token.revoked_at)}" if token.revoked_at else ""
-    return ", ".join(part for part in (used, revoked or until) if part)
-
-
 def number(value: float) -> str:
     """Format a number with at most two decimals and no trailing zeros: 3, 2.5, -1234567.25."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
-
-
-def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that appears whole or not at all; return their number."""
-    count = 0
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-        part.replace(path)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return count

@@ -1,22 +1,14 @@
-"""All commands together, and how each of them ends."""
+"""The command line of the whole arena."""
 
 import os
-import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from arena.cli import INTERRUPTED
 from arena.cli.context import Given
-from arena.cli.later import Later
-from arena.cli.streams import discard_output, spell_out
-from arena.errors import ArenaError, UnknownError
-from referee.errors import FieldsWrong, RefereeError
-from referee.plain import plain
+from referee.cli.app import HELP_OPTIONS, version_shown
+from referee.cli.later import Later, Whole
 
 COMMANDS = (
     Later(
@@ -59,7 +51,7 @@ COMMANDS = (
     ),
     Later(
         "play",
-        "arena.cli.play:play",
+        "referee.cli.play:play",
         "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
     ),
     Later(
@@ -117,23 +109,11 @@ COMMANDS = (
     Later("login", "arena.cli.login:login", "Keep a key for an arena on the network, for `arena --server`."),
     Later("logout", "arena.cli.login:logout", "Forget the key for an arena on the network."),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
-    Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
+    Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
 )
 """All commands and groups in the order of the help, which is the first paragraph of their own."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},  # of all commands, which inherit it
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"arena {version('bigtwo-arena')}")
-        raise typer.Exit
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS)
 
 
 @app.callback(no_args_is_help=True)
@@ -147,9 +127,7 @@ def arena(
         str | None,
         typer.Option(metavar="URL", help="An arena on the network, as ARENA_SERVER. See `arena login`."),
     ] = None,
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
+    _version: Annotated[bool, version_shown("bigtwo-arena")] = False,
 ) -> None:
     """A tournament arena for bots that play Big Two."""
     if data is not None and server:
@@ -158,60 +136,4 @@ def arena(
     ctx.obj = Given(data, named or None)
 
 
-@cache
-def arena_group() -> Any:
-    """Return the group of all commands."""
-    group: Any = typer.main.get_command(app)
-    for command in COMMANDS:
-        group.add_command(command)
-    return group
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C,
-    and likewise 128 and the signal's number after others.
-
-    Every problem is one line on standard error.
-    """
-    spell_out()
-    try:
-        status = arena_group().main(args=list(arguments), prog_name="arena", standalone_mode=False)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else 0
-    except typer.TyperException as error:
-        return _fail(_with_help(error), status=error.exit_code)
-    except FieldsWrong as error:
-        return _fail(*map(str, error.problems))
-    except UnknownError as error:
-        return _fail(*error.reasons)
-    except (ArenaError, RefereeError) as error:
-        return _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort) as error:
-        return getattr(
-            error.__cause__ or error, "status", INTERRUPTED
-        )  # of the signal, if it was another one
-    except BrokenPipeError:
-        discard_output()
-        return 1
-    except OSError as error:  # of standard output; commands say what is wrong with files
-        discard_output()
-        return _fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
-
-
-def _with_help(error: typer.TyperException) -> str:
-    """Return what was wrong with the usage, and which help to read unless that was just shown."""
-    context, message = getattr(error, "ctx", None), _reworded(error.format_message())
-    return f"{message} (see {context.command_path} --help)" if context and message else message
-
-
-def _reworded(message: str) -> str:
-    """Return what Typer says of a value in the words of our own messages."""
-    message = message.replace("Value error, ", "")
-    return message.replace("Input should be ", "must be ").partition(", unable to parse")[0]
-
-
-def _fail(*reasons: str, status: int = 1) -> int:
-    with suppress(OSError):  # nobody can be told
-        for reason in filter(None, reasons):
-            print(f"error: {plain(' '.join(reason.split()))}", file=sys.stderr)
-    return status
+WHOLE = Whole(app, COMMANDS)

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from arena.cli import command_is_loaded
+from referee.cli import command_is_loaded
 
 
 class Later(TyperCommand):
@@ -48,4 +48,13 @@ class Group(NamedTuple):
     """A group of commands, each of which is loaded when it is called."""
 
     help: str
-    commands: tuple[Later, ...]
+    commands: tuple[TyperCommand, ...]
+
+
+class Whole(NamedTuple):
+    """A whole command line."""
+
+    root: typer.Typer
+    """With the options before the command."""
+    commands: tuple[TyperCommand, ...]
+    """In the order of the help."""

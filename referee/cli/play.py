@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.output import MOST, AsJson, print_json, say, show
-from arena.cli.samples import sample_bots
+from referee.cli.output import MOST, AsJson, print_json, say, show
+from referee.cli.samples import sample_bots
 
 if TYPE_CHECKING:
     from referee.local.playing import Course
@@ -62,7 +62,7 @@ def play(
     Every deal is played with the bots turned through the seats, so that the luck of the cards cancels out.
     With one bot, sample bots are its opponents. Ctrl-C ends it early; what was played until then is shown.
     """
-    from arena.cli.rules import load as load_rules
+    from referee.cli.rules import load as load_rules
     from referee.interrupts import unwound_on_signals
     from referee.local import commands
     from referee.local.report import report
@@ -126,8 +126,8 @@ def progress(total: int) -> "Iterator[Callable[[Course], None]]":
         return
     from rich.live import Live
 
-    from arena.cli.bars import FittedBar
-    from arena.cli.terminal import PlainConsole
+    from referee.cli.bars import FittedBar
+    from referee.cli.terminal import PlainConsole
 
     begun = time.monotonic()
     with ExitStack() as stack:

@@ -1,0 +1,125 @@
+"""The command line, and how each of its commands ends."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+
+from referee.cli import INTERRUPTED
+from referee.cli.elsewhere import ELSEWHERE, Elsewhere
+from referee.cli.later import Later, Whole
+from referee.cli.streams import discard_output, spell_out
+from referee.errors import Told
+from referee.plain import plain
+
+ARENA = "arena.cli.commands"
+"""The module of the whole arena's command line, of which ``WHOLE`` stands in for the one here.
+
+It is known by its name, not by an entry point: what reads those would take a quarter of every start.
+"""
+
+COMMANDS = (
+    Later("bot", "referee.cli.bot:app", "Run and check bots."),
+    Later(
+        "play",
+        "referee.cli.play:play",
+        "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
+    ),
+    Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
+)
+"""The commands for authors of bots, in the order of the help, which is the first paragraph of their own."""
+
+HELP_OPTIONS = {"help_option_names": ["--help", "-h"]}
+"""Of all commands, which inherit it."""
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, context_settings=HELP_OPTIONS)
+
+
+def version_shown(distribution: str) -> Any:
+    """Return the option ``--version``, which shows that of a distribution."""
+
+    def show(wanted: bool) -> None:
+        if wanted:
+            from importlib.metadata import version
+
+            typer.echo(f"arena {version(distribution)}")
+            raise typer.Exit
+
+    return typer.Option("--version", callback=show, is_eager=True, help="Show the version.")
+
+
+@app.callback(no_args_is_help=True)
+def arena(_version: Annotated[bool, version_shown("bigtwo-bot")] = False) -> None:
+    """Write bots that play Big Two: rules, local play, and the way into an arena."""
+
+
+def whole() -> Whole:
+    """Return the command line of the whole arena where that is installed, else the one for authors."""
+    try:
+        found: Whole = import_module(ARENA).WHOLE
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{ARENA}.".startswith(f"{error.name}."):
+            raise
+        hidden = (Elsewhere(name) for name in ELSEWHERE)
+        return Whole(app, (*COMMANDS, *hidden))
+    return found
+
+
+@cache
+def arena_group() -> Any:
+    """Return the group of all commands."""
+    root, commands = whole()
+    group: Any = typer.main.get_command(root)
+    for command in commands:
+        group.add_command(command)
+    return group
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return the exit status: 0, 1 for errors, 2 for wrong usage, 130 after Ctrl-C,
+    and likewise 128 and the signal's number after others.
+
+    Every problem is one line on standard error.
+    """
+    spell_out()
+    try:
+        status = arena_group().main(args=list(arguments), prog_name="arena", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except typer.TyperException as error:
+        return _fail(_with_help(error), status=error.exit_code)
+    except Told as error:
+        return _fail(*error.lines)
+    except (KeyboardInterrupt, typer.Abort) as error:
+        return getattr(
+            error.__cause__ or error, "status", INTERRUPTED
+        )  # of the signal, if it was another one
+    except BrokenPipeError:
+        discard_output()
+        return 1
+    except OSError as error:  # of standard output; commands say what is wrong with files
+        discard_output()
+        return _fail(f"cannot write {error.filename or 'the output'}: {error.strerror}")
+
+
+def _with_help(error: typer.TyperException) -> str:
+    """Return what was wrong with the usage, and which help to read unless that was just shown."""
+    context, message = getattr(error, "ctx", None), _reworded(error.format_message())
+    return f"{message} (see {context.command_path} --help)" if context and message else message
+
+
+def _reworded(message: str) -> str:
+    """Return what Typer says of a value in the words of our own messages."""
+    message = message.replace("Value error, ", "")
+    return message.replace("Input should be ", "must be ").partition(", unable to parse")[0]
+
+
+def _fail(*reasons: str, status: int = 1) -> int:
+    with suppress(OSError):  # nobody can be told
+        for reason in filter(None, reasons):
+            print(f"error: {plain(' '.join(reason.split()))}", file=sys.stderr)
+    return status

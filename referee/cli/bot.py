@@ -1,0 +1,16 @@
+"""The commands of ``arena bot``: those who run a bot load nothing but the SDK."""
+
+from referee.cli.elsewhere import ELSEWHERE_OF_BOT, Elsewhere
+from referee.cli.later import Group, Later
+
+COMMANDS = (
+    Later(
+        "check",
+        "referee.cli.botcheck:check_",
+        "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
+    ),
+    Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
+)
+"""In the order of the help, which is the first paragraph of their own."""
+
+app = Group("Run and check bots.", (*COMMANDS, *map(Elsewhere, ELSEWHERE_OF_BOT)))

@@ -1,0 +1,148 @@
+"""``arena bot check``: a bot plays scenarios with a special referee, and each result is told as it comes."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from referee.cli.output import MOST, AsJson, console, print_json, say
+from referee.cli.samples import bot_command, require_program
+from referee.interrupts import Ended, ending, interruption
+
+if TYPE_CHECKING:
+    from referee.check import Report, Result
+
+REPORT_WIDTH = 100
+
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[-- COMMAND …]",
+        help="The command that starts the bot; without it, the check waits for the bot.",
+    ),
+]
+Listen = Annotated[str, typer.Option(help="host:port to listen on.")]
+Codes = Annotated[list[str] | None, typer.Option(help="Only this scenario; repeat the option for more.")]
+Wait = Annotated[float, typer.Option(min=0, max=MOST, help="Seconds to wait for the bot to connect.")]
+LogFile = Annotated[Path | None, typer.Option(help="File for the output of the bot's process.")]
+
+
+class Asked(NamedTuple):
+    """What is to be checked, and how."""
+
+    command: list[str] | None
+    """What starts the bot; None: its author does."""
+    listen: str
+    codes: list[str] | None
+    """None: all scenarios."""
+    wait: float
+    log: Path | None
+
+
+def check_(
+    bot: Annotated[
+        str,
+        typer.Argument(metavar="BOT", help="A Python file or a sample bot; with a command, the bot's name."),
+    ],
+    command: Command = None,
+    listen: Listen = "127.0.0.1:0",
+    scenario: Codes = None,
+    wait: Wait = 60.0,
+    log: LogFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check that a bot follows the protocol, in scenarios that a special referee plays with it.
+
+    COMMAND starts the bot (ARENA_REFEREE and ARENA_TOKEN are set for it); a file or a sample bot needs none.
+    Without either, the author starts the bot with the address and the token that are printed. Exits with
+    status 1 if the bot does not pass. Each result is shown as it comes; when a signal ends the check, what is
+    known then is summed up.
+    """
+    asked = Asked(command or bot_command(bot), listen, scenario or None, wait, log)
+    run_check(check_asked(asked), bot, as_json=as_json)
+
+
+def check_asked(asked: Asked) -> Asked:
+    """Return what was asked for. Raise BadParameter if it cannot be done."""
+    if asked.log is not None and not asked.log.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder for {asked.log}", param_hint="'--log'")
+    if asked.command:
+        require_program(asked.command)
+    return asked
+
+
+def run_check(
+    asked: Asked, name: str, *, as_json: bool, store: "Callable[[Report], object] | None" = None
+) -> None:
+    """Check a bot, show the results, and ``store`` the report of a check that was not interrupted.
+
+    Raise Exit with status 1 if the bot does not pass.
+    """
+    from referee.check import Telling, check, cut_short  # every other command can do without, and would load
+
+    telling = Telling(min(console().width, REPORT_WIDTH))
+    results: list[Result] = []
+
+    def tell(result: "Result") -> None:
+        results.append(result)
+        if not as_json:
+            _say_at_once(telling.result(result))
+
+    status = 0
+    checking = check(
+        listen=asked.listen,
+        command=asked.command,
+        scenarios=asked.codes,
+        on_ready=None if asked.command else _tell_where,
+        on_result=tell,
+        timeout=asked.wait,
+        log=asked.log,
+        bot=name,
+    )
+    try:
+        report = _run(checking)
+    except KeyboardInterrupt as error:
+        report, status = cut_short(name, asked.codes, results), interruption(error)
+    if store is not None and not status:
+        store(report)
+    if as_json:
+        print_json(report.to_object())
+    else:
+        _say_at_once(telling.end(report))
+    if status or not report.passed:
+        raise typer.Exit(status or 1)
+
+
+def _run(checking: "Coroutine[object, object, Report]") -> "Report":
+    """Run a check to its end. A signal ends it in order, with the bot's process; raise KeyboardInterrupt."""
+    came: list[int] = []
+
+    async def run() -> "Report":
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def end(number: int) -> None:
+            came.append(number)
+            task.cancel()
+
+        for number in ending() if sys.platform != "win32" else ():  # whose event loops know no signals
+            loop.add_signal_handler(number, end, number)
+        return await checking
+
+    try:
+        return asyncio.run(run())
+    except asyncio.CancelledError:
+        raise Ended(came[0]) from None
+
+
+def _say_at_once(lines: list[str]) -> None:
+    say(*lines)
+    sys.stdout.flush()
+
+
+def _tell_where(address: str, token: str) -> None:
+    environment = f"ARENA_REFEREE={address} ARENA_TOKEN={token} ARENA_STRICT=1"
+    print(f"start the bot with: {environment}", file=sys.stderr, flush=True)

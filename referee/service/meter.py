@@ -1,0 +1,47 @@
+"""What a referee tells of itself as it serves, to whoever counts."""
+
+from collections.abc import Callable
+from typing import Any
+
+from referee.matches.journal import Journal
+from referee.matches.lobby import TAKEN_OVER, Lobby
+from referee.matches.running import Match
+
+
+class Meter:
+    """Counts nothing; ``referee.service.metrics`` has one that does."""
+
+    def attach(self, lobby: Lobby) -> None:
+        """Observe this lobby from now on; called in its event loop."""
+
+    def opened(self, match: Match) -> None:
+        """Note that a match begins."""
+
+    def finished(self, deals: int) -> None:
+        """Count a session that was played to its end."""
+
+    def closed(self, match: Match, decisions: int) -> str:
+        """Count a call for a match that ends, before what is still open becomes void; return its outcome."""
+        if match.ended:
+            return "taken_over" if match.ended == TAKEN_OVER else "given_up"
+        return "done" if match.done else "stopped"
+
+    def refused(self, reason: str) -> None:
+        """Count a bot's stream that was not let in; ``reason`` is the protocol's."""
+
+    def sized(
+        self, call: str, direction: str, convert: Callable[[Any], Any] | None
+    ) -> Callable[[Any], Any] | None:
+        """Return ``convert``, which reads (``in``) or writes (``out``) a call, with its messages counted.
+
+        None: they are bytes.
+        """
+        return convert
+
+    def timed(self, context: Any, owed: set[int]) -> Any:
+        """Return the context of a bot's call, of whose turns a sample is timed; ``owed`` as in ``Outbox``."""
+        return context
+
+    def over(self, journal: Journal) -> Journal:
+        """Return ``journal``, of which it is counted what goes in."""
+        return journal
