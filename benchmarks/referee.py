@@ -120,9 +120,9 @@ class Probe:
                 came.append(time.perf_counter())
             take(this, response)
 
-        def thinking(this, events):  # type: ignore[no-untyped-def]
+        def thinking(this):  # type: ignore[no-untyped-def]
             arrived, turns = came.popleft(), self.turns
-            think_(this, events)
+            think_(this)
             if self.turns > turns:
                 self.messages += 1
                 if self._sent is not None:

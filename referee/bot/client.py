@@ -10,8 +10,8 @@ from typing import NoReturn
 import grpc
 
 from referee.addresses import tls_mismatch
+from referee.bot.bots import Bot, is_async, one_for_all
 from referee.bot.evidence import Entry
-from referee.bot.seat import Bot
 from referee.bot.story import PERIOD_SECONDS, Story
 from referee.bot.stream import Call, Stream, UnreadableMessage
 from referee.bot.thinker import Thinker
@@ -65,7 +65,9 @@ class BotClient:
         strict: bool = False,
         keep: Callable[[Entry], None] | None = None,
     ) -> None:
-        self._bot, self._tls, self._strict = bot, tls, strict
+        self._bot, self._tls, self._strict = one_for_all(bot), tls, strict
+        self.waits = is_async(self._bot)
+        """Whether the bot thinks in coroutines, which have an event loop of their own."""
         self._keep = keep
         self._story = Story()
         self._metadata = (("authorization", f"Bearer {token}"),)

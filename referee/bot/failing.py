@@ -12,7 +12,8 @@ MOST_CALLS = 3
 LONGEST = 1000
 """Characters that the referee keeps (``Move.failure`` in bots.proto)."""
 
-_SDK = str(Path(referee.__file__).parent)
+_SDK = Path(referee.__file__).parent
+_SAMPLES = str(_SDK / "sample_bots")
 
 
 def failing(session: int, sequence: int, error: Exception) -> bytes:
@@ -26,9 +27,14 @@ def in_one_line(error: BaseException) -> str:
 
     Of paths only the last part is told: others have no business with the rest.
     """
-    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_SDK)]
+    own = [frame for frame in extract_tb(error.__traceback__) if _is_own(frame.filename)]
     calls = [
         f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
         for frame in reversed(own[-MOST_CALLS:])
     ]
     return plain_line("; ".join([f"{type(error).__name__}: {error}", *calls]), LONGEST)
+
+
+def _is_own(file: str) -> bool:
+    """Return whether a file is of a bot, a sample bot that is installed along too."""
+    return not file.startswith(str(_SDK)) or file.startswith(_SAMPLES)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from referee.addresses import USUAL_PORT, read_addresses
+from referee.bot.bots import Bot
 from referee.bot.client import BotClient
-from referee.bot.seat import Bot
 from referee.bot.sessionlog import session_log
 from referee.bot.thinker import HomeThinker
 from referee.errors import AddressError, RefereeError
@@ -62,7 +62,7 @@ def run_client(client: BotClient, addresses: Sequence[str]) -> None:
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         loop = runner.get_loop()
-        thinker = HomeThinker(loop)
+        thinker = HomeThinker(loop, apart=client.waits)
         playing = loop.create_task(client.play(addresses, thinker))
         signals = 0
 

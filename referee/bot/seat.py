@@ -3,8 +3,10 @@
 import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from inspect import isawaitable
+from typing import Any
 
+from referee.bot.bots import Answer, Bot, finished, is_async
 from referee.bot.ended import ended_deal, ended_session
 from referee.bot.evidence import Evidence
 from referee.bot.failing import failing
@@ -16,23 +18,6 @@ from referee.protocol.fragments import BYTES, VARINT, field, head, key, sized
 from referee.protocol.numbers import card_numbers
 from referee.rules.plays import Rules
 from referee.v1 import bots_pb2
-
-Answer: TypeAlias = Play | str | Sequence[str] | None
-"""A play: as a ``Play``, as text ("3D 3C") or as a list of cards. None passes."""
-
-
-class Chooser(Protocol):
-    """A bot: an object whose ``choose`` answers turns of kind ``play``.
-
-    It may also have ``exchange``, ``beat_own`` and ``bomb`` for the turns of these kinds; without them it
-    returns its lowest card, ends the trick, and does not bomb. If it has ``deal_ended(deal)`` and
-    ``session_ended(session)``, they are called with an ``EndedDeal`` and an ``EndedSession``.
-    """
-
-    def choose(self, turn: Turn) -> Answer: ...
-
-
-Bot: TypeAlias = Callable[[Turn], Answer] | type[Chooser]
 
 log = logging.getLogger("bot")
 
@@ -52,7 +37,7 @@ def _cards(rules: Rules) -> Memo[int, bytes]:
 
 
 class _Function:
-    def __init__(self, choose: Callable[[Turn], Answer]) -> None:
+    def __init__(self, choose: Callable[[Turn], Any]) -> None:
         self.choose = choose
 
 
@@ -69,7 +54,7 @@ class _Broken:
 class Seat:
     """The bot in one session."""
 
-    __slots__ = ("_cards", "_choose", "_chooser", "_strict", "evidence", "view")
+    __slots__ = ("_asked", "_cards", "_choose", "_chooser", "_strict", "_waits", "evidence", "view")
 
     def __init__(
         self,
@@ -85,16 +70,20 @@ class Seat:
         """Where a log is kept."""
         self._cards = _cards(self.view.rules)
         self._strict = strict
+        self._waits = is_async(bot)
+        """Whether answers have to be awaited."""
         self._chooser = self._made(bot)
-        self._choose: Callable[[Turn], Answer] = self._chooser.choose
+        self._choose: Callable[[Turn], Any] = getattr(self._chooser, "choose", None) or self._alone
+        self._asked = "choose_many" if self._choose == self._alone else "choose"
+        """The method that answers turns of kind ``play``."""
 
     def _made(self, bot: Bot) -> Any:
         """Return the object that chooses in this session. Raise BotFailed where a strict bot makes none."""
         if not isinstance(bot, type):
-            return _Function(bot)
+            return bot if hasattr(bot, "choose_many") else _Function(bot)
         try:
             made = bot()
-            _ = made.choose
+            _ = getattr(made, "choose_many", None) or made.choose
         except Exception as error:
             log.exception("the bot failed at the start of session %s", self.view.session_id)
             if self._strict:
@@ -140,18 +129,42 @@ class Seat:
         exception or answers with a wrong type, the move says how, which is a fault; in strict mode, raise
         BotFailed.
         """
-        self.view.happened(message.actions[:])
-        turn = Turn(self.view, message)
+        turn = self.asked(message)
         try:
             mask = self.decide(turn)
         except Exception as error:
-            log.exception("the bot failed: %s", turn)
-            if self._strict:
-                raise _failed(error) from error
-            return failing(message.session, message.sequence, error)
+            return self._failure(message, turn, error)
+        return self._move(message, mask)
+
+    def asked(self, message: Any) -> Turn:
+        """Return the turn of a lazy message, with what has happened since the last one taken in."""
+        self.view.happened(message.actions[:])
+        return Turn(self.view, message)
+
+    def reply(self, message: Any, turn: Turn, answer: object) -> bytes:
+        """Return what ``answer`` does, where the bot was asked elsewhere; an exception is what it raised."""
+        try:
+            if isinstance(answer, Exception):
+                raise answer
+            mask = self._mask(answer, self._asked)
+        except Exception as error:
+            return self._failure(message, turn, error)
+        return self._move(message, mask)
+
+    def answer_of(self, turn: Turn) -> object:
+        """Return what the bot answers to a turn of kind ``play``, perhaps to be awaited."""
+        return self._choose(turn)
+
+    def _move(self, message: Any, mask: int) -> bytes:
         move = _SESSION[message.session] + _SEQUENCE[message.sequence]
         move += self._cards[mask] if mask else _PASSES
         return _MOVE_HEAD[len(move)] + move
+
+    def _failure(self, message: Any, turn: Turn, error: Exception) -> bytes:
+        log.error("the bot failed: %s", turn, exc_info=error)
+        if self._strict:
+            raise _failed(error) from error
+        return failing(message.session, message.sequence, error)
 
     def decide(self, turn: Turn) -> int:
         """Return the cards with which the bot answers a turn, 0 for a pass.
@@ -160,11 +173,23 @@ class Seat:
         """
         plays = turn.kind == "play"
         answer = self._choose(turn) if plays else self._special(turn)
-        return self._mask(answer, "choose" if plays else turn.kind)
+        if (self._waits or not plays) and isawaitable(answer):
+            answer = finished(answer)
+        return self._mask(answer, self._asked if plays else turn.kind)
 
-    def _special(self, turn: Turn) -> Answer:
+    def _alone(self, turn: Turn) -> Any:
+        """Return the answer of a bot that is asked for many, to one turn."""
+        answers: Any = self._chooser.choose_many([turn])
+        if isawaitable(answers):
+            answers = finished(answers)
+        [answer] = answers
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _special(self, turn: Turn) -> Any:
         """Return the answer to a turn that is no ordinary one."""
-        method: Callable[[Turn], Answer] | None = getattr(self._chooser, turn.kind, None)
+        method: Callable[[Turn], Any] | None = getattr(self._chooser, turn.kind, None)
         if method is not None:
             return method(turn)
         if turn.can_pass:
@@ -189,7 +214,7 @@ class Seat:
 
 def hooks(bot: Bot) -> bool:
     """Return whether a bot has methods that are called when a deal or a session has ended."""
-    return isinstance(bot, type) and (hasattr(bot, "deal_ended") or hasattr(bot, "session_ended"))
+    return hasattr(bot, "deal_ended") or hasattr(bot, "session_ended")
 
 
 def _failed(error: Exception) -> BotFailed:

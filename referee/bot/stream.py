@@ -7,12 +7,15 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import grpc
 
+from referee.bot.batch import Batch
+from referee.bot.bots import Bot, thinks_together
 from referee.bot.evidence import Entry, Evidence
-from referee.bot.seat import Bot, Seat, UnreadSeat, hooks
+from referee.bot.seat import Seat, UnreadSeat, hooks
 from referee.bot.story import Story
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed
@@ -62,6 +65,9 @@ class Stream:
         """What the referee said of its shutdown; None before that."""
         self._bot, self._thinker, self._strict = bot, thinker, strict
         self._hooked = hooks(bot)
+        self._answer = self._answer_together if thinks_together(bot) else self._answer_in_turn
+        self._events: deque[Iterable[Any]] = deque()
+        """Messages that are to be thought about."""
         self._keep, self._story = keep, story
         self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
@@ -128,7 +134,8 @@ class Stream:
             self._capacity = response.welcome.max_sessions
             self._on_welcome(response.welcome)
         if response.events:
-            self._thinker.do(partial(self._think, response.events), self._wake.set)
+            self._events.append(response.events)
+            self._thinker.do(self._think, self._wake.set)
         if response.HasField("closing"):
             self.closing = response.closing
             log.info("the referee closes: %s", response.closing.reason)
@@ -156,18 +163,19 @@ class Stream:
 
     # In the bot's thread
 
-    def _think(self, events: Iterable[Any]) -> None:
-        """Take in events and answer the turns among them: all at once, or in parts if that takes long."""
+    def _think(self) -> None:
+        """Take in what has come and answer the turns in it: all at once, or in parts if that takes long."""
         if self._thinker.interrupted:
             return
         try:
-            self._answer(events)
+            if self._events:  # else it was thought about together with an earlier message
+                self._answer(self._events.popleft())
         except BotFailed as error:
             self._call(self._on_failure, error)
         if self._finishing:
             self._leave_when_idle()
 
-    def _answer(self, events: Iterable[Any]) -> None:
+    def _answer_in_turn(self, events: Iterable[Any]) -> None:
         moves: list[bytes] = []
         seats, clock = self._seats, time.monotonic
         began = clock()
@@ -192,6 +200,38 @@ class Stream:
                 moves, began = [], now
         if moves:
             self._unsent.append(b"".join(moves))
+
+    def _answer_together(self, events: Iterable[Any]) -> None:
+        """Take in these events and all that have come since, and answer all turns that are open then."""
+        batch = Batch(self._bot)
+        waiting = [events, *self._events]
+        self._events.clear()
+        for event in chain.from_iterable(waiting):
+            if self._over:
+                return
+            try:
+                self._gather(event, batch)
+            except BotFailed:
+                raise
+            except Exception:
+                self._put(self._give_up(event))
+        for moves in batch.answers():
+            self._put((moves,))
+
+    def _gather(self, event: Any, batch: Batch) -> None:
+        """Take in an event; turns that can be thought about together wait in the batch."""
+        message: Any = getattr(event, event.WhichOneof("event") or "", None)
+        if getattr(message, "session", None) in batch:  # what is known to it changes: it is answered before
+            for moves in batch.answers():
+                self._put((moves,))
+        if not event.HasField("turn"):
+            self._happened(event)
+            return
+        seat = self._seats[message.session]
+        if isinstance(seat, Seat) and message.kind == bots_pb2.TURN_KIND_PLAY:
+            batch.add(seat, message)
+        else:
+            self._put((seat.answer(message),))
 
     def _put(self, moves: Iterable[bytes]) -> None:
         """Have moves sent while the bot goes on to think."""

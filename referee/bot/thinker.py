@@ -110,8 +110,10 @@ class HomeThinker(Thinker):
     does think has its thread for itself: after one slow answer, the event loop goes on in another one.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, apart: bool = False) -> None:
+        """Create a thinker; ``apart``: the event loop stays out, for a bot that has one of its own."""
         super().__init__(loop)
+        self._apart = apart
         self._together = self._move_in = self._slow = False
         """Whether the loop runs in the bot's thread, is to run there next, and whether the last answer was
         slow."""
@@ -122,7 +124,7 @@ class HomeThinker(Thinker):
         """Have work done in the thread, at once where the event loop runs in it."""
         if not self._together:
             done = super().do(work, then)
-            if self._quick >= self._wanted and not self._busy:
+            if self._quick >= self._wanted and not self._busy and not self._apart:
                 self._move()
             return done
         self._think(work)

@@ -1,21 +1,20 @@
 """``arena bot run``: a bot written in Python, run here."""
 
 import importlib
-import importlib.util
 import logging
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from referee.addresses import read_addresses
 from referee.bot import run as run_bot
+from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
-from referee.bot.seat import Bot
 from referee.cli.samples import sample_bots
 from referee.errors import ProgramError
+from referee.local.loading import bot_in, load_file
 from referee.tls import ClientTls
 from referee.validation import suggestion
 
@@ -47,45 +46,18 @@ def run_program(program: str, token: str, referee: str, tls: ClientTls | None) -
 
 
 def load_bot(program: str) -> Bot:
-    """Load the bot from a Python file or module: its function ``choose``, else its one class that has one.
+    """Load the bot from a Python file or module, or that of a sample bot's name.
 
-    The name of a sample bot is its file. Raise ProgramError where there is no such thing, or if it cannot be
-    imported.
+    Raise ProgramError where there is no such thing, if it cannot be imported, or has no bot in it.
     """
     samples = sample_bots()
+    if program in samples or program.endswith(".py"):
+        return load_file(samples.get(program, Path(program)))
     try:
-        if program in samples:
-            module = _import_file(samples[program])
-        elif program.endswith(".py"):
-            module = _import_file(Path(program))
-        else:
-            module = importlib.import_module(program)
+        module = importlib.import_module(program)
     except Exception as error:  # whatever the author's program raises
         if isinstance(error, ModuleNotFoundError) and program.partition(".")[0] == error.name:
             near = suggestion(program, [*samples]) or f"; the sample bots are {', '.join(samples)}"
             raise ProgramError(program, f"is no sample bot, Python file or module{near}") from None
         raise ProgramError(program, f"cannot be imported: {type(error).__name__}: {error}") from None
-    function: Any = getattr(module, "choose", None)
-    classes = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
-    ]
-    if not callable(function) and len(classes) != 1:
-        found = f"{len(classes)} classes" if classes else "no class"
-        raise ProgramError(program, f"has no function choose(turn), and {found} with a method choose")
-    found_bot: Bot = function if callable(function) else classes[0]
-    return found_bot
-
-
-def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise FileNotFoundError("no such file")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, str(path.parent.absolute()))
-    spec.loader.exec_module(module)
-    return module
+    return bot_in(module, program)

@@ -11,9 +11,10 @@ from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import NamedTuple
 
+from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession
 from referee.bot.failing import in_one_line
-from referee.bot.seat import Bot, Seat
+from referee.bot.seat import Seat
 from referee.bot.turn import Turn
 from referee.local.played import Failure, Fault, Played
 from referee.local.view import Asked, LocalView

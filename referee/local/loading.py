@@ -9,10 +9,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from referee.bot.seat import Bot
+from referee.bot.bots import Bot
 from referee.errors import ProgramError
 
-_SUFFIX = ".py"
+METHODS = ("choose", "choose_many")
+"""A class with one of these is a bot."""
 
 
 class Home:
@@ -98,12 +99,18 @@ def bot_in(module: ModuleType, program: str) -> Bot:
     classes = [
         value
         for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__ and hasattr(value, "choose")
+        if isinstance(value, type)
+        and value.__module__ == module.__name__
+        and any(hasattr(value, one) for one in METHODS)
     ]
     if len(classes) != 1:
         many = f"{len(classes)} classes" if classes else "no class"
         raise ProgramError(program, f"has no function choose(turn), and {many} with a method choose")
     return classes[0]
+
+
+def _chooses(value: type) -> bool:
+    return any(hasattr(value, name) for name in METHODS)
 
 
 def _where(error: BaseException, path: Path) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from referee.bot.bots import one_for_all
 from referee.local.field import Session
 from referee.local.game import Game, Seated
 from referee.local.loading import home_of, load_file
@@ -48,7 +49,7 @@ class LocalTable:
         self._setting = setting
         self._rules = rules_of(json.loads(setting.ruleset))
         self._limits = Limits(decision_ms=setting.decision_ms, credit_ms=0, faults=SDK_FAULTS)
-        self._bots = [Seated(load_file(file), home_of(file).entered) for file in setting.files]
+        self._bots = [Seated(one_for_all(load_file(file)), home_of(file).entered) for file in setting.files]
         self._thinking = thinking
         logging.getLogger("bot").setLevel(logging.CRITICAL)  # what fails is told in the report
 

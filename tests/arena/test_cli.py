@@ -5,16 +5,18 @@ import signal
 import sqlite3
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.cli.local import arena_command, local_referees, only_arena
 from arena.cli.referee import place_of
-from arena.errors import SettingsError, SpecError, StateError
+from arena.errors import SettingsError, StateError
 from arena.settings import Settings, load_settings
 from referee.cli.app import run
 from referee.cli.botrun import load_bot
 from referee.cli.output import number
+from referee.errors import ProgramError
 from tests.arena.cli import Arena, Result, assert_one_line, make_arena
 from tests.arena.ports import free_address, taken_address
 from tests.arena.waiting import DEADLINE
@@ -230,6 +232,7 @@ def test_up_on_any_port_is_refused(arena: Arena, monkeypatch: pytest.MonkeyPatch
 BOTS = {
     "function.py": "def choose(turn): return None",
     "class.py": "class Mine:\n    def choose(self, turn): return None",
+    "many.py": "class Mine:\n    def choose_many(self, turns): return [None for _ in turns]",
 }
 
 
@@ -241,14 +244,15 @@ def test_load_bot_finds_the_function_or_the_class(tmp_path: Path, name: str) -> 
 
 
 def test_load_bot_takes_a_module_by_name() -> None:
-    assert load_bot("sample_bots.python.lowest").__name__ == "choose"
+    bot: Any = load_bot("sample_bots.python.lowest")
+    assert bot.__name__ == "choose"
 
 
 def test_load_bot_takes_a_sample_bot_by_name_and_suggests_the_nearest() -> None:
-    assert load_bot("pairs-first").__module__ == "pairs_first"
-    with pytest.raises(SpecError, match=r"^gredy: is no sample bot, .*; did you mean 'greedy'"):
+    assert load_bot("pairs-first").__module__ == "bot_pairs_first"
+    with pytest.raises(ProgramError, match=r"^gredy: is no sample bot, .*; did you mean 'greedy'"):
         load_bot("gredy")
-    with pytest.raises(SpecError, match="the sample bots are greedy, "):
+    with pytest.raises(ProgramError, match="the sample bots are greedy, "):
         load_bot("nothing.like.it")
 
 
@@ -264,7 +268,7 @@ def test_load_bot_takes_a_sample_bot_by_name_and_suggests_the_nearest() -> None:
 def test_load_bot_of_a_file_without_a_bot_says_why(tmp_path: Path, text: str, reason: str) -> None:
     file = tmp_path / "wrong.py"
     file.write_text(text)
-    with pytest.raises(SpecError, match=reason):
+    with pytest.raises(ProgramError, match=reason):
         load_bot(str(file))
 
 

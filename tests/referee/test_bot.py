@@ -7,12 +7,13 @@ import logging
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from referee.bot import Play, Turn
+from referee.bot.bots import Bot
 from referee.bot.client import BotClient
-from referee.bot.seat import Bot
 from referee.errors import ConnectionRefused
 from referee.matches.journal import EntryKind
 from referee.matches.match import Limits
@@ -161,7 +162,7 @@ async def test_bot_when_its_code_fails_then_that_is_a_fault_and_both_logs_say_ho
     assert said in caplog.text
     entries = journal.of(4, EntryKind.FAULT, "exception")
     assert len(entries) == 2
-    made = inspect.getattr_static(bot, "__init__") if isinstance(bot, type) else bot
+    made: Any = inspect.getattr_static(bot, "__init__") if isinstance(bot, type) else bot
     code = inspect.unwrap(made).__code__
     for entry in entries:
         assert entry.text.startswith(f"the bot's own code failed: {said}")

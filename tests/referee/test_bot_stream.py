@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from referee.bot import Play, Turn
+from referee.bot.bots import Bot
 from referee.bot.client import BotClient
-from referee.bot.seat import Bot
 from referee.check.desk import Desk, due
 from referee.check.scenarios.connection import resume, shutdown
 from referee.check.scenarios.pings import ping, pongs
