@@ -24,23 +24,33 @@ TRIES = 6
 class World(NamedTuple):
     """Hands that agree with what was seen."""
 
-    hands: tuple[int, ...]
+    hands: list[int]
     """Masks by seat: all that the seats hold."""
-    position: Position
-    """The complete position."""
+    taken: list[int]
+    """Of these, the cards that are not known."""
+    stock: list[int]
+    """The indices of the other cards that are not known: some of them are the stock, the last one first."""
 
 
 class Worlds:
     """Samples worlds of one position."""
 
-    def __init__(self, position: Position, random: Random, known: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        position: Position,
+        random: Random,
+        known: Sequence[int] = (),
+        *,
+        weighs_passes: bool = True,
+    ) -> None:
         """Prepare for ``position``; ``known`` has, by seat, masks of cards that it is known to hold besides.
 
         That is so of a card given in an exchange, or of leftover cards that were shown when a seat took them.
-        Those that it has played since may be among them.
+        Those that it has played since may be among them. Without ``weighs_passes`` passes count for nothing.
         """
         rules = self._rules = position.rules
         self._position, self._random = position, random
+        self._hands = position.hands
         self._hidden = list(position.hidden)
         self._sure = [0] * len(self._hidden)
         pool = position.unseen
@@ -53,20 +63,24 @@ class Worlds:
         self._pool = [rules.mask([card]) for card in pool]
         self._indices = dict(zip(self._pool, pool, strict=True))
         self._stronger = stronger_singles(rules)
-        self._passes = self._passed(position)
+        self._passes = self._passed(position) if weighs_passes else []
 
     def sample(self) -> World:
         """Return a world."""
-        chosen, stock, total = self._dealt()
+        add = self._rules.add
+        chosen, stock = self._dealt()
         total = self._weight(chosen)
         for _ in range(TRIES - 1 if self._passes else 0):
-            taken, rest, _ = self._dealt()
+            taken, rest = self._dealt()
             weight = self._weight(taken)
             total += weight
             if self._random.random() * total < weight:
                 chosen, stock = taken, rest
-        position = self._position.with_cards(chosen, stock)
-        return World(position.hands, position)
+        return World([add(hand, some) for hand, some in zip(self._hands, chosen, strict=True)], chosen, stock)
+
+    def position(self, world: World) -> Position:
+        """Return the complete position of a world."""
+        return self._position.with_cards(world.taken, world.stock)
 
     def _passed(self, position: Position) -> list[tuple[int, int, int]]:
         """Return, for each pass on a single card, the seat and what beats that card: ordinary cards, all."""
@@ -88,9 +102,10 @@ class Worlds:
                 weight *= PASSED_TOP
         return weight
 
-    def _dealt(self) -> tuple[list[int], list[int], float]:
-        rules, pool = self._rules, self._pool
-        self._random.shuffle(pool)
+    def _dealt(self) -> tuple[list[int], list[int]]:
+        rules, chance = self._rules, self._random.random
+        order = {chance(): card for card in self._pool}  # quicker than to shuffle
+        pool = [order[key] for key in sorted(order)]
         taken, place = [], 0
         for hidden, sure in zip(self._hidden, self._sure, strict=True):
             some = sum(pool[place : place + hidden])
@@ -98,4 +113,4 @@ class Worlds:
                 some |= some >> 1 & rules.ones
             taken.append(rules.add(sure, some) if sure else some)
             place += hidden
-        return taken, [self._indices[card] for card in pool[place:]], 1.0
+        return taken, [self._indices[card] for card in pool[place:]]

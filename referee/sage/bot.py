@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from referee.bot import EndedSession, Play, Turn
 from referee.errors import PlayError, PositionError
-from referee.sage.sage import Sage
+from referee.sage.sage import USUAL, Sage, Style
 
 MARGIN = 0.25
 """The part of the time allowed that is left for everything but thinking."""
@@ -22,6 +22,7 @@ class SageBot:
 
     level_ms: ClassVar[float] = 100.0
     """How many milliseconds it thinks about a decision, if it may."""
+    style: ClassVar[Style] = USUAL
     _open: ClassVar[int] = 0
     """Sessions that are being played, in each of which a turn may be waiting."""
 
@@ -53,13 +54,17 @@ class SageBot:
         """Note that there is one session less."""
         SageBot._open -= 1
 
+    def now(self) -> float:
+        """Return the time in seconds, from whenever."""
+        return perf_counter()
+
     def level(self) -> float:
         """Return how many milliseconds it thinks about a decision: ``ARENA_SAGE_MS``, or its own level."""
         return float(environ.get("ARENA_SAGE_MS") or self.level_ms)
 
     def _ready(self, turn: Turn) -> Sage:
         if self._sage is None:
-            self._sage = Sage(turn.rules, Random(f"{turn.session} {turn.seat}"), perf_counter)  # noqa: S311
+            self._sage = Sage(turn.rules, Random(f"{turn.session} {turn.seat}"), self.now, self.style)  # noqa: S311
         return self._sage
 
 

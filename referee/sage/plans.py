@@ -23,6 +23,8 @@ class Planner:
         self._lowest = lowest
         self.plan: Memo[int, Plan] = Memo(self._plan, MOST_PLANS)
         """By the mask of a hand."""
+        self._alike: Memo[int, Plan] = Memo(self._of_rank)
+        """By the cards held of one rank."""
         self.hold: Memo[int, float] = Memo(self._hold)
         """By code: how likely a seat that need not is to keep this play back."""
         self.lead: Memo[int, float] = Memo(self._lead)
@@ -42,7 +44,7 @@ class Planner:
         return (hand & self._lowest).bit_count()
 
     def _plan(self, hand: int) -> Plan:
-        rules, full = self.rules, self.rules.full
+        rules, full, alike = self.rules, self.rules.full, self._alike
         units: list[int] = []
         if hand.bit_count() > 3:
             large = [code for code in rules.list_plays(hand) if (code & full).bit_count() > 3]
@@ -62,12 +64,14 @@ class Planner:
         for mask in self._rank_bits:
             held = hand & mask
             if held:
-                units += self._of_rank(held)
-        return tuple(sorted(units))
+                units += alike[held]
+        units.sort()
+        return tuple(units)
 
-    def _of_rank(self, held: int) -> list[int]:
+    def _of_rank(self, held: int) -> Plan:
         """Return the cards of one rank as plays, the largest first."""
-        rules, units = self.rules, []
+        rules = self.rules
+        units: list[int] = []
         while held:
             for count in (3, 2, 1):
                 some = [code for mask in rules.choose(held, count) if (code := rules.code(mask))]
@@ -75,7 +79,7 @@ class Planner:
                     units.append(min(some))
                     held = rules.remove(held, min(some) & rules.full)
                     break
-        return units
+        return tuple(units)
 
     def _hold(self, code: int) -> float:
         if self.rules.is_bomb(code):

@@ -1,10 +1,12 @@
 """Sage: proofs first, then candidates by a score, then playouts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 
 from referee.helpers.decompose import Decomposer
 from referee.helpers.unseen import Unseen
+from referee.helpers.worlds import Worlds
 from referee.position import Position
 from referee.rules.plays import Rules
 from referee.sage.plans import planner_of
@@ -12,23 +14,37 @@ from referee.sage.playouts import is_quick
 from referee.sage.proofs import run_out
 from referee.sage.search import Clock, Search
 
-CANDIDATES = 8
-"""Actions that are played out."""
-PASS = 0.3
-"""What a pass saves, in turns: the hand stays as it is, and somebody else may spend something."""
-HEIGHT = 0.5
-"""What spending the highest play costs, in turns."""
-SHED = 0.02
-"""What each card played is worth besides, in turns."""
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What it does, so that one can measure what each part is worth."""
+
+    proves: bool = True
+    """Whether it looks for a proof that it can play out its hand."""
+    weighs_passes: bool = True
+    """Whether it takes a pass for a sign that a seat cannot beat the play."""
+    passes: bool = True
+    """Whether it may pass where it could play."""
+    candidates: int = 8
+    """Actions that are played out."""
+    pass_saves: float = 0.3
+    """What a pass saves, in turns: the hand stays as it is, and somebody else may spend something."""
+    height_costs: float = 0.5
+    """What spending the highest play costs, in turns."""
+    card_saves: float = 0.02
+    """What each card played is worth besides, in turns."""
+
+
+USUAL = Style()
 
 
 class Sage:
     """Plays a seat, one deal after another."""
 
-    def __init__(self, rules: Rules, random: Random, clock: Clock) -> None:
+    def __init__(self, rules: Rules, random: Random, clock: Clock, style: Style = USUAL) -> None:
         """Take chance and the clock, in seconds, from outside."""
-        self._rules, self._random, self._clock = rules, random, clock
-        self._planner, self._proves = planner_of(rules), is_quick(rules)
+        self._rules, self._random, self._clock, self._style = rules, random, clock, style
+        self._planner, self._proves = planner_of(rules), style.proves and is_quick(rules)
         self._decomposer = Decomposer(rules, 0)
         self._hand = 0
         self.search: Search | None = None
@@ -50,7 +66,7 @@ class Sage:
         """
         until = self._clock() + seconds
         self.search = None
-        legal = [*codes, 0] if can_pass else codes
+        legal = [*codes, 0] if can_pass and (self._style.passes or not codes) else codes
         if len(legal) == 1:
             return legal[0]
         rules = self._rules
@@ -67,7 +83,8 @@ class Sage:
             return candidates[0]
         parts = {code: rules.remove(hand, code & rules.full) for code in candidates}
         units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
-        self.search = Search(position, seat, units, self._random, known)
+        worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
+        self.search = Search(position, seat, units, worlds, self._random)
         return self.search.best(self._clock, until)
 
     def choose_unseen(self, hand: int, codes: Sequence[int], can_pass: bool) -> int:
@@ -86,7 +103,7 @@ class Sage:
     def candidates(self, hand: int, legal: Sequence[int]) -> list[int]:
         """Return the actions worth a search, the best by their score first; a pass, if legal, among them."""
         ordered = sorted(legal, key=lambda code: self._score(hand, code))
-        found = ordered[:CANDIDATES]
+        found = ordered[: self._style.candidates]
         if 0 in legal and 0 not in found:
             found[-1] = 0
         return found
@@ -99,8 +116,9 @@ class Sage:
 
     def _score(self, hand: int, code: int) -> float:
         """Return about how many turns are left after an action: less is better."""
+        style = self._style
         if not code:
-            return self._decomposer.cost(hand) - PASS
+            return self._decomposer.cost(hand) - style.pass_saves
         mask = code & self._rules.full
         left = self._decomposer.cost(self._rules.remove(hand, mask))
-        return left + HEIGHT * self._planner.height[code] - SHED * mask.bit_count()
+        return left + style.height_costs * self._planner.height[code] - style.card_saves * mask.bit_count()

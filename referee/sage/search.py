@@ -16,7 +16,11 @@ SURE_WORLDS = 24
 """Worlds before the search may end as decided."""
 SURE = 2.5
 """Standard errors by which the leader has to be ahead of every other candidate then."""
-NUMBERS = 128
+NUMBERS = 256
+"""Random numbers that a playout draws before they come again."""
+
+_CHANCES = [chance() for chance in [Random(1).random] * (1 << 13)]  # noqa: S311
+"""Where the numbers of a playout are taken from, at a random place: much quicker than new ones."""
 
 Clock = Callable[[], float]
 
@@ -29,13 +33,13 @@ class Search:
         position: Position,
         seat: int,
         units: Mapping[int, Sequence[int]],
+        worlds: Worlds,
         random: Random,
-        known: Sequence[int] = (),
     ) -> None:
         """Prepare to compare actions of ``seat``: ``units`` has by their codes how to go on after each."""
         self._seat, self._random = seat, random
         self._planner = planner_of(position.rules)
-        self._worlds = Worlds(position, random, known)
+        self._worlds = worlds
         self._units = units
         self._quick = Quick(self._planner) if is_quick(position.rules) else None
         self._careful = Careful(self._planner)
@@ -76,8 +80,9 @@ class Search:
         world, seat, rules = self._worlds.sample(), self._seat, self._planner.rules
         plan = self._planner.plan
         units = [plan[hand] if other != seat else () for other, hand in enumerate(world.hands)]
-        numbers = [self._random.random() for _ in range(NUMBERS)]
-        deal = None if self._quick else world.position.deal()
+        begin = int(self._random.random() * len(_CHANCES))
+        numbers = _CHANCES[begin : begin + NUMBERS] or _CHANCES
+        deal = None if self._quick else self._worlds.position(world).deal()
         for code in alive:
             chance = cycle(numbers).__next__
             mine = [list(some) for some in units]

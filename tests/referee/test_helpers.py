@@ -172,7 +172,7 @@ def test_worlds_when_sampled_then_they_agree_with_what_was_seen() -> None:
     worlds = Worlds(seen, Random(1))
     for _ in range(50):
         world = worlds.sample()
-        assert world.position.is_complete
+        assert worlds.position(world).is_complete
         assert world.hands[1] == mask("9D TD")
         assert [hand.bit_count() for hand in world.hands] == [2, 2, 3, 2]
         together = world.hands[0] | world.hands[1] | world.hands[2] | world.hands[3]
@@ -205,6 +205,7 @@ def test_worlds_when_there_is_a_stock_then_its_cards_are_dealt_too() -> None:
         f"{rules.ruleset.label}; clockwise; dealer 0; leader 0; hands {hands} / ?13 / ?13; "
         f"stock {stock}; actions "
     )
-    world = Worlds(seen, Random(1)).sample()
-    assert world.position.is_complete
-    assert world.position.unseen == []
+    worlds = Worlds(seen, Random(1))
+    position = worlds.position(worlds.sample())
+    assert position.is_complete
+    assert position.unseen == []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.tables import play_deal, turn_of
+from benchmarks.sage import play_session
 from referee.bot import Play, Turn
 from referee.deals.deal import Deal
 from referee.helpers.decompose import Decomposer
@@ -43,12 +43,13 @@ def test_sage_when_it_plays_a_preset_then_all_its_plays_are_legal(name: str) -> 
 
     def choose(turn: Turn) -> Play | None:
         nonlocal searches
-        chosen = player.choose(turn.position(), turn.seat, turn.legal_codes, turn.can_pass, 1)
+        position = turn.position()
+        chosen = player.choose(position, turn.seat, turn.legal_codes, turn.can_pass, 1)
         searches += player.search is not None
         return Play(rules, chosen) if chosen else None
 
-    deal = play_deal(rules, "sage", 1, [choose, *[weakest] * (rules.ruleset.players - 1)])
-    assert deal.over
+    played = play_session(rules, bytes(32), [choose, *[weakest] * (rules.ruleset.players - 1)])
+    assert (played.faults, played.failures) == ([], [])
     assert searches > 0
 
 
@@ -171,9 +172,6 @@ def test_card_to_return_is_one_that_the_hand_is_best_without() -> None:
     assert RULES.text(sage(RULES).card_to_return(hand, singles) & RULES.full) == "9S"
 
 
-def test_bot_when_cards_set_aside_have_become_the_stock_then_it_plays_from_its_hand() -> None:
-    rules = compile_ruleset(load_ruleset("chinese"))
-    deal = Deal(rules, bytes(32), 1, 0, 1)
-    turn = turn_of(deal, deal.turn)
-    chosen = sage(rules).choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
-    assert chosen in turn.legal_codes
+def test_bot_when_there_is_no_position_then_it_plays_from_its_hand() -> None:
+    hand, codes = hand_and_codes("3D 3C 4H KS 2S", "3H")
+    assert sage(RULES).choose_unseen(hand, codes, True) in [*codes, 0]

@@ -1,0 +1,168 @@
+"""How strong bots are at one table: ``python -m benchmarks.sage --ms 100 --deals 100``.
+
+One bot plays against others of one kind, by default sage against the best other sample bot. Every deal is
+played from every seat of the table, so that the luck of the cards cancels out; deals are what the intervals
+are over (95 %). All sit in one process, at the referee's own table; sage's clock is the processor's time,
+so that load does not make it weaker. ``--without`` takes parts of sage away, to see what they are worth.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from hashlib import sha256
+from multiprocessing import Pool
+from typing import Any, ClassVar, NamedTuple
+
+from arena.cli.botrun import load_bot
+from referee.bot.seat import Bot
+from referee.local.game import Game, Seated
+from referee.local.played import Played
+from referee.local.sums import Sums
+from referee.matches.events import SessionInfo
+from referee.matches.match import Limits
+from referee.rules.plays import Rules, compile_ruleset
+from referee.ruleset import load_ruleset
+from referee.sage.bot import SageBot
+from referee.sage.sage import Style
+
+PARTS: dict[str, dict[str, Any]] = {
+    "proofs": {"proves": False},
+    "pass-weights": {"weighs_passes": False},
+    "passing": {"passes": False},
+    "keeping": {"height_costs": 0.0},
+}
+"""What can be taken away from sage."""
+HOUR_MS = 3_600_000
+
+
+class Question(NamedTuple):
+    """Who plays against whom, under which rules."""
+
+    bot: str
+    against: str
+    ruleset: str
+    ms: float
+    without: tuple[str, ...]
+    seed: str
+
+
+class Deal(NamedTuple):
+    """What a deal came to for the bot, as means over the seats."""
+
+    wins: float
+    """How often it went out first."""
+    points: float
+    others: float
+    """The mean of the others' points."""
+    decisions: float
+    seconds: float
+    """Of the processor, for everything."""
+
+
+def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1) -> Played:
+    """Play a session of one deal, ``bots`` by seat."""
+    info = SessionInfo(
+        handle=0,
+        session_id=f"table/{number}",
+        number=number,
+        tournament="table",
+        ruleset=json.dumps(rules.ruleset.to_object()),
+        rules=rules,
+        seats=tuple(f"bots/{seat}@1" for seat in range(len(bots))),
+        deals=1,
+        commitment="",
+        limits=Limits(decision_ms=HOUR_MS),
+    )
+    return Game(info, seed, [Seated(bot) for bot in bots]).play()
+
+
+def play_deal(question: Question, number: int) -> Deal:
+    """Play a deal from every seat. Raise RuntimeError if a bot makes a fault."""
+    rules = compile_ruleset(load_ruleset(question.ruleset))
+    bot, other = _bot(question), load_bot(question.against)
+    seats = range(rules.ruleset.players)
+    seed = sha256(f"{question.seed}/{number}".encode()).digest()
+    wins = points = others = decisions = 0
+    begun = time.thread_time()
+    for seat in seats:
+        played = play_session(rules, seed, [bot if at == seat else other for at in seats], seat + 1)
+        if played.faults or played.failures:
+            raise RuntimeError(f"deal {number}: {[*played.faults, *played.failures][0]}")
+        wins += json.loads(played.records[0])["out"][:1] == [seat]
+        points += played.points[seat]
+        others += sum(played.points) - played.points[seat]
+        decisions += len(played.spent[seat])
+    count = len(seats)
+    spent = time.thread_time() - begun
+    return Deal(wins / count, points / count, others / count / (count - 1), decisions / count, spent / count)
+
+
+def _bot(question: Question) -> Bot:
+    """Return the bot that is asked about."""
+    if question.bot != "sage":
+        return load_bot(question.bot)
+    taken: dict[str, Any] = {}
+    for part in question.without:
+        taken |= PARTS[part]
+
+    class Measured(SageBot):
+        level_ms: ClassVar[float] = question.ms
+        style: ClassVar[Style] = Style(**taken)
+
+        def now(self) -> float:
+            return time.thread_time()
+
+    return Measured
+
+
+def lines(question: Question, deals: Sequence[Deal], players: int) -> Iterator[str]:
+    """Yield the table."""
+    name = question.bot
+    if name == "sage":
+        name = f"sage, {question.ms:g} ms" + "".join(f", without {part}" for part in question.without)
+    against = f"{players - 1} {question.against}, {question.ruleset}"
+    yield f"{name} against {against}, {len(deals)} deals from every seat"
+    yield f"{'wins':28} {_shown([100 * deal.wins for deal in deals], '%')}  (even: {100 / players:.1f}%)"
+    yield f"{'points a deal':28} {_shown([deal.points for deal in deals])}"
+    yield f"{'points of the others':28} {_shown([deal.others for deal in deals])}"
+    yield f"{'points less theirs':28} {_shown([deal.points - deal.others for deal in deals])}"
+    asked = sum(deal.decisions for deal in deals) / len(deals)
+    yield f"{'decisions a deal':28} {asked:8.1f}"
+    yield f"{'processor time a deal':28} {sum(deal.seconds for deal in deals) / len(deals):8.2f} s"
+
+
+def _shown(values: Sequence[float], unit: str = "") -> str:
+    sums = Sums()
+    for value in values:
+        sums = sums.add(value)
+    error = sums.plus_minus()
+    return f"{sums.mean:8.2f}{unit} {'' if error is None else f'± {error:.2f}{unit}'}"
+
+
+def main() -> None:
+    """Play and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sage", description=__doc__)
+    parser.add_argument("--ruleset", default="chinese", help="a preset")
+    parser.add_argument("--bot", default="sage", help="sage, or another sample bot")
+    parser.add_argument("--against", default="keeper", help="a sample bot, at all other seats")
+    parser.add_argument(
+        "--ms", type=float, default=100, help="sage's milliseconds for a decision; 0: no search"
+    )
+    parser.add_argument("--without", nargs="*", choices=PARTS, default=[], help="parts of sage to take away")
+    parser.add_argument("--deals", type=int, default=100)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first deal")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--seed", default="sage", help="any text: other cards")
+    given = parser.parse_args()
+    question = Question(given.bot, given.against, given.ruleset, given.ms, tuple(given.without), given.seed)
+    numbers = range(given.first, given.first + given.deals)
+    with Pool(given.jobs) as pool:
+        deals = list(pool.imap(partial(play_deal, question), numbers))
+    for line in lines(question, deals, load_ruleset(given.ruleset).players):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
