@@ -14,6 +14,7 @@ from typing import TypeVar
 from benchmarks.peers import measure
 from referee.deals.deal import Deal
 from referee.deals.shuffle import shuffle
+from referee.position import Position
 from referee.records.random_play import play_randomly
 from referee.rules.plays import Rules, compile_ruleset
 from referee.ruleset import load_ruleset
@@ -58,6 +59,7 @@ def micro() -> dict[str, float]:
         "shuffle 52 cards (us)": _each(lambda seed: shuffle(seed, "deal", pack), _seeds(2_000)),
         "list a hand's plays (us)": _each(rules.list_plays, fresh),
         "check one play, met before (us)": min(_checks(rules, checks, to_beat) for _ in range(5)),
+        "position after an action (us)": min(_applied(rules) for _ in range(5)),
     }
 
 
@@ -68,6 +70,16 @@ def _checks(rules: Rules, cases: list[tuple[int, int]], to_beat: int) -> float:
     for hand, mask in cases:
         legal += not mask & ~hand and beats(code(mask), to_beat)
     return (time.perf_counter() - start) / len(cases) * 1e6
+
+
+def _applied(rules: Rules) -> float:
+    """Return the microseconds for a position after an action, in the middle of a deal."""
+    deal, random = Deal(rules, bytes(32), 1, 0, 1), Random(1)
+    for _ in range(9):
+        deal.act(deal.turn, random.choice(deal.choices(deal.turn)) & rules.full)
+    position = Position(deal)
+    action = next(iter(position.legal))
+    return _each(position.apply, [action] * 4_000)
 
 
 def _compiled(name: str) -> tuple[Rules, float]:

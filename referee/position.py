@@ -234,8 +234,11 @@ class Position:
     @property
     def legal(self) -> Legal:
         """The legal actions of the seat to act; UnknownCards if its hand is not known."""
-        self._know(self.seat)
-        return Legal(self._deal, self.seat)
+        seat = self._deal.turn
+        if seat < 0 or self._fill[seat]:
+            seat = self.seat
+            self._know(seat)
+        return Legal(self._deal, seat)
 
     @property
     def is_over(self) -> bool:
@@ -256,8 +259,12 @@ class Position:
 
         Raise PlayError if the action is not legal.
         """
-        deal, seat = self._deal.copy(), self.seat
-        self._know(seat)
+        deal = self._deal
+        seat = deal.turn
+        if seat < 0 or self._fill[seat]:
+            seat = self.seat
+            self._know(seat)
+        deal = deal.copy()
         deal.act(seat, action & deal.rules.full)
         return self._made(deal, self._begun, self._pile)
 

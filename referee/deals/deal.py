@@ -23,16 +23,6 @@ __all__ = ["NOBODY", "Action", "Deal", "Exchange", "Stage"]
 _PASSES: tuple[Entry, ...] = tuple((seat, 0, 0, False) for seat in range(8))
 
 
-# fmt: off
-_SHARED = (
-    "_facts", "_final", "_next", "_plain", "_undealt", "culprit", "dealer", "dealt", "end", "exchange",
-    "leader", "must_include", "number", "opening", "over", "points", "rules", "seed", "stage", "start",
-    "step", "turn",
-)
-# fmt: on
-"""What a copy of a deal takes over as it is."""
-
-
 class Deal(DealState):
     """One distribution of cards, played to its end."""
 
@@ -133,8 +123,14 @@ class Deal(DealState):
     def copy(self, hands: Sequence[int] | None = None, stock: Sequence[int] | None = None) -> "Deal":
         """Return a deal that goes on by itself; with other cards in ``hands`` and ``stock``, if given."""
         other = Deal.__new__(Deal)
-        for name in _SHARED:
-            setattr(other, name, getattr(self, name))
+        # One by one, which is twice as quick as to go through their names: search copies all the time.
+        other.rules, other.seed, other.number = self.rules, self.seed, self.number
+        other.dealer, other.step, other.leader = self.dealer, self.step, self.leader
+        other.dealt, other.opening, other.start = self.dealt, self.opening, self.start
+        other._facts, other._next, other._undealt = self._facts, self._next, self._undealt
+        other._plain, other._final, other.must_include = self._plain, self._final, self.must_include
+        other.stage, other.turn, other.exchange = self.stage, self.turn, self.exchange
+        other.over, other.end, other.culprit, other.points = self.over, self.end, self.culprit, self.points
         other._holdings = self._holdings.copy() if hands is None else Holdings(self.rules, self._facts, hands)
         other.hands = other._holdings.hands
         other._trick = self._trick.copy(other.hands)

@@ -32,7 +32,8 @@ class Trick:
 
     def copy(self, hands: Sequence[int]) -> "Trick":
         """Return a trick that goes on by itself, with these hands."""
-        other = Trick(self._next, hands)
+        other = Trick.__new__(Trick)
+        other._next, other._hands = self._next, hands
         other.to_beat, other.last_seat, other.locked = self.to_beat, self.last_seat, self.locked
         other.window = self.window if self.window is CLOSED else self.window.copy()
         return other

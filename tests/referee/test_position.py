@@ -9,6 +9,7 @@ import referee.position
 from referee.bot.seen import Happened, seen_position
 from referee.deals.action import Stage
 from referee.deals.deal import Deal
+from referee.deals.state import DealState
 from referee.errors import IllegalHere, PlayError, PositionError, UnknownCards
 from referee.position import Position
 from referee.records.random_play import random_records
@@ -65,6 +66,18 @@ def test_apply_leaves_the_position_as_it_was() -> None:
     for other in ("6H", "4D 4C", "4D TD"):
         with pytest.raises(PlayError):
             after.apply(code(other) or THREE.parse(other))
+
+
+def test_deal_when_copied_then_every_field_is_taken_over() -> None:
+    deal = play(deal_of(THREE, HANDS), "0:3D", "1:4D", "2:-")
+    copy = Position(deal).deal()
+    parts = {"_holdings", "_trick", "hands", "log", "out", "_trick_ends", "stock", "_liability"}
+    alike = set(DealState.__slots__) - parts
+    assert {name: getattr(copy, name) for name in alike} == {name: getattr(deal, name) for name in alike}
+    assert copy.key() == deal.key()
+    assert (copy.hands, copy.log, copy.out) == (deal.hands, deal.log, deal.out)
+    copy.act(0, 0)
+    assert (copy.turn, deal.turn) == (1, 0)
 
 
 def test_positions_when_the_same_follows_then_they_are_equal_whatever_went_before() -> None:
