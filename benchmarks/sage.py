@@ -15,8 +15,8 @@ from hashlib import sha256
 from multiprocessing import Pool
 from typing import Any, ClassVar, NamedTuple
 
-from arena.cli.botrun import load_bot
 from referee.bot.seat import Bot
+from referee.cli.botrun import load_bot
 from referee.local.game import Game, Seated
 from referee.local.played import Played
 from referee.local.sums import Sums
