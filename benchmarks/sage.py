@@ -15,7 +15,7 @@ from hashlib import sha256
 from multiprocessing import Pool
 from typing import Any, ClassVar, NamedTuple
 
-from referee.bot.seat import Bot
+from referee.bot.bots import Bot
 from referee.cli.botrun import load_bot
 from referee.local.game import Game, Seated
 from referee.local.played import Played
