@@ -14,7 +14,7 @@ from arena.cli.context import actor_at_terminal, client_of, is_here, storage_of
 from arena.models import utc_now
 from referee.cli.botcheck import Asked, Codes, Command, Listen, LogFile, Wait, check_asked, run_check
 from referee.cli.output import AsJson
-from referee.cli.samples import bot_command
+from referee.cli.starting import bot_command
 
 if TYPE_CHECKING:
     from referee.check import Report

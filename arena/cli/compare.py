@@ -23,7 +23,7 @@ from arena.cli.practice import (
     tell,
 )
 from referee.cli.output import MOST, AsJson, print_json, say
-from referee.cli.samples import sample_bots, sample_command
+from referee.samples import sample_bots, sample_command
 from referee.validation import suggestion
 
 if TYPE_CHECKING:

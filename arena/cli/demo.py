@@ -37,8 +37,8 @@ from arena.tournaments import creation, lifecycle, overview
 from arena.verify import check_export
 from arena.web.pages.links import deal_url
 from referee.cli.output import console, say
-from referee.cli.samples import SAMPLE_BOTS
 from referee.interrupts import unwound_on_signals
+from referee.samples import SAMPLE_BOTS
 
 MARK = ".arena-demo"
 """File that makes a folder a demo's, in which the next demo may delete what a demo makes."""

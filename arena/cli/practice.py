@@ -16,8 +16,9 @@ import typer
 
 from arena.errors import ProcessFailed, UnknownError
 from referee.cli.output import AsJson, number, print_json, say, show
-from referee.cli.samples import require_program, sample_bots, sample_command
+from referee.cli.starting import require_program
 from referee.plain import plain
+from referee.samples import sample_bots, sample_command
 from referee.validation import suggestion
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from referee.cli.output import MOST, AsJson, console, print_json, say
-from referee.cli.samples import bot_command, require_program
+from referee.cli.starting import bot_command, require_program
 from referee.interrupts import Ended, ending, interruption
 
 if TYPE_CHECKING:

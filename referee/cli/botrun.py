@@ -12,9 +12,9 @@ from referee.addresses import read_addresses
 from referee.bot import run as run_bot
 from referee.bot.bots import Bot
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
-from referee.cli.samples import sample_bots
 from referee.errors import ProgramError
 from referee.local.loading import bot_in, load_file
+from referee.samples import sample_bots
 from referee.tls import ClientTls
 from referee.validation import suggestion
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.output import MOST, AsJson, print_json, say, show
-from referee.cli.samples import sample_bots
+from referee.samples import sample_bots
 
 if TYPE_CHECKING:
     from referee.local.playing import Course

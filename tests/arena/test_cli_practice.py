@@ -13,7 +13,7 @@ import pytest
 
 from arena.cli.local import arena_command
 from arena.cli.practice import lines_now_and_then
-from referee.cli.samples import sample_bots
+from referee.samples import sample_bots
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE, wait_for_line

@@ -1,27 +1,12 @@
-"""Bots by their names and files, and what starts them."""
+"""What starts bots that are named on the command line."""
 
 import shutil
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import typer
 
-import referee
-
-SAMPLE_BOTS = Path(referee.__file__).with_name("sample_bots")
-"""The folder of the sample bots in Python; in a checkout, a link to where they are read."""
-
-
-def sample_bots() -> dict[str, Path]:
-    """Return the files of the sample bots by their names."""
-    files = sorted(SAMPLE_BOTS.glob("*.py"))
-    return {file.stem.removesuffix("_bot").replace("_", "-"): file for file in files}
-
-
-def sample_command(name: str) -> list[str]:
-    """Return the command that starts a sample bot."""
-    return [sys.executable, str(sample_bots()[name])]
+from referee.samples import sample_bots, sample_command
 
 
 def bot_command(name: str) -> list[str] | None:

@@ -1,0 +1,243 @@
+"""For tests of bots: turns from text and from recorded deals, and deals played in this process.
+
+from referee.bot.testing import play_deal, turn_at, turn_from
+
+turn = turn_from("chinese; hand 3D 4C 4D 9S 2S; to beat 3C 3H; counts 5 8 13 2")
+assert str(choose(turn)) == "4D 4C"
+assert choose(turn_at("lost.jsonl", deal=3, action=9)) is None
+assert play_deal(choose, "greedy", "keeper", "random", seed="7").points[0] > -10
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from referee.bot.bots import Bot, one_for_all
+from referee.bot.turn import Turn
+from referee.deals.deal import Deal
+from referee.errors import BotFailed, CardError, PlayError, PositionError, RecordError
+from referee.local.game import Game, Seated
+from referee.local.loading import home_of, load_file
+from referee.local.table import SDK_FAULTS, seat_names, session_id
+from referee.local.view import Asked, LocalView
+from referee.matches import events
+from referee.matches.events import Encodings
+from referee.matches.match import Limits
+from referee.position import Position
+from referee.records.record import full_record
+from referee.rules.plays import Rules
+from referee.rules.rulebook import rules_of
+from referee.samples import sample_bots
+from referee.validation import suggestion
+
+__all__ = ["DealPlayed", "play_deal", "turn_at", "turn_from"]
+
+DECISION_MS = 1000
+
+TIMES = ("ms", "credit_ms")
+"""Fields of records that differ from one time to the next."""
+
+Record: TypeAlias = Mapping[str, Any]
+
+FIELDS = ("hand", "to beat", "counts", "seat", "must", "ms")
+"""What a text for ``turn_from`` may say, after the ruleset."""
+
+
+def turn_from(text: str) -> Turn:
+    """Return the turn that a text describes: the ruleset, and then what is known, parted by semicolons.
+
+    ``hand 3D 4C 5C`` is the bot's. ``to beat 3C 3H`` was played by the seat before it; without it, the bot
+    leads, and ``must 3D`` is the card that its play must contain. ``counts 3 8 13 2`` are the cards left,
+    seat 0 first, by default those of a fresh hand; ``seat 0`` is the bot's, ``ms 1000`` the time it has. A
+    position in text, as ``str(turn.position())`` is, will do as well.
+
+    Raise PositionError where that cannot be.
+    """
+    if "hands" in text and " / " in text:
+        position = Position.parse(text)
+        return _turn(position.deal(), position.seat)
+    name, *parts = (part.strip() for part in text.split(";"))
+    given = dict(map(_field, filter(None, parts)))
+    rules = rules_of(name)
+    try:
+        return _described(rules, given)
+    except (CardError, PlayError, ValueError) as error:
+        raise PositionError(f"{text!r}: {error}") from None
+
+
+def _field(part: str) -> tuple[str, str]:
+    name = next((name for name in FIELDS if part == name or part.startswith(f"{name} ")), None)
+    if name is None:
+        raise PositionError(f"{part!r}: must begin with {', '.join(FIELDS[:-1])} or {FIELDS[-1]}")
+    return name, part.removeprefix(name).strip()
+
+
+def _described(rules: Rules, given: Mapping[str, str]) -> Turn:
+    players, size = rules.ruleset.players, rules.ruleset.hand_size
+    if size == "all":
+        size = rules.count(rules.full) // players
+    seat = int(given.get("seat", "0"))
+    hand, to_beat = rules.parse(given.get("hand", "")), rules.parse(given.get("to beat", ""))
+    if seat not in range(players):
+        raise PositionError(f"seat {seat}: there are {players} seats")
+    if not hand:
+        raise PositionError("hand: must have a card")
+    counts = [*map(int, given["counts"].split())] if "counts" in given else [size] * players
+    own = rules.count(hand)
+    counts[seat : seat + 1] = [own] if "counts" not in given else counts[seat : seat + 1]
+    if len(counts) != players or counts[seat] != own:
+        raise PositionError(
+            f"counts: must be {players} numbers, with {own} for seat {seat}, whose hand has as many"
+        )
+    step = 1 if rules.ruleset.direction == "clockwise" else -1
+    before = (seat - step) % players
+    hands = [(0, count) for count in counts]
+    hands[seat] = (hand, 0)
+    if to_beat:
+        hands[before] = (to_beat, counts[before])
+    position = Position.seen(
+        rules,
+        step=step,
+        dealer=before,
+        leader=before if to_beat else seat,
+        hands=hands,
+        actions=[(before, to_beat, False)] if to_beat else [],
+        include=rules.parse(given.get("must", "")),
+    )
+    return _turn(position.deal(), seat, int(given.get("ms", DECISION_MS)))
+
+
+def turn_at(record: Record | Iterable[Record] | Path | str, *, deal: int | None = None, action: int) -> Turn:
+    """Return the turn before the ``action`` of this index, from 0, in a recorded deal.
+
+    ``record`` is a deal record, several, or the path of a file of them, a JSON object a line, as
+    ``arena bot games --json`` prints them; ``deal`` says which, by its number in its session. The turn is
+    that of the seat that acted. Raise RecordError where there is no such deal or action.
+    """
+    return _turn_of(_chosen([*_records(record)], deal), action)
+
+
+def _records(given: Record | Iterable[Record] | Path | str) -> Iterator[Record]:
+    if isinstance(given, Mapping):
+        yield given.get("record", given)
+    elif isinstance(given, (str, Path)):
+        try:
+            text = Path(given).read_text(encoding="utf-8")
+        except OSError as error:
+            raise RecordError(None, f"cannot read {given}: {error.strerror}") from None
+        for line in filter(None, text.splitlines()):
+            found = json.loads(line)
+            if isinstance(found, dict) and ("actions" in found or "record" in found):
+                yield from _records(found)
+    else:
+        for one in given:
+            yield from _records(one)
+
+
+def _chosen(records: Sequence[Record], deal: int | None) -> Record:
+    found = [one for one in records if deal is None or one["deal"] == deal]
+    if len(found) != 1:
+        what = "deal records" if deal is None else f"records of deal {deal}"
+        raise RecordError(None, f"there are {len(found) or 'no'} {what}, and one is wanted")
+    return found[0]
+
+
+def _turn_of(record: Record, action: int) -> Turn:
+    from referee.records.reading import read_record
+    from referee.records.replay import carry_out, start
+
+    read = read_record(record)
+    if action not in range(len(read.actions)):
+        raise RecordError(action, f"there are {len(read.actions)} actions, counted from 0")
+    deal = start(read, None)
+    for index, text in enumerate(read.actions[:action]):
+        carry_out(deal, index, text)
+    return _turn(deal, int(read.actions[action][0]), seats=tuple(read.seats), number=read.deal)
+
+
+def _turn(
+    deal: Deal, seat: int, time_ms: int = DECISION_MS, *, seats: tuple[str, ...] = (), number: int = 1
+) -> Turn:
+    """Return the turn of a seat that is asked in a deal."""
+    names = seats or seat_names(["bot"] * deal.rules.ruleset.players, range(deal.rules.ruleset.players))
+    view = LocalView(_session(deal.rules, names, number), seat)
+    begun = deal.start if deal.exchange is None else deal.opening
+    view.begin(
+        number, begun[seat], [hand.bit_count() for hand in begun], dealer=deal.dealer, clockwise=deal.step > 0
+    )
+    view.catch_up(deal, 0)
+    asked = events.Turn(_session(deal.rules, names, number), seat, 1, deal, Encodings())
+    asked.time_ms = time_ms
+    return Turn(view, Asked(asked))
+
+
+def _session(rules: Rules, seats: tuple[str, ...], deals: int) -> events.SessionInfo:
+    return events.SessionInfo(
+        handle=0,
+        session_id=session_id(1),
+        number=1,
+        tournament="test",
+        ruleset=json.dumps(rules.ruleset.to_object()),
+        rules=rules,
+        seats=seats,
+        deals=deals,
+        commitment="",
+        limits=Limits(decision_ms=DECISION_MS, credit_ms=0, faults=SDK_FAULTS),
+    )
+
+
+@dataclass(frozen=True)
+class DealPlayed:
+    """What a deal came to that was played in a test."""
+
+    points: tuple[int, ...]
+    """By seat."""
+    record: dict[str, Any]
+    """The deal record, for ``turn_at``; without times, so that it is the same each time."""
+    seconds: tuple[tuple[float, ...], ...]
+    """By seat, how long each decision took."""
+
+
+def play_deal(*bots: Bot | str, ruleset: str = "chinese", seed: str = "1") -> DealPlayed:
+    """Play one deal in this process, and return what it came to; the seed deals the same cards again.
+
+    ``bots`` sit in this order: functions, classes, or names of sample bots, which also fill the seats that
+    are left (``greedy``). Raise BotFailed where a bot raises an exception or answers illegally.
+    """
+    rules = rules_of(ruleset)
+    players = rules.ruleset.players
+    if len(bots) > players:
+        raise PositionError(f"{len(bots)} bots for {players} seats")
+    taken = [_seated(bot) for bot in (*bots, *["greedy"] * (players - len(bots)))]
+    names = seat_names(
+        [bot if isinstance(bot, str) else "bot" for bot in bots] + ["greedy"] * players, range(players)
+    )
+    info = _session(rules, names, 1)
+    played = Game(info, sha256(seed.encode()).digest(), taken).play()
+    for failure in played.failures:
+        raise BotFailed("\n".join([f"seat {failure.seat}: {failure.text}", *failure.lines]))
+    for fault in played.faults:
+        raise BotFailed(f"seat {fault.seat}: {fault.kind}: {fault.text}")
+    record = full_record(
+        json.loads(played.records[0]),
+        ruleset=rules.ruleset.to_object(),
+        tournament=info.tournament,
+        round=1,
+        table=1,
+        session=1,
+        seats=list(names),
+    )
+    timeless = {name: value for name, value in record.items() if name not in TIMES}
+    return DealPlayed(played.points, timeless, tuple(map(tuple, played.spent)))
+
+
+def _seated(bot: Bot | str) -> Seated:
+    if not isinstance(bot, str):
+        return Seated(one_for_all(bot))
+    samples = sample_bots()
+    if bot not in samples:
+        raise PositionError(f"{bot!r} is no sample bot{suggestion(bot, [*samples])}")
+    return Seated(one_for_all(load_file(samples[bot])), home_of(samples[bot]).entered)
