@@ -1,4 +1,4 @@
-"""How often ``arena compare`` errs, and how long it takes: ``python -m benchmarks.sequential``.
+"""How often ``arena play --against`` errs, and how long it takes: ``python -m benchmarks.sequential``.
 
 Pairs of sample bots, and of mixtures of them that play at random now and then, play real blocks: one deal,
 from every seat, by both bots against the same panel. The values of a pair's blocks are moved so that their
@@ -18,9 +18,10 @@ from random import Random
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
-from arena.compare.sequential import SequentialTest, Sums, Verdict, expected_blocks, watched_interval
-from arena.practice.plan import seating
 from benchmarks.coverage import mixture, play_deal
+from referee.local.field import turned
+from referee.local.sequential import SequentialTest, Verdict, expected_blocks, watched_interval
+from referee.local.sums import Sums
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
@@ -57,7 +58,7 @@ def play_blocks(job: Job) -> tuple[int, list[float]]:
     for block in range(job.first, job.first + job.blocks):
         points = []
         for bots in arms:
-            seatings = [seating(turned, players) for turned in range(players)]
+            seatings = [*turned(range(players))]
             played = [play_deal(rules, [bots[at] for at in one], f"{block}") for one in seatings]
             points.append(fmean(own[one.index(0)] for own, one in zip(played, seatings, strict=True)))
         values.append(points[1] - points[0])

@@ -29,7 +29,7 @@ ELSEWHERE = {
 """Commands that are not run here, and why."""
 
 SMALLER = {
-    "arena bot practice --": "arena bot practice --deals 2 --",
+    "arena play my_bot.py  ": "arena play my_bot.py --deals 2  ",
     "arena bot check me/my-bot --": "arena bot check me/my-bot --scenario PING-01 --",
     "rounds = 7\n": "rounds = 2\n",
     "sessions = 24 ": "sessions = 2 ",

@@ -60,11 +60,6 @@ COMMANDS = (
         "arena.cli.testmatch:play_house",
         "Start an unrated match against house bots at once. `arena up` runs some.",
     ),
-    Later(
-        "practice",
-        "arena.cli.practice:practice",
-        "Have a bot play sample bots, and show how it did. Nothing is rated, registered or kept.",
-    ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""

@@ -3,222 +3,190 @@
 import os
 import secrets
 import shlex
-import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import cycle, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.output import MOST, AsJson, print_json, say, show
+from referee.cli.output import MOST, AsJson, print_json
 from referee.samples import sample_bots
 
 if TYPE_CHECKING:
+    from referee.local.orders import Order
     from referee.local.playing import Course
     from referee.local.programs import Program
-    from referee.local.report import BotReport, Estimate, Report
+    from referee.local.versus import Versus
 
 USUAL = ("keeper", "greedy", "pairs-first")
 """Opponents where none are named; at larger tables they sit there several times."""
-
-LOG_SECONDS = 10
-"""How far apart the lines are that tell of progress where there is no terminal."""
+DEALS = 1000
+"""Different deals where nobody says how many, and no test ends it."""
 
 Bots = Annotated[
     list[str],
     typer.Argument(
         metavar="BOT …",
-        help="A sample bot, a Python file, or a command in quotes; the first is compared with the others.",
+        help="A sample bot, a Python file, one as it was (my_bot.py@v1), or a command in quotes; "
+        "the first is compared with the others.",
+    ),
+]
+Deals = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=MOST,
+        help="Different deals, each played in several seatings: "
+        f"{DEALS}, or with --against as many as it takes.",
     ),
 ]
 Rules = Annotated[str, typer.Option("--ruleset", metavar="NAME|FILE", help="A preset, or a TOML file.")]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BOT",
+        help="Find out whether the first bot is better than this one, and play no longer; the others are "
+        "the panel that both play.",
+    ),
+]
 Seed = Annotated[
     str | None, typer.Option(help="Any text; the same seed deals the same cards. By default a new one.")
 ]
 DecisionMs = Annotated[int, typer.Option(min=1, max=3_600_000, help="Milliseconds allowed for a decision.")]
-Wait = Annotated[float, typer.Option(min=0.1, max=86_400, help="How many seconds commands have to connect.")]
 Jobs = Annotated[
     int | None, typer.Option(min=1, max=256, help="Processes that play; by default one for each core.")
 ]
+Wait = Annotated[float, typer.Option(min=0.1, max=86_400, help="How many seconds commands have to connect.")]
+Alpha = Annotated[
+    float | None,
+    typer.Option(min=0.0001, max=0.4999, help="Chance of finding the first better when it is not (0.05)."),
+]
+Beta = Annotated[
+    float | None, typer.Option(min=0.0001, max=0.4999, help="Chance of missing a lead of t1 (0.05).")
+]
+T0 = Annotated[
+    float | None, typer.Option(help="Not better: it leads by at most this many deviations of a block (0).")
+]
+T1 = Annotated[float | None, typer.Option(help="Better: it leads by at least this many deviations (0.1).")]
 
 
 def play(
     bots: Bots,
-    deals: Annotated[
-        int, typer.Option(min=1, max=MOST, help="Different deals; each is played in several seatings.")
-    ] = 1000,
+    deals: Deals = None,
     ruleset: Rules = "chinese",
+    against: Against = None,
     seed: Seed = None,
     decision_ms: DecisionMs = 1000,
     jobs: Jobs = None,
     wait: Wait = 60.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    t0: T0 = None,
+    t1: T1 = None,
     as_json: AsJson = False,
 ) -> None:
     """Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.
 
     Every deal is played with the bots turned through the seats, so that the luck of the cards cancels out.
-    With one bot, sample bots are its opponents. Ctrl-C ends it early; what was played until then is shown.
+    With one bot, sample bots are its opponents. With --against it is played until a sequential test knows.
+    Ctrl-C ends it early; what was played until then is shown.
     """
+    from referee.cli import playshow
     from referee.cli.rules import load as load_rules
     from referee.interrupts import unwound_on_signals
-    from referee.local import commands
-    from referee.local.report import report
+    from referee.local.orders import Order
+    from referee.local.report import Asked, report
 
     rules = load_rules(ruleset)
-    programs, slots = _field(bots, rules.players)
+    versus = _versus(against, alpha=alpha, beta=beta, t0=t0, t1=t1)
     seed = seed or secrets.token_hex(4)
-    jobs = jobs or os.cpu_count() or 1
-    order = commands.Order(rules, programs, slots, seed, decision_ms, deals, wait)
-    command = _command(bots, deals=deals, ruleset=ruleset, seed=seed, decision_ms=decision_ms)
-    begun = time.monotonic()
-    with unwound_on_signals(), progress(deals) as shown:
-        course = commands.play_field(order, jobs, show=shown, report=tell)
-    names = [one.name for one in programs]
-    found = report(
-        course,
-        names,
-        ruleset=rules.label,
-        seed=seed,
-        command=command,
-        seconds=time.monotonic() - begun,
-        players=rules.players,
-    )
+    if versus is None:
+        deals = deals or DEALS
+    options: dict[str, object] = {"against": against, "deals": deals, "ruleset": ruleset, "seed": seed}
+    options |= {"decision-ms": decision_ms, "alpha": alpha, "beta": beta, "t0": t0, "t1": t1}
+    command = _command(bots, options)
+    with unwound_on_signals(), tempfile.TemporaryDirectory(prefix="arena-play-") as folder:
+        programs, slots = _programs(bots, against, rules.players, Path(folder))
+        order = Order(rules, programs, slots, seed, decision_ms, deals, jobs or os.cpu_count() or 1, wait)
+        begun = time.monotonic()
+        course = _played(order, versus)
+    panel = () if versus is None else tuple(order.names[slot] for slot in slots[2:])
+    asked = Asked(rules.label, rules.players, order.names, seed, command, panel)
+    found = report(asked, course, versus, time.monotonic() - begun)
     if as_json:
         print_json(asdict(found))
     else:
-        _show(found, decision_ms)
+        playshow.show_report(found, decision_ms)
     if course.interrupted:
         raise typer.Exit(course.interrupted)
 
 
-def _field(given: Sequence[str], players: int) -> "tuple[list[Program], list[int]]":
-    """Return the bots, and who sits in which slot: one that is named twice has two. Raise ProgramError."""
+def _played(order: "Order", versus: "Versus | None") -> "Course":
+    """Play what is ordered, and show how far it is."""
+    from referee.cli import playshow
+    from referee.local.orders import play_field, play_versus
+
+    course = order.course()
+    if versus is None:
+        with playshow.progress(course, order.deals or 0) as show:
+            play_field(order, course, show=show, report=playshow.tell)
+    else:
+        with playshow.progress_of_test(versus, *order.names[:2]) as show:
+            play_versus(order, versus, course, show=show, report=playshow.tell)
+    return course
+
+
+def _versus(
+    against: str | None, *, alpha: float | None, beta: float | None, t0: float | None, t1: float | None
+) -> "Versus | None":
+    """Return the test that is asked for; None where all play all. Raise BadParameter."""
+    from referee.local.sequential import SequentialTest
+    from referee.local.versus import Versus
+
+    options = {"alpha": alpha, "beta": beta, "t0": t0, "t1": t1}
+    given = {name: value for name, value in options.items() if value is not None}
+    if against is None:
+        for name in given:
+            raise typer.BadParameter("is for a test: add --against", param_hint=f"'--{name}'")
+        return None
+    test = SequentialTest(**given)
+    if not -10 <= test.t0 < test.t1 <= 10:
+        raise typer.BadParameter(
+            f"must be more than t0, which is {test.t0:g}, and 10 at most", param_hint="'--t1'"
+        )
+    return Versus(test)
+
+
+def _programs(
+    bots: Sequence[str], against: str | None, players: int, folder: Path
+) -> "tuple[list[Program], list[int]]":
+    """Return the bots, and who sits in which slot: one that is named twice has two.
+
+    In a test, the first two are compared, and the rest are the panel. Raise ProgramError, BadParameter.
+    """
     from referee.local.programs import program, told_apart
 
-    named = [*given]
-    if len(named) == 1:
-        named += islice(cycle(USUAL), players - 1)
-    different = [*dict.fromkeys(named)]
+    first, *others = bots
+    if against is None:
+        named = [first, *(others or islice(cycle(USUAL), players - 1))]
+        different = [*dict.fromkeys(named)]
+        slots = [different.index(one) for one in named]
+    else:
+        if len(others) >= players:
+            raise typer.BadParameter(f"{len(others)} bots for {players - 1} seats", param_hint="'BOT …'")
+        panel = [*islice(cycle(others or USUAL), players - 1)]
+        different = [first, against, *dict.fromkeys(panel)]
+        slots = [0, 1, *(different.index(one, 2) for one in panel)]
     samples = sample_bots()
-    programs = told_apart([program(one, samples) for one in different], different)
-    return programs, [different.index(one) for one in named]
+    programs = told_apart([program(one, samples, folder) for one in different], different)
+    return programs, slots
 
 
-def _command(bots: Sequence[str], **options: object) -> str:
+def _command(bots: Sequence[str], options: Mapping[str, object]) -> str:
     """Return the command that plays the same again."""
-    given = [f"--{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items()]
+    given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
     return " ".join(["arena play", *map(shlex.quote, bots), *given])
-
-
-def tell(line: str) -> None:
-    """Print a line on standard error."""
-    print(line, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def progress(total: int) -> "Iterator[Callable[[Course], None]]":
-    """Yield a function that shows how many deals are done: as a bar, or now and then as a line in a log."""
-    if not sys.stderr.isatty():
-        yield lines_now_and_then(total, tell)
-        return
-    from rich.live import Live
-
-    from referee.cli.bars import FittedBar
-    from referee.cli.terminal import PlainConsole
-
-    begun = time.monotonic()
-    with ExitStack() as stack:
-        live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
-
-        def update(course: "Course") -> None:
-            done = course.tally.blocks
-            rate = done / (time.monotonic() - begun)
-            left = f", {rate:.0f}/s, {_duration((total - done) / rate)} left" if rate else ""
-            live.update(FittedBar("play", done, total, f"{done} of {total} deals{left}"))
-
-        yield update
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def lines_now_and_then(
-    total: int, write: "Callable[[str], None]", clock: "Callable[[], float]" = time.monotonic
-) -> "Callable[[Course], None]":
-    """Return a function that writes how many deals are done, not more often than a log can bear."""
-    told = clock()
-
-    def update(course: "Course") -> None:
-        nonlocal told
-        if clock() - told >= LOG_SECONDS:
-            told = clock()
-            write(f"play: {course.tally.blocks} of {total} deals")
-
-    return update
-
-
-def _show(found: "Report", decision_ms: int) -> None:
-    """Print for people what a play came to."""
-    early = ", interrupted" if found.interrupted else ""
-    say(
-        f"{found.ruleset}: {found.deals} deals in all seatings, {found.played} played in "
-        f"{found.seconds:.1f} s{early}"
-    )
-    order = sorted(found.bots, key=lambda one: -one.points.mean if one.points else 0.0)
-    players = max(len(one.places) for one in order)
-    places = [f">{_ordinal(place)}" for place in range(1, players + 1)]
-    columns = ["bot", ">deals", ">points a deal", ">±", *places, ">ms median", ">99 %", ">longest"]
-    show(columns, [_row(one) for one in order], "")
-    say("±: in 95 of 100 cases the true value is within this range", "")
-    for bot in found.bots:
-        say(*_troubles(bot, decision_ms))
-    say(*(one.sentence for one in found.comparisons))
-    if len(found.comparisons) > 1 and found.deals:
-        say(f"(the {len(found.comparisons)} ranges after ± hold together in 95 of 100 cases)")
-    say("", f"again: {found.command}")
-
-
-def _row(bot: "BotReport") -> tuple[object, ...]:
-    shares = [f"{100 * number / bot.deals:.0f} %" if bot.deals else "" for number in bot.places]
-    times = bot.times
-    spent = [_ms(one) for one in (times.median_ms, times.p99_ms, times.longest_ms)] if times else ["", "", ""]
-    return bot.bot, bot.deals, *_estimate(bot.points), *shares, *spent
-
-
-def _estimate(points: "Estimate | None") -> tuple[str, str]:
-    if points is None:
-        return "", ""
-    return f"{points.mean:+.2f}", "" if points.plus_minus is None else f"{points.plus_minus:.2f}"
-
-
-def _ms(value: float) -> str:
-    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
-
-
-def _ordinal(place: int) -> str:
-    return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place, 'th') }"
-
-
-def _troubles(bot: "BotReport", decision_ms: int) -> "Iterator[str]":
-    """Yield what went wrong with a bot, in lines."""
-    if bot.faults:
-        kinds = ", ".join(f"{kind} {number}" for kind, number in bot.faults.items())
-        forfeits = f", {bot.forfeits} sessions forfeited" if bot.forfeits else ""
-        yield f"{bot.bot}: faults: {sum(bot.faults.values())} ({kinds}){forfeits}; the first:"
-        yield from (f"  {text}" for text in bot.first_faults)
-    for one in bot.first_exceptions:
-        yield f"{bot.bot}: {one['text']}"
-        lines = one["lines"]
-        assert isinstance(lines, tuple)
-        yield from (f"  | {line}" for line in lines)
-    if bot.times is not None and bot.times.late:
-        yield (
-            f"{bot.bot}: {bot.times.late} decisions took longer than {decision_ms} ms; "
-            "in an arena each would be a fault"
-        )

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import referee.bot
 from referee.bot.bots import Bot
 from referee.errors import ProgramError
 
@@ -72,6 +73,8 @@ def home_of(path: Path) -> Home:
 def load_file(path: Path) -> Bot:
     """Load the bot of a Python file: its function ``choose``, else its one class that has one.
 
+    If the file itself calls ``main``, it is what that is given.
+
     Raise ProgramError where there is none, or the file cannot be read or run.
     """
     if not path.is_file():
@@ -83,11 +86,36 @@ def load_file(path: Path) -> Bot:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look for it there
     try:
-        with home_of(path).entered():
+        with home_of(path).entered(), _main_hands_over():
             spec.loader.exec_module(module)
+    except _HandedOver as handed:
+        return handed.bot
     except (Exception, SystemExit) as error:  # whatever the author's program raises
         raise ProgramError(str(path), f"cannot be imported: {_where(error, path)}") from error
     return bot_in(module, str(path))
+
+
+class _HandedOver(BaseException):
+    """A file has called ``main`` with its bot."""
+
+    def __init__(self, bot: Bot) -> None:
+        super().__init__()
+        self.bot = bot
+
+
+@contextmanager
+def _main_hands_over() -> Iterator[None]:
+    """Have ``referee.bot.main`` hand the bot over, not run it."""
+
+    def hand_over(bot: Bot, **_options: object) -> None:
+        raise _HandedOver(bot)
+
+    before = referee.bot.main
+    setattr(referee.bot, "main", hand_over)  # noqa: B010 it has another type
+    try:
+        yield
+    finally:
+        setattr(referee.bot, "main", before)  # noqa: B010
 
 
 def bot_in(module: ModuleType, program: str) -> Bot:
@@ -99,9 +127,7 @@ def bot_in(module: ModuleType, program: str) -> Bot:
     classes = [
         value
         for value in vars(module).values()
-        if isinstance(value, type)
-        and value.__module__ == module.__name__
-        and any(hasattr(value, one) for one in METHODS)
+        if isinstance(value, type) and value.__module__ == module.__name__ and _chooses(value)
     ]
     if len(classes) != 1:
         many = f"{len(classes)} classes" if classes else "no class"

@@ -38,11 +38,11 @@ def play(
     course: Course,
     *,
     watch: Watch = lambda _block, _played, _values: False,
-    show: Callable[[Course], None] = lambda _course: None,
+    show: Callable[[], None] = lambda: None,
 ) -> None:
     """Play blocks until they are done or ``watch`` has seen enough.
 
-    ``show`` is given the course after each session. A signal such as Ctrl-C ends it early, with what was
+    ``show`` is called after each session. A signal such as Ctrl-C ends it early, with what was
     played. Raise ProgramError where a bot cannot play.
     """
     assembly = Assembly()
@@ -60,6 +60,6 @@ def play(
                     values = course.tally.add(block, together)
                     if watch(block, together, values):
                         return
-                show(course)
+                show()
     except KeyboardInterrupt as error:
         course.interrupted = interruption(error)

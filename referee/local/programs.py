@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.errors import ProgramError
+from referee.local.revision import checked_out, revision_of
 from referee.validation import suggestion
 
 
@@ -23,10 +24,16 @@ class Program(NamedTuple):
     """What starts it as a process of its own."""
 
 
-def program(given: str, samples: Mapping[str, Path]) -> Program:
-    """Return the bot that somebody names. Raise ProgramError where there is none."""
+def program(given: str, samples: Mapping[str, Path], folder: Path) -> Program:
+    """Return the bot that somebody names. Raise ProgramError where there is none.
+
+    One of an older revision is written into ``folder``.
+    """
     if given in samples:
         return of_file(given, samples[given])
+    if (revision := revision_of(given)) is not None:
+        into = folder / f"{len([*folder.iterdir()])}"
+        return of_file(f"{revision.file.stem}@{revision.name}", checked_out(revision, into))
     if given.endswith(".py") and len(_words(given)) == 1:
         path = Path(given)
         if not path.is_file():
@@ -41,7 +48,7 @@ def program(given: str, samples: Mapping[str, Path]) -> Program:
 
 def of_file(name: str, path: Path) -> Program:
     """Return the bot of a Python file."""
-    return Program(name, path, (sys.executable, "-m", "referee.local", str(path)))
+    return Program(name, path, (sys.executable, "-m", "referee", "bot", "run", str(path)))
 
 
 def told_apart(programs: Sequence[Program], given: Sequence[str]) -> list[Program]:

@@ -8,6 +8,7 @@ from referee.local.playing import Course
 from referee.local.sums import FEWEST, Sums
 from referee.local.tally import Standing
 from referee.local.times import Spent
+from referee.local.versus import Finding, Versus, finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +69,45 @@ class Report:
     """All deals that were played, each seating counted."""
     seconds: float
     bots: tuple[BotReport, ...]
+    """Those that are compared."""
+    panel: tuple[str, ...]
+    """Whom both bots of a test play, by seat; empty where all play all."""
     comparisons: tuple[Comparison, ...]
+    """Empty for a test."""
+    finding: Finding | None
+    """What a test came to; None where all play all."""
     interrupted: bool
 
 
-def report(
-    course: Course,
-    names: Sequence[str],
-    *,
-    ruleset: str,
-    seed: str,
-    command: str,
-    seconds: float,
-    players: int,
-) -> Report:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for, as it is told."""
+
+    ruleset: str
+    players: int
+    names: tuple[str, ...]
+    """Of the bots."""
+    seed: str
+    command: str
+    """Repeats it."""
+    panel: tuple[str, ...] = ()
+
+
+def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) -> Report:
     """Return what a play came to, as far as it was played."""
-    tally = course.tally
+    tally, names = course.tally, asked.names
+    bots = [_bot(name, one, asked.players) for name, one in zip(names, tally.standings, strict=True)]
     return Report(
-        ruleset=ruleset,
-        seed=seed,
-        command=command,
+        ruleset=asked.ruleset,
+        seed=asked.seed,
+        command=asked.command,
         deals=tally.blocks,
         played=tally.sessions,
         seconds=round(seconds, 1),
-        bots=tuple(_bot(name, one, players) for name, one in zip(names, tally.standings, strict=True)),
-        comparisons=tuple(compared(names, tally.against)),
+        bots=tuple(bots if versus is None else bots[:2]),
+        panel=asked.panel,
+        comparisons=tuple(compared(names, tally.against) if versus is None else ()),
+        finding=None if versus is None else finding(versus, *names[:2]),
         interrupted=bool(course.interrupted),
     )
 

@@ -97,4 +97,4 @@ def _seed_modules(seed: str) -> None:
     random.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed(random.getrandbits(32))
+        numpy.random.seed(random.Random(seed).getrandbits(32))  # noqa: S311 no secret

@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from arena.cli.local import arena_command
-from referee.cli.play import lines_now_and_then
-from referee.local.playing import Course
-from referee.local.tally import Tally
+from referee.cli.playshow import now_and_then
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.waiting import DEADLINE
@@ -115,6 +113,11 @@ def test_play_when_a_bots_code_fails_then_the_end_of_the_traceback_is_shown(
         (["greedy", "--deals", "0"], 2, ["--deals"]),
         (["greedy", "--deals", "many"], 2, ["--deals"]),
         ([], 2, ["BOT"]),
+        (["greedy", "--t1", "0.3"], 2, ["--t1", "is for a test: add --against"]),
+        (["greedy", "--against", "keeper", "--t1", "-1"], 2, ["--t1", "must be more than t0, which is 0"]),
+        (["greedy", "--against", "keepr"], 1, ["keepr", "did you mean 'keeper'"]),
+        (["greedy", *["lowest"] * 4, "--against", "keeper"], 2, ["4 bots for 3 seats"]),
+        (["greedy", "--against", "nowhere.py@v1"], 1, ["nowhere.py@v1: "]),
     ],
 )
 def test_play_that_cannot_be_is_refused_in_one_line(
@@ -153,9 +156,33 @@ def _until_it_plays(process: "subprocess.Popen[str]", marks: Path) -> None:
 
 def test_play_in_a_log_then_it_tells_now_and_then_how_far_it_is() -> None:
     times = iter([0.0, 1.0, 10.0, 10.0, 15.0, 25.0, 25.0])
-    told: list[str] = []
-    course = Course(Tally(2, 1.0))
-    progress = lines_now_and_then(40, told.append, lambda: next(times))
-    for course.tally.blocks in (1, 2, 3, 4):
-        progress(course)
-    assert told == ["play: 2 of 40 deals", "play: 4 of 40 deals"]
+    told: list[int] = []
+    done = 0
+    progress = now_and_then(lambda: told.append(done), lambda: next(times))
+    for done in (1, 2, 3, 4):  # noqa: B007 it is what is told
+        progress()
+    assert told == [2, 4]
+
+
+def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, tmp_path: Path) -> None:
+    worse = bot(tmp_path, "None if turn.can_pass else turn.legal[0]", "worse")
+    asked = ("--against", worse, "--ruleset", "chinese-3", "--t1", 0.4, *HERE)
+    shown = arena("play", "lowest", "greedy", *asked)
+    assert (shown.status, shown.err) == (0, "")
+    assert shown.out.startswith("chinese-3@1, against greedy, greedy: ")
+    assert "\nlowest is better than worse (alpha 0.05)\n" in shown.out
+    report = arena("play", "lowest", "greedy", *asked, "--json").json
+    assert [one["bot"] for one in report["bots"]] == ["lowest", "worse"]
+    assert (report["panel"], report["comparisons"]) == (["greedy", "greedy"], [])
+    found = report["finding"]
+    assert (found["verdict"], found["deals_to_go"]) == ("better", 0)
+    assert found["llr"] >= found["bounds"]["high"]
+    assert found["points"]["watched"]["low"] < found["points"]["fixed"]["low"] < found["points"]["mean"]
+    again = arena(*report["command"].removeprefix("arena ").split(), "--jobs", 2, "--json").json
+    assert again["finding"] == found
+
+
+def test_play_when_a_test_is_limited_then_it_says_what_is_known_so_far(arena: Arena) -> None:
+    shown = arena("play", "greedy", "--against", "keeper", "--deals", 3, "--ruleset", "chinese-2", *HERE)
+    assert "not known yet: greedy makes " in shown.out
+    assert "95 % interval that holds while one watches: too few deals" in shown.out

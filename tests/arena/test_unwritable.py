@@ -32,8 +32,7 @@ ALONE = {
         "verify",
         "match seating",
         "bot check",
-        "bot practice",
-        "compare",
+        "play",
     ),
     *(name for name in CALLS if name.startswith("rules ")),
 }

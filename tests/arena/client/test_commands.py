@@ -85,7 +85,7 @@ OTHERWISE = {
 """Commands that work over the network too, but print something else, and why."""
 
 WITHOUT_ARENA = {
-    *("bot practice", "bot run", "compare", "login", "logout", "match seating"),
+    *("bot run", "play", "login", "logout", "match seating"),
     *("rules check", "rules compare", "rules legal", "rules random", "rules replay"),
 }
 """Commands that are about no arena, or name it themselves; ``--server`` changes nothing."""

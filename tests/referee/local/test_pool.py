@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +88,13 @@ def test_file_when_it_holds_no_bot_then_one_line_says_why(tmp_path: Path, text: 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("end", ["main(choose)", "main(choose, max_sessions=4)"])
+def test_file_when_it_calls_main_itself_then_the_bot_is_what_that_is_given(tmp_path: Path, end: str) -> None:
+    text = f"from referee.bot import main\ndef choose(turn):\n    return 'mine'\n{end}\nraise OSError\n"
+    found: Any = load_file(bot_file(tmp_path, "bot", text))
+    assert found(None) == "mine"
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -100,7 +108,7 @@ def test_file_when_it_holds_no_bot_then_one_line_says_why(tmp_path: Path, text: 
         ("", "'': is no sample bot"),
     ],
 )
-def test_program_when_there_is_none_then_one_line_says_so(given: str, why: str) -> None:
+def test_program_when_there_is_none_then_one_line_says_so(tmp_path: Path, given: str, why: str) -> None:
     with pytest.raises(ProgramError) as caught:
-        program(given, {"greedy": Path("greedy.py"), "keeper": Path("keeper.py")})
+        program(given, {"greedy": Path("greedy.py"), "keeper": Path("keeper.py")}, tmp_path)
     assert str(caught.value).startswith(why)

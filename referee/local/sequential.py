@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import expm1, inf, log, log1p, sqrt
 
-LEVEL = 0.05
-"""How often an interval may miss the true mean."""
+from referee.local.sums import LEVEL, Interval, Sums
 
 TWO_SIDED = 1.959964
 """Standard errors that a normal value is off by at most in 95 of 100 cases."""
@@ -32,40 +31,6 @@ class Verdict(StrEnum):
     """The mean is above what ``t0`` allows."""
     NOT_BETTER = "not-better"
     """The mean is below what ``t1`` asks for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What is kept of the values so far."""
-
-    count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-    """Sum of squared distances from the mean."""
-
-    def add(self, value: float) -> "Sums":
-        """Return the sums with one value more (Welford, 1962)."""
-        count = self.count + 1
-        mean = self.mean + (value - self.mean) / count
-        return Sums(count, mean, self.squares + (value - self.mean) * (value - mean))
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the values themselves; 0 without any."""
-        return sqrt(self.squares / self.count) if self.count else 0.0
-
-    @property
-    def t(self) -> float:
-        """The mean in deviations; 0 where all values are alike."""
-        return self.mean / self.deviation if self.deviation else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A range of values."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from statistics import fmean, pstdev, stdev
 
 import pytest
 
-from arena.compare.sequential import (
+from referee.local.sequential import (
     FEWEST,
     SequentialTest,
-    Sums,
     Verdict,
     expected_blocks,
     fixed_interval,
     watched_interval,
 )
+from referee.local.sums import Sums
 
 
 def sums_of(values: list[float]) -> Sums:
@@ -87,7 +87,7 @@ def test_verdict_when_no_value_differs_and_t1_is_not_above_0_then_it_stays_open(
 def test_expected_blocks_without_overshoot_are_those_known(
     t1: float, t: float, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arena.compare.sequential.OVERSHOOT", 0.0)
+    monkeypatch.setattr("referee.local.sequential.OVERSHOOT", 0.0)
     assert expected_blocks(SequentialTest(t1=t1), t) == pytest.approx(blocks, abs=1)
 
 

@@ -1,1 +1,0 @@
-"""Comparison: whether one bot is better than another, told as soon as the deals played so far allow it."""

@@ -1,0 +1,98 @@
+"""What can be asked of the local table: a field of bots, or whether one is better than another."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from referee.local.field import Block, field_blocks, versus_blocks
+from referee.local.playing import Course, Engine, play
+from referee.local.pool import play_here, play_in_processes
+from referee.local.programs import Program
+from referee.local.room import chairs_for, play_in_room
+from referee.local.table import Setting
+from referee.local.tally import Tally
+from referee.local.versus import Versus
+from referee.ruleset import Ruleset
+
+Blocks = Callable[[], Iterator[Block]]
+
+LOOKED_AT = 256
+"""Blocks that are looked at for how often a bot sits at one table: that repeats itself much sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be played."""
+
+    ruleset: Ruleset
+    programs: Sequence[Program]
+    slots: Sequence[int]
+    """The bots' places in the list of programs, once for each time that a bot is named."""
+    seed: str
+    decision_ms: int
+    deals: int | None
+    """Different deals at most; None: as many as it takes."""
+    jobs: int
+    """Processes that play."""
+    wait: float
+    """How many seconds a command has to connect."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the bots are called."""
+        return tuple(one.name for one in self.programs)
+
+    def course(self) -> Course:
+        """Return an empty course."""
+        return Course(Tally(len(self.programs), self.decision_ms / 1000))
+
+
+def play_field(
+    order: Order, course: Course, *, show: Callable[[], None], report: Callable[[str], None]
+) -> None:
+    """Play deals between all bots. Raise ProgramError where one cannot play.
+
+    ``show`` is called after each session, ``report`` is given a line where a bot thinks for very long.
+    """
+    blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
+    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, show=show)
+
+
+def play_versus(
+    order: Order,
+    versus: Versus,
+    course: Course,
+    *,
+    show: Callable[[], None],
+    report: Callable[[str], None],
+) -> None:
+    """Play deals until it is known whether bot 0 is better than bot 1; the slots from 2 on are their panel.
+
+    Raise ProgramError where a bot cannot play; ``show`` and ``report`` are as for a field.
+    """
+    blocks = partial(versus_blocks, order.seed, order.slots[2:])
+    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, watch=versus.take, show=show)
+
+
+def _engine(order: Order, blocks: Blocks, report: Callable[[str], None]) -> Engine:
+    """Return what plays the sessions of an order.
+
+    Python files play in this process or in several; if one bot is a command, all play over the network of
+    this machine, each in a process of its own.
+    """
+    files = [one.file for one in order.programs if one.file is not None]
+    setting = Setting(
+        ruleset=json.dumps(order.ruleset.to_object()),
+        names=order.names,
+        files=tuple(files),
+        seed=order.seed,
+        decision_ms=order.decision_ms,
+    )
+    if len(files) < len(order.programs):
+        seatings = [session.seating for block in islice(blocks(), LOOKED_AT) for session in block.sessions]
+        return partial(play_in_room, setting, chairs_for(order.programs, seatings), wait=order.wait)
+    if order.jobs == 1:
+        return partial(play_here, setting)
+    return partial(play_in_processes, setting, jobs=order.jobs, report=report)

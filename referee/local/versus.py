@@ -1,0 +1,130 @@
+"""One bot against an older one: both play the same deals against one panel until a test knows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, isfinite
+
+from referee.local.field import Block
+from referee.local.played import Played
+from referee.local.sequential import (
+    SequentialTest,
+    Verdict,
+    expected_blocks,
+    fixed_interval,
+    watched_interval,
+)
+from referee.local.sums import Interval, Sums
+
+
+@dataclass
+class Versus:
+    """What is known so far of two bots, 0 and 1."""
+
+    test: SequentialTest
+    sums: Sums = field(default_factory=Sums)
+    """Of blocks: points a deal of the first less those of the second."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the test says."""
+        return self.test.verdict(self.sums)
+
+    def take(self, _block: Block, _played: Sequence[Played], values: Mapping[int, float]) -> bool:
+        """Take the next block; return whether the test knows."""
+        self.sums = self.sums.add(values[0] - values[1])
+        return self.verdict is not Verdict.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Points a deal that the new bot makes more than the old one."""
+
+    mean: float
+    watched: Interval | None
+    """Its 95 % interval that holds however often one looks; None: too few deals."""
+    fixed: Interval | None
+    """Its 95 % interval if one had looked only once, after a number of deals fixed before; None: too few."""
+    deviation: float
+    """Standard deviation of the value of a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a test came to."""
+
+    test: SequentialTest
+    verdict: Verdict
+    sentence: str
+    points: Lead | None
+    """None without a deal."""
+    t: float
+    """The mean in deviations of a block."""
+    llr: float
+    bounds: Interval
+    deals_to_go: int | None
+    """Deals expected until the test ends, if the mean stays what it is; 0: it has ended; None: no saying."""
+
+
+def finding(versus: Versus, new: str, old: str) -> Finding:
+    """Return what a test came to, or has come to so far."""
+    test, sums = versus.test, versus.sums
+    tightest = expected_blocks(test, test.t1)
+    lead = Lead(sums.mean, watched_interval(sums, tightest), fixed_interval(sums), sums.deviation)
+    return Finding(
+        test=test,
+        verdict=versus.verdict,
+        sentence=_sentence(versus, lead, new, old),
+        points=lead if sums.count else None,
+        t=sums.t,
+        llr=test.llr(sums),
+        bounds=test.bounds,
+        deals_to_go=_to_go(versus),
+    )
+
+
+def _to_go(versus: Versus) -> int | None:
+    if versus.verdict is not Verdict.OPEN:
+        return 0
+    blocks = versus.test.blocks_to_go(versus.sums)
+    return ceil(blocks) if isfinite(blocks) else None
+
+
+def _sentence(versus: Versus, lead: Lead, new: str, old: str) -> str:
+    test, sums = versus.test, versus.sums
+    if not sums.count:
+        return "not known: no deal was played by both"
+    if versus.verdict is Verdict.BETTER:
+        return f"{new} is better than {old} (alpha {test.alpha:g})"
+    if versus.verdict is Verdict.OPEN:
+        return f"not known yet: {new} makes {lead.mean:+.2f} points a deal more so far"
+    if lead.watched is not None and lead.watched.high < 0:
+        return f"{new} is worse than {old}"
+    if not lead.deviation:
+        return f"no difference: {new} made as many points as {old} in each of {sums.count} deals"
+    least = test.t1 * lead.deviation
+    return f"no difference shown: {new} is not better than {old} by {least:.2f} points a deal or more"
+
+
+def lines(found: Finding, new: str, old: str) -> list[str]:
+    """Return what is known, in lines for people: while it is played, and at the end."""
+    told = []
+    if (points := found.points) is not None:
+        told += [
+            f"{new} makes {points.mean:+.2f} points a deal more than {old}, with the same cards",
+            f"  95 % interval that holds while one watches: {_range(points.watched)}",
+            f"  95 % interval for one look, planned before: {_range(points.fixed)}",
+            f"log-likelihood ratio {found.llr:+.2f}; no better at {found.bounds.low:.2f}, "
+            f"better at {found.bounds.high:+.2f}",
+        ]
+    if found.deals_to_go:
+        told.append(f"expected to go: about {_rounded(found.deals_to_go)} deals")
+    return [*told, found.sentence]
+
+
+def _range(interval: Interval | None) -> str:
+    return f"{interval.low:+.2f} to {interval.high:+.2f}" if interval else "too few deals"
+
+
+def _rounded(deals: int) -> int:
+    """Return a number of deals as exactly as it is known."""
+    return deals if deals < 100 else round(deals / 10) * 10
