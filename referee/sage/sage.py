@@ -27,8 +27,8 @@ class Style:
     """Whether it may pass where it could play."""
     candidates: int = 8
     """Actions that are played out."""
-    pass_saves: float = 0.3
-    """What a pass saves, in turns: the hand stays as it is, and somebody else may spend something."""
+    pass_costs: float = 2.0
+    """What a pass costs, in turns: without a search it is the last thing to do."""
     height_costs: float = 0.5
     """What spending the highest play costs, in turns."""
     card_saves: float = 0.02
@@ -118,7 +118,7 @@ class Sage:
         """Return about how many turns are left after an action: less is better."""
         style = self._style
         if not code:
-            return self._decomposer.cost(hand) - style.pass_saves
+            return self._decomposer.cost(hand) + style.pass_costs
         mask = code & self._rules.full
         left = self._decomposer.cost(self._rules.remove(hand, mask))
         return left + style.height_costs * self._planner.height[code] - style.card_saves * mask.bit_count()

@@ -1,0 +1,27 @@
+"""docs/authors/helpers.md: it names what there is, and its example plays."""
+
+import re
+from pathlib import Path
+
+from benchmarks.sage import play_session
+from referee import helpers
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset
+
+PAGE = (Path(__file__).parents[2] / "docs" / "authors" / "helpers.md").read_text(encoding="utf-8")
+
+
+def test_helpers_page_names_all_helpers() -> None:
+    named = set(re.findall(r"`(\w+)", PAGE))
+    assert set(helpers.__all__) - {"World", "Decomposition"} <= named
+
+
+def test_helpers_example_when_it_plays_then_it_makes_no_fault() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, object] = {"__name__": "example"}
+    exec(compile(example, "helpers.md", "exec"), names)
+    rules = compile_ruleset(load_ruleset("chinese"))
+    bots = [names["choose"]] * 4
+    for deal in range(3):
+        played = play_session(rules, bytes([deal]) * 32, bots)  # type: ignore[arg-type]
+        assert (played.faults, played.failures) == ([], [])
