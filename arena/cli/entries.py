@@ -11,7 +11,7 @@ from arena.cli.pairings import BotName, Name
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.tournaments import admission, entry
-from arena.tournaments.admission import EntriesShown, RequestShown
+from arena.tournaments.admission import EntriesShown, InvitationShown, RequestShown
 from arena.tournaments.roster import absence, roster
 from referee.cli.output import AsJson, headline, moment, print_json, renamed, say, show, warn
 
@@ -109,18 +109,20 @@ def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
         return
     limit = f"; at most {found.owner_limit} bots of an owner" if found.owner_limit else ""
     say(f"entries: {found.entries}{limit}")
-    _show_invitations(found)
-    _show_requests(found.requests)
+    show_invitations(found.invitations)
+    show_requests(found.requests, "no bot has asked to enter")
 
 
-def _show_invitations(found: EntriesShown) -> None:
-    if found.invitations:
+def show_invitations(invitations: Sequence[InvitationShown]) -> None:
+    """Print whom an organiser has invited, if anybody."""
+    if invitations:
         headline("Invited")
-        rows = [(one.invited, one.invited_by, moment(one.invited_at)) for one in found.invitations]
+        rows = [(one.invited, one.invited_by, moment(one.invited_at)) for one in invitations]
         show(["owner or bot", "by", "on"], rows, "")
 
 
-def _show_requests(requests: Sequence[RequestShown]) -> None:
+def show_requests(requests: Sequence[RequestShown], none: str) -> None:
+    """Print what was asked for and answered, or that there is nothing."""
     headline("Requests")
     rows = [
         (
@@ -130,7 +132,7 @@ def _show_requests(requests: Sequence[RequestShown]) -> None:
         for one in requests
     ]
     columns = ["bot version", "state", "asked by", "on", "answered by", "on", "reason"]
-    show(columns, rows, "no bot has asked to enter")
+    show(columns, rows, none)
 
 
 def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:

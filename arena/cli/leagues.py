@@ -1,6 +1,5 @@
 """``arena league …``: what a league is to be, who plays in it, and how it stands."""
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +8,11 @@ import typer
 import arena.client as api
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer
+from arena.cli.entries import show_invitations, show_requests
 from arena.cli.lists import AsCsv, check_form, print_csv
-from arena.leagues import applying, membership, overview
+from arena.leagues import admission, applying, membership, overview
+from arena.leagues.admission import LeagueEntries
+from arena.leagues.answers import Joined
 from arena.leagues.changes import Change
 from arena.leagues.overview import DivisionShown, LeagueInfo, LeagueShown, SeasonShown
 from arena.leagues.spec import load_league
@@ -82,17 +84,27 @@ def _text(value: object) -> str:
 
 @app.command()
 def join(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
-    """Let a bot play from the next season on, with its newest version then, or always with the one named."""
+    """Let a bot play from the next season on, with its newest version then, or always with the one named.
 
-    def here(storage: Storage) -> datetime | None:
-        membership.join(storage, actor_at_terminal(), name, bot, utc_now())
-        return overview.show(storage, name, utc_now()).league.next_at
+    Where the organiser decides, this asks it.
+    """
 
-    next_at = answer(ctx, here, lambda arena: arena.send(api.leagues.join_league(name, bot)).next_at)
+    def here(storage: Storage) -> Joined:
+        state = membership.join(storage, actor_at_terminal(), name, bot, utc_now())
+        return Joined(name, bot, state, overview.show(storage, name, utc_now()).league.next_at)
+
+    joined = answer(ctx, here, lambda arena: arena.send(api.leagues.join_league(name, bot)))
     if as_json:
-        print_json({"league": name, "bot": bot, "next_at": next_at})
+        print_json(renamed(joined))
+    elif joined.state == "asked":
+        say(f"{bot} has asked to join {name}; its organiser answers: arena league entries {name}")
     else:
-        say(f"{bot} is in {name}; {f'the next season is due {moment(next_at)}' if next_at else NO_MORE}")
+        say(_joined(joined))
+
+
+def _joined(joined: Joined) -> str:
+    when = f"the next season is due {moment(joined.next_at)}" if joined.next_at else NO_MORE
+    return f"{joined.bot} is in {joined.league}; {when}"
 
 
 NO_MORE = "no other season is planned"
@@ -114,6 +126,93 @@ def leave(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
 
 def _leave(arena: "Client", name: str, bot: str) -> None:
     arena.send(api.leagues.leave_league(name, bot))
+
+
+@app.command()
+def invite(
+    ctx: typer.Context,
+    name: Name,
+    invited: Annotated[list[str], typer.Argument(metavar="OWNER|OWNER/BOT...", help="Owners, or bots.")],
+    take_back: Annotated[
+        bool, typer.Option("--take-back", help="Invite them no longer; those that have joined stay.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let owners, or single bots, join a league that is not open to everybody."""
+    actor, now = actor_at_terminal(), utc_now()
+
+    def here(storage: Storage) -> LeagueEntries:
+        if not take_back:
+            return admission.invite(storage, actor, name, invited, now)
+        for one in invited:
+            admission.uninvite(storage, actor, name, one, now)
+        return admission.list_entries(storage, actor, name)
+
+    def there(arena: "Client") -> LeagueEntries:
+        if not take_back:
+            return arena.send(api.leagues.invite_members(name, invited))
+        for one in invited:
+            uninvite = api.leagues.uninvite_member if "/" in one else api.leagues.uninvite_member_owner
+            arena.send(uninvite(name, one))
+        return arena.send(api.leagues.league_entries(name))
+
+    found = answer(ctx, here, there)
+    if as_json:
+        print_json(renamed(found))
+    else:
+        names = ", ".join(one.invited for one in found.invitations)
+        say(f"invited to {name}: {names or 'nobody'}")
+
+
+@app.command()
+def entries(ctx: typer.Context, name: Name, as_json: AsJson = False) -> None:
+    """Show who is invited to a league, which bots have asked to join it, and what they were answered."""
+    found = answer(
+        ctx,
+        lambda storage: admission.list_entries(storage, actor_at_terminal(), name),
+        lambda arena: arena.send(api.leagues.league_entries(name)),
+    )
+    if as_json:
+        print_json(renamed(found))
+        return
+    say(f"entries: {found.entries}")
+    show_invitations(found.invitations)
+    show_requests(found.requests, "no bot has asked to join")
+
+
+@app.command()
+def approve(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False) -> None:
+    """Let a bot join that has asked to join a league."""
+
+    def here(storage: Storage) -> Joined:
+        membership.approve(storage, actor_at_terminal(), name, bot, utc_now())
+        return Joined(name, bot, "joined", overview.show(storage, name, utc_now()).league.next_at)
+
+    joined = answer(ctx, here, lambda arena: arena.send(api.leagues.approve_member(name, bot)))
+    if as_json:
+        print_json(renamed(joined))
+    else:
+        say(_joined(joined))
+
+
+@app.command()
+def decline(
+    ctx: typer.Context,
+    name: Name,
+    bot: BotName,
+    reason: Annotated[str, typer.Option(help="Why; its author reads it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Decline a bot that has asked to join a league."""
+    found = answer(
+        ctx,
+        lambda storage: admission.decline(storage, actor_at_terminal(), name, bot, reason, utc_now()),
+        lambda arena: arena.send(api.leagues.decline_member(name, bot, reason)),
+    )
+    if as_json:
+        print_json({"league": name, **renamed(found)})
+    else:
+        say(f"{found.bot} is declined: {found.reason}")
 
 
 @app.command("list")
@@ -156,7 +255,8 @@ def show_(
         print_json(_object(found))
         return
     league = found.league
-    say(f"{name}: {league.members} bots, {', '.join(league.divisions)}")
+    entries = "" if league.entries == "open" else f"; entries: {league.entries}"
+    say(f"{name}: {league.members} bots, {', '.join(league.divisions)}{entries}")
     say(f"next season: {moment(league.next_at) or NO_MORE}{f' ({league.problem})' if league.problem else ''}")
     if found.season:
         say(_dates(found.season))

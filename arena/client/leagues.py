@@ -1,11 +1,15 @@
 """Calls about leagues."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import NoneType
 
 from arena.client.call import Call, of_bot
+from arena.leagues.admission import LeagueEntries
 from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
+from arena.tournaments.admission import RequestShown
 
 LEAGUE = "/leagues/{league}"
+REQUEST = f"{LEAGUE}/requests/{{owner}}/{{bot}}"
 
 
 def list_leagues() -> Call[Leagues]:
@@ -34,10 +38,46 @@ def preview_league(league: str, fields: Mapping[str, object]) -> Call[Changes]:
 
 
 def join_league(league: str, bot: str) -> Call[Joined]:
-    """Let a bot of yours play from the next season on."""
+    """Let a bot of yours play from the next season on, or ask to."""
     return Call("POST", f"{LEAGUE}/members", Joined, {"league": league}, body={"bot": bot})
 
 
 def leave_league(league: str, bot: str) -> Call[Left]:
     """Let a bot of yours play no more from the next season on."""
     return Call("DELETE", f"{LEAGUE}/members/{{owner}}/{{bot}}", Left, {"league": league, **of_bot(bot)})
+
+
+def league_entries(league: str) -> Call[LeagueEntries]:
+    """Return who is invited to a league, and who has asked to join it."""
+    return Call("GET", f"{LEAGUE}/entries", LeagueEntries, {"league": league})
+
+
+def invite_members(league: str, invited: Sequence[str]) -> Call[LeagueEntries]:
+    """Let owners, or single bots, join a league of yours."""
+    body = {"invited": list(invited)}
+    return Call("POST", f"{LEAGUE}/invitations", LeagueEntries, {"league": league}, body=body)
+
+
+def uninvite_member_owner(league: str, owner: str) -> Call[None]:
+    """Invite an owner to a league of yours no longer."""
+    named = {"league": league, "owner": owner}
+    return Call("DELETE", f"{LEAGUE}/invitations/{{owner}}", NoneType, named)
+
+
+def uninvite_member(league: str, bot: str) -> Call[None]:
+    """Invite a bot to a league of yours no longer."""
+    return Call("DELETE", f"{LEAGUE}/invitations/{{owner}}/{{bot}}", NoneType, _of(league, bot))
+
+
+def approve_member(league: str, bot: str) -> Call[Joined]:
+    """Let a bot join that has asked to join a league of yours."""
+    return Call("POST", f"{REQUEST}/approve", Joined, _of(league, bot))
+
+
+def decline_member(league: str, bot: str, reason: str) -> Call[RequestShown]:
+    """Decline a bot that has asked to join a league of yours."""
+    return Call("POST", f"{REQUEST}/decline", RequestShown, _of(league, bot), body={"reason": reason})
+
+
+def _of(league: str, bot: str) -> dict[str, object]:
+    return {"league": league, **of_bot(bot)}

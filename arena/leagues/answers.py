@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from arena.leagues.admission import Admitted
 from arena.leagues.changes import Change
 from arena.leagues.overview import LeagueInfo, Outside, SeasonShown
 
@@ -45,10 +46,12 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A bot that plays in a league from its next season on."""
+    """A bot that plays in a league from its next season on, or has asked to."""
 
     league: str
     bot: str
+    state: Admitted
+    """``joined``, or ``asked`` where the organiser decides."""
     next_at: datetime | None
     """When the next season is due; None: there is none left."""
 

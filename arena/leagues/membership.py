@@ -10,41 +10,81 @@ from arena.actors import Actor
 from arena.audit import record
 from arena.bots.versions import find_all_versions, token_problem
 from arena.errors import StateError, TakenError
+from arena.leagues.admission import (
+    Admitted,
+    admits,
+    answered,
+    ask_to_join,
+    find_league,
+    find_request,
+    organised,
+    take_back,
+    waiting,
+)
 from arena.leagues.seasons import active_members
 from arena.leagues.spec import make_league
-from arena.models import Bot, League, LeagueMember
+from arena.models import Bot, EntryState, League, LeagueMember
 from arena.pairing import owner_of
 from arena.storage import Storage, Transaction, changed
-from arena.unknown import unknown, unknown_bots
+from arena.unknown import unknown_bots
 
 
-def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
+def join(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> Admitted:
     """Let ``owner/bot`` play from the next season on, by its newest version, or a version of it.
 
-    Raise UnknownError, TakenError if it is in the league, StateError if its owner has as many in it as can
-    play.
+    Where the organiser decides, it is asked. Raise UnknownError, NotAllowed where it takes an invitation,
+    TakenError if it is in the league or has asked, StateError if it was declined, or if its owner has as many
+    in it as can play.
     """
     actor.require_owner(owner_of(bot), f"let {bot} join")
     try:
         with storage.write() as tx:
             found = find_league(tx, league)
-            owner_id = _owner_of(tx, bot, now)
-            limit = make_league(found.spec).versions_per_owner
-            members = active_members(tx, found)
-            if any(member.name == bot for member in members):
-                raise TakenError(f"{bot} is in league {league} already")
-            own = [member.name for member in members if member.owner_id == owner_id]
-            if limit is not None and len(own) >= limit:
-                raise StateError(f"league {league} takes {limit} of an owner; {', '.join(own)} is in it")
-            again = (LeagueMember.league_id == found.id, LeagueMember.name == bot)
-            member = tx.exec(select(LeagueMember).where(*again)).first()
-            if member is None:
-                member = LeagueMember(league_id=found.id, name=bot, owner_id=owner_id, joined_at=now)
-                tx.add(member)
-            member.joined_at, member.left_at = now, None
-            record(tx, actor, "league.join", league, now, bot=bot)
+            member = _member(tx, found, bot, now)
+            if not admits(tx, actor, found, bot):
+                ask_to_join(tx, actor, found, bot, now)
+                return "asked"
+            _join(tx, actor, found, member, now)
+            return "joined"
     except IntegrityError:
         raise TakenError(f"{bot} is in league {league} already") from None
+
+
+def approve(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
+    """Let a bot join that has asked, or was declined before.
+
+    Raise NotAllowed, UnknownError, StateError if it has not asked, and what ``join`` raises.
+    """
+    with storage.write() as tx:
+        found = organised(tx, actor, league, "approve bots in league")
+        waiting(tx, found, bot, [EntryState.ASKED, EntryState.DECLINED])
+        _join(tx, actor, found, _member(tx, found, bot, now), now)
+
+
+def _member(tx: Transaction, league: League, bot: str, now: datetime) -> LeagueMember:
+    """Return the member that a bot would be, or was before. Raise what is against it."""
+    owner_id = _owner_of(tx, bot, now)
+    limit = make_league(league.spec).versions_per_owner
+    members = active_members(tx, league)
+    if any(member.name == bot for member in members):
+        raise TakenError(f"{bot} is in league {league.name} already")
+    own = [member.name for member in members if member.owner_id == owner_id]
+    if limit is not None and len(own) >= limit:
+        raise StateError(f"league {league.name} takes {limit} of an owner; {', '.join(own)} is in it")
+    again = (LeagueMember.league_id == league.id, LeagueMember.name == bot)
+    before = tx.exec(select(LeagueMember).where(*again)).first()
+    return before or LeagueMember(league_id=league.id, name=bot, owner_id=owner_id, joined_at=now)
+
+
+def _join(tx: Transaction, actor: Actor, league: League, member: LeagueMember, now: datetime) -> None:
+    """Let a bot play that may; a request of it is thereby approved."""
+    request = find_request(tx, league, member.name)
+    if request is not None and request.state != EntryState.APPROVED:
+        answered(tx, actor, request, now)
+        record(tx, actor, "league.approve", league.name, now, bot=member.name)
+    member.joined_at, member.left_at = now, None
+    tx.add(member)
+    record(tx, actor, "league.join", league.name, now, bot=member.name)
 
 
 def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
@@ -61,20 +101,16 @@ def _owner_of(tx: Transaction, bot: str, now: datetime) -> int:
 
 
 def leave(storage: Storage, actor: Actor, league: str, bot: str, now: datetime) -> None:
-    """Let a bot play no more from the next season on. Raise UnknownError, StateError."""
+    """Let a bot play no more from the next season on; one that has only asked to join does so no longer.
+
+    Raise UnknownError, StateError.
+    """
     actor.require_owner(owner_of(bot), f"let {bot} leave")
     with storage.write() as tx:
         found = find_league(tx, league)
         in_it = (col(LeagueMember.league_id) == found.id, col(LeagueMember.name) == bot)
         stays = col(LeagueMember.left_at).is_(None)
-        if not changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now)):
+        left = changed(tx, update(LeagueMember).where(*in_it, stays).values(left_at=now))
+        if not left and not take_back(tx, found, bot):
             raise StateError(f"{bot} is not in league {league}")
         record(tx, actor, "league.leave", league, now, bot=bot)
-
-
-def find_league(tx: Transaction, name: str) -> League:
-    """Return the league of this name, or UnknownError."""
-    found = tx.exec(select(League).where(League.name == name)).first()
-    if found is None:
-        raise unknown(tx, "league", name, col(League.name))
-    return found

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlmodel import col, select
 
 from arena.errors import UnknownError
-from arena.leagues.membership import find_league
+from arena.leagues.admission import find_league
 from arena.leagues.seasons import (
     active_members,
     arrival,
@@ -17,7 +17,7 @@ from arena.leagues.seasons import (
     places_of,
     standing_of,
 )
-from arena.leagues.spec import make_league
+from arena.leagues.spec import Entries, make_league
 from arena.models import (
     Arrival,
     BotVersion,
@@ -44,6 +44,8 @@ class LeagueInfo:
     """The latest season that has started; 0: none yet."""
     running: bool
     """Whether it is still played."""
+    entries: Entries
+    """Who may join: ``open``, ``invited`` or ``approved``."""
     next_at: datetime | None
     """When the next season is due; None: there is none left."""
     problem: str | None
@@ -119,12 +121,14 @@ def list_leagues(storage: Storage) -> list[LeagueInfo]:
 
 def _info(tx: Transaction, league: League) -> LeagueInfo:
     latest = latest_season(tx, league)
+    spec = make_league(league.spec)
     return LeagueInfo(
         name=league.name,
-        divisions=tuple(level.name for level in make_league(league.spec).levels),
+        divisions=tuple(level.name for level in spec.levels),
         members=len(active_members(tx, league)),
         season=league.seasons,
         running=latest is not None and latest.finished_at is None,
+        entries=spec.entries,
         next_at=league.next_at,
         problem=league.problem,
     )

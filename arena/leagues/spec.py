@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -72,6 +72,9 @@ def _tournament(given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         raise Refused(Problem(".ruleset", str(error))) from None
 
 
+Entries = Literal["open", "invited", "approved"]
+"""Who may join."""
+
 Tournament = Annotated[dict[str, Any], AfterValidator(_tournament)]
 """Some fields of a tournament."""
 
@@ -127,6 +130,9 @@ class LeagueSpec(_Table):
     """Most bot versions of one owner that play in a season; by default any number."""
     allow_same_owner: bool = False
     """Whether two bots of one owner may sit at the same table, in the tournaments of all divisions."""
+    entries: Entries = "open"
+    """Whose bots may join: ``open``, everybody's; ``invited``, of those whom the organiser has invited;
+    ``approved``, also those that it has approved."""
     tournament: Tournament
     """Fields for the tournaments of all divisions: those of a tournament's file, except ``name``,
     ``entrants``, ``allow_same_owner``, ``owner_limit``, ``confirm`` and ``beacon``. A ruleset file is copied

@@ -7,7 +7,13 @@ from arena.models.accounts import Account, ApiKey, BrowserSession, Invitation, K
 from arena.models.audit import AuditEntry
 from arena.models.bots import Bot, BotLogEntry, BotVersion, Owner, Token
 from arena.models.columns import utc_now
-from arena.models.entries import EntryRequest, EntryState, TournamentInvitation
+from arena.models.entries import (
+    EntryRequest,
+    EntryState,
+    LeagueInvitation,
+    LeagueRequest,
+    TournamentInvitation,
+)
 from arena.models.events import TournamentEvent
 from arena.models.leagues import Arrival, League, LeagueMember, Season, SeasonDivision, SeasonPlace
 from arena.models.matches import Match, MatchState, OpenDeal, Seat, Session, SessionRecords
@@ -58,7 +64,9 @@ __all__ = [
     "Invitation",
     "KeptAnswer",
     "League",
+    "LeagueInvitation",
     "LeagueMember",
+    "LeagueRequest",
     "Match",
     "MatchState",
     "Meeting",

@@ -1,4 +1,4 @@
-"""Who may enter a tournament whose organiser decides that: whom it has invited, and who has asked."""
+"""Who may enter a tournament or join a league whose organiser decides that: invitations and requests."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -54,6 +54,48 @@ class TournamentInvitation(SQLModel, table=True):
     id: int = Field(default=None, primary_key=True)
     tournament_id: int = Field(foreign_key="tournaments.id")
     """The tournament."""
+    invited: str
+    """``owner``, for all bots of an owner, or ``owner/bot``."""
+    invited_by: str
+    """Account of whoever invited, empty at the arena's own terminal."""
+    invited_at: datetime
+    """When."""
+
+
+class LeagueRequest(SQLModel, table=True):
+    """A bot that asked to join a league; it is no member before it is approved."""
+
+    __tablename__: ClassVar[str] = "league_requests"
+    __table_args__ = (UniqueConstraint("league_id", "bot"),)
+
+    id: int = Field(default=None, primary_key=True)
+    league_id: int = Field(foreign_key="leagues.id")
+    """The league."""
+    bot: str
+    """What is to join: ``owner/bot``, or a version of it."""
+    state: EntryState = Field(sa_type=text_of(EntryState))
+    """What became of it."""
+    asked_by: str
+    """Account of whoever asked."""
+    asked_at: datetime
+    """When."""
+    answered_by: str | None = None
+    """Account of whoever answered, empty at the arena's own terminal; NULL: nobody has."""
+    answered_at: datetime | None = None
+    """When; NULL: nobody has."""
+    reason: str | None = None
+    """Why it was declined; NULL: it was not."""
+
+
+class LeagueInvitation(SQLModel, table=True):
+    """An owner, or a bot, whom an organiser lets join a league."""
+
+    __tablename__: ClassVar[str] = "league_invitations"
+    __table_args__ = (UniqueConstraint("league_id", "invited"),)
+
+    id: int = Field(default=None, primary_key=True)
+    league_id: int = Field(foreign_key="leagues.id")
+    """The league."""
     invited: str
     """``owner``, for all bots of an owner, or ``owner/bot``."""
     invited_by: str

@@ -202,7 +202,7 @@ def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], no
             raise SpecError("invited", f"must be 1 to {MOST_INVITED} owners or bots")
         known = {one.invited for one in _invitations(tx, tournament)}
         for one in dict.fromkeys(invited):
-            _require_known(tx, one)
+            require_known(tx, one)
             if one not in known:
                 row = TournamentInvitation(
                     tournament_id=tournament.id, invited=one, invited_by=actor.account, invited_at=now
@@ -213,7 +213,7 @@ def invite(storage: Storage, actor: Actor, name: str, invited: Sequence[str], no
         return _shown_to(tx, actor, tournament)
 
 
-def _require_known(tx: Transaction, invited: str) -> None:
+def require_known(tx: Transaction, invited: str) -> None:
     """Raise SpecError, UnknownError unless this is an owner, or ``owner/bot``."""
     if "@" in invited:
         raise SpecError("invited", f"{invited} is a version; invite the bot, or its owner")

@@ -13,6 +13,8 @@ from arena.actors import Actor, Role
 from arena.bots import versions
 from arena.bots.journal import DatabaseJournal
 from arena.exports.write import export_lines
+from arena.leagues import admission as joining
+from arena.leagues import applying, membership
 from arena.matches.referees import Answer, nobody_asked
 from arena.models import utc_now
 from arena.operations import tokens
@@ -30,7 +32,7 @@ from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.match import Presence
 from tests.arena.fakes import ROOT, Clock
-from tests.arena.leagues import LeagueWorld, winter
+from tests.arena.leagues import START, WEEK, LeagueWorld, winter
 from tests.arena.random_play import play_randomly, play_with_faults
 from tests.arena.running import SAMPLE_BOTS
 from tests.arena.world import World
@@ -79,7 +81,11 @@ CALLS = {
     "export": "cup",
     "leaderboard": "--since 2100-01-01",
     "league apply": "FOLDER/winter.toml",
+    "league approve": "spring owner-1/bot-1",
+    "league decline": "spring owner-1/bot-1 --reason late",
+    "league entries": "spring",
     "league history": "winter",
+    "league invite": "spring owner-1",
     "league join": "winter owner-0/bot-0",
     "league leave": "winter member-1/bot",
     "league list": "",
@@ -228,6 +234,11 @@ def _make_league(world: World) -> None:
     league.join(*(f"member-{number}/bot" for number in range(9)))
     league.week(1)
     league.join("late/bot")
+    spring = winter(name="spring", start=START + 1_000 * WEEK, entries="approved")
+    applying.apply(world.storage, ROOT, spring, world.clock())
+    joining.invite(world.storage, ROOT, "spring", ["owner-2/bot-2", "owner-3"], world.clock())
+    author = Actor(Role.AUTHOR, "owner-1", frozenset({"owner-1"}))
+    membership.join(world.storage, author, "spring", "owner-1/bot-1", world.clock())
 
 
 def all_connected(version_ids: Sequence[int], _: object) -> list[Answer]:

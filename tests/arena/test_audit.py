@@ -14,6 +14,7 @@ from arena.bots.checks import store_check
 from arena.bots.describing import describe
 from arena.bots.versions import register_version, revoke_version
 from arena.errors import NotAllowed, StateError, TakenError, UnknownError
+from arena.leagues import admission as joining
 from arena.leagues import applying, membership
 from arena.matches.referees import nobody_asked
 from arena.models import utc_now
@@ -128,6 +129,10 @@ USES: dict[str, tuple[Use, Role]] = {
     ),
     "join": (of(membership.join, "winter", "bob/a"), Role.OPERATOR),
     "leave": (of(membership.leave, "winter", "bob/a"), Role.OPERATOR),
+    "approve in league": (of(membership.approve, "winter", "bob/a"), Role.ORGANISER),
+    "decline in league": (of(joining.decline, "winter", "bob/a", "late"), Role.ORGANISER),
+    "invite to league": (of(joining.invite, "winter", ["bob"]), Role.ORGANISER),
+    "uninvite from league": (of(joining.uninvite, "winter", "bob"), Role.ORGANISER),
     "apply": (of(applying.apply, winter()), Role.ORGANISER),
     "start": (of(partial(lifecycle.start, ask=nobody_asked), "cup"), Role.ORGANISER),
     "pause": (of(lifecycle.pause, "cup"), Role.ORGANISER),

@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Path, Query
 
 from arena.errors import SpecError
-from arena.leagues import applying, membership, overview
+from arena.leagues import admission, applying, membership, overview
 from arena.leagues.answers import Changes, History, Joined, Leagues, LeagueWhole, Left
 from arena.leagues.spec import LeagueSpec, make_league
 from arena.specs import Name
-from arena.web.asking import Author, Organiser
+from arena.tournaments.admission import RequestShown
+from arena.web.asking import Author, Organiser, Reader
 from arena.web.context import Shared
+from arena.web.routes.entries import Declining, Inviting
 from arena.web.sent import Sent
 from arena.web.shapes import shape
 
@@ -25,6 +27,10 @@ HistoryShape = shape(History)
 ChangesShape = shape(Changes)
 JoinedShape = shape(Joined)
 LeftShape = shape(Left)
+LeagueEntriesShape = shape(admission.LeagueEntries)
+LeagueRequestShape = shape(RequestShown)
+
+Bot = Annotated[str, Path(description="The bot, or `bot@version`: what asked to join.")]
 
 
 class Member(Sent):
@@ -83,10 +89,10 @@ def preview_league(web: Shared, actor: Organiser, league: Name, sent: Given) -> 
 
 @router.post("/leagues/{league}/members", status_code=201, response_model=JoinedShape)
 def join_league(web: Shared, actor: Author, league: Name, sent: Member) -> Joined:
-    """Let a bot of yours play from the next season on."""
-    membership.join(web.storage, actor, league, sent.bot, web.clock())
+    """Let a bot of yours play from the next season on; where the organiser decides, this asks it."""
+    state = membership.join(web.storage, actor, league, sent.bot, web.clock())
     shown = overview.show(web.storage, league, web.clock())
-    return Joined(league, sent.bot, shown.league.next_at)
+    return Joined(league, sent.bot, state, shown.league.next_at)
 
 
 @router.delete("/leagues/{league}/members/{owner}/{bot}", response_model=LeftShape)
@@ -94,3 +100,43 @@ def leave_league(web: Shared, actor: Author, league: Name, owner: str, bot: str)
     """Let a bot of yours play no more from the next season on; it plays a running season to the end."""
     membership.leave(web.storage, actor, league, f"{owner}/{bot}", web.clock())
     return Left(league, f"{owner}/{bot}")
+
+
+@router.get("/leagues/{league}/entries", response_model=LeagueEntriesShape)
+def league_entries(web: Shared, actor: Reader, league: Name) -> admission.LeagueEntries:
+    """Return who is invited and who has asked to join: of a league of yours all, of others what is yours."""
+    return admission.list_entries(web.storage, actor, league)
+
+
+@router.post("/leagues/{league}/invitations", status_code=201, response_model=LeagueEntriesShape)
+def invite_members(web: Shared, actor: Organiser, league: Name, sent: Inviting) -> admission.LeagueEntries:
+    """Let owners, or single bots, join a league of yours that is not open to everybody."""
+    return admission.invite(web.storage, actor, league, sent.invited, web.clock())
+
+
+@router.delete("/leagues/{league}/invitations/{owner}", status_code=204)
+def uninvite_member_owner(web: Shared, actor: Organiser, league: Name, owner: str) -> None:
+    """Invite an owner to a league of yours no longer; bots that have joined stay."""
+    admission.uninvite(web.storage, actor, league, owner, web.clock())
+
+
+@router.delete("/leagues/{league}/invitations/{owner}/{bot}", status_code=204)
+def uninvite_member(web: Shared, actor: Organiser, league: Name, owner: str, bot: str) -> None:
+    """Invite a bot to a league of yours no longer; if it has joined, it stays."""
+    admission.uninvite(web.storage, actor, league, f"{owner}/{bot}", web.clock())
+
+
+@router.post("/leagues/{league}/requests/{owner}/{bot}/approve", response_model=JoinedShape)
+def approve_member(web: Shared, actor: Organiser, league: Name, owner: str, bot: Bot) -> Joined:
+    """Let a bot join that has asked to join a league of yours, or that you declined before."""
+    membership.approve(web.storage, actor, league, f"{owner}/{bot}", web.clock())
+    shown = overview.show(web.storage, league, web.clock())
+    return Joined(league, f"{owner}/{bot}", "joined", shown.league.next_at)
+
+
+@router.post("/leagues/{league}/requests/{owner}/{bot}/decline", response_model=LeagueRequestShape)
+def decline_member(
+    web: Shared, actor: Organiser, league: Name, owner: str, bot: Bot, sent: Declining
+) -> RequestShown:
+    """Decline a bot that has asked to join a league of yours, with a reason."""
+    return admission.decline(web.storage, actor, league, f"{owner}/{bot}", sent.reason, web.clock())

@@ -212,6 +212,22 @@ ROUTES: dict[str, Line] = {
     "DELETE /leagues/{league}/members/{owner}/{bot}": Line(
         OWNER, BOTS, "/leagues/winter/members/owner-0/spare"
     ),
+    "GET /leagues/{league}/entries": _read("/leagues/spring/entries", ACCOUNTS, READ),
+    "POST /leagues/{league}/invitations": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations", {"invited": ["owner-0"]}
+    ),
+    "DELETE /leagues/{league}/invitations/{owner}": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations/owner-3"
+    ),
+    "DELETE /leagues/{league}/invitations/{owner}/{bot}": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/invitations/owner-2/bot-2"
+    ),
+    "POST /leagues/{league}/requests/{owner}/{bot}/approve": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/requests/owner-1/bot-1/approve"
+    ),
+    "POST /leagues/{league}/requests/{owner}/{bot}/decline": Line(
+        ITS_ORGANISER, TOURNAMENTS, "/leagues/spring/requests/owner-1/bot-1/decline", {"reason": "late"}
+    ),
     "GET /rulesets": _read("/rulesets"),
     "GET /rulesets/{ruleset}": _read("/rulesets/chinese"),
     "POST /rulesets/check": Line(EVERYBODY, None, "/rulesets/check", {"name": "house", "extends": "chinese"}),

@@ -85,7 +85,8 @@ def test_bots_when_they_join_and_leave_then_their_authors_say_so(client_of: Ask,
     path, sent = "/leagues/winter/members", {"bot": "ann/one"}
     joined = ann.post(path, json=sent)
     next_at = ann.get("/leagues/winter").json()["next_at"]
-    assert (joined.status_code, joined.json()) == (201, {"league": "winter", **sent, "next_at": next_at})
+    told = {"league": "winter", **sent, "state": "joined", "next_at": next_at}
+    assert (joined.status_code, joined.json()) == (201, told)
     assert [one.post(path, json=sent).status_code for one in (ann, bob)] == [409, 403]
     assert bob.delete(f"{path}/ann/one").status_code == 403
     assert ann.delete(f"{path}/ann/one").json() == {"league": "winter", **sent}
@@ -106,3 +107,30 @@ def test_league_when_there_is_none_then_that_is_told(
     anybody: TestClient, league: LeagueWorld, path: str, status: int
 ) -> None:
     assert anybody.get(path).status_code == status
+
+
+def test_bot_when_the_organiser_decides_then_it_asks_and_is_answered(
+    client_of: Ask, league: LeagueWorld
+) -> None:
+    for bot in ("ann/one", "ann/two"):
+        league.register(bot)
+    ann, ora = client_of("ann"), client_of("ora", Role.ORGANISER)
+    fields = {**SENT, "entries": "approved"}
+    assert ora.put("/leagues/spring", json=fields).status_code == 200
+    for bot in ("ann/one", "ann/two"):
+        asked = ann.post("/leagues/spring/members", json={"bot": bot})
+        assert (asked.status_code, asked.json()["state"]) == (201, "asked")
+    requests = "/leagues/spring/requests/ann"
+    assert ann.post(f"{requests}/one/approve").status_code == 403
+    assert ora.post(f"{requests}/one/approve").json()["state"] == "joined"
+    declined = ora.post(f"{requests}/two/decline", json={"reason": "too late"})
+    assert (declined.json()["state"], declined.json()["reason"]) == ("declined", "too late")
+    assert ann.post("/leagues/spring/members", json={"bot": "ann/two"}).json()["detail"] == (
+        "ann/two was declined in league spring: too late"
+    )
+    assert ora.post("/leagues/spring/invitations", json={"invited": ["ann"]}).status_code == 201
+    assert ann.post("/leagues/spring/members", json={"bot": "ann/two"}).json()["state"] == "joined"
+    assert ora.delete("/leagues/spring/invitations/ann").status_code == 204
+    shown = ann.get("/leagues/spring/entries").json()
+    assert [one["state"] for one in shown["requests"]] == ["approved", "approved"]
+    assert ann.get("/leagues/spring").json()["entries"] == "approved"
