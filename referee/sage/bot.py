@@ -1,9 +1,11 @@
 """Sage as a bot of the SDK: its turns, and how long it thinks about each."""
 
+import sys
 from os import environ
 from random import Random
 from time import perf_counter
 from typing import ClassVar
+from weakref import WeakSet
 
 from referee.bot import EndedSession, Play, Turn
 from referee.errors import PlayError, PositionError
@@ -23,11 +25,9 @@ class SageBot:
     level_ms: ClassVar[float] = 100.0
     """How many milliseconds it thinks about a decision, if it may."""
     style: ClassVar[Style] = USUAL
-    _open: ClassVar[int] = 0
-    """Sessions that are being played, in each of which a turn may be waiting."""
 
     def __init__(self) -> None:
-        SageBot._open += 1
+        PLAYING.add(self)
         self._sage: Sage | None = None
 
     def choose(self, turn: Turn) -> Play | None:
@@ -39,7 +39,7 @@ class SageBot:
             code = sage.choose_unseen(turn.hand_mask, turn.legal_codes, turn.can_pass)
         else:
             seconds = thinking_time(
-                self.level(), turn.decision_ms, turn.bank_ms, len(turn.hand), SageBot._open
+                self.level_ms, turn.decision_ms, turn.bank_ms, len(turn.hand), len(PLAYING)
             )
             code = sage.choose(position, turn.seat, turn.legal_codes, turn.can_pass, seconds, given(turn))
         return Play(turn.rules, code) if code else None
@@ -52,20 +52,28 @@ class SageBot:
 
     def session_ended(self, session: EndedSession) -> None:
         """Note that there is one session less."""
-        SageBot._open -= 1
+        PLAYING.discard(self)
 
     def now(self) -> float:
         """Return the time in seconds, from whenever."""
         return perf_counter()
 
-    def level(self) -> float:
-        """Return how many milliseconds it thinks about a decision: ``ARENA_SAGE_MS``, or its own level."""
-        return float(environ.get("ARENA_SAGE_MS") or self.level_ms)
-
     def _ready(self, turn: Turn) -> Sage:
         if self._sage is None:
             self._sage = Sage(turn.rules, Random(f"{turn.session} {turn.seat}"), self.now, self.style)  # noqa: S311
         return self._sage
+
+
+def milliseconds(usual: float) -> float:
+    """Return what ``ARENA_SAGE_MS`` says, else ``usual``; leave the program where it is no number."""
+    given = environ.get("ARENA_SAGE_MS", "")
+    try:
+        found = float(given or usual)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        sys.exit(f"ARENA_SAGE_MS: {given!r} is no number of milliseconds")
+    return found
 
 
 def thinking_time(level_ms: float, decision_ms: int, bank_ms: int | None, cards: int, sessions: int) -> float:
@@ -90,3 +98,7 @@ def given(turn: Turn) -> list[int]:
             if own.seat == turn.seat:
                 known[other.seat] = turn.rules.parse(" ".join(own.cards))
     return known
+
+
+PLAYING: WeakSet[SageBot] = WeakSet()
+"""Those that play a session, in each of which a turn may be waiting."""

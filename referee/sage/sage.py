@@ -81,11 +81,19 @@ class Sage:
         candidates = self.candidates(hand, legal)
         if seconds <= 0:
             return candidates[0]
-        parts = {code: rules.remove(hand, code & rules.full) for code in candidates}
-        units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
-        worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
-        self.search = Search(position, seat, units, worlds, self._random)
+        self.search = self._search(position, seat, candidates, known)
         return self.search.best(self._clock, until)
+
+    def prices(
+        self, position: Position, seat: int, legal: Sequence[int], seconds: float, known: Sequence[int] = ()
+    ) -> dict[int, float]:
+        """Return what each of these actions is worth to ``seat``: points at the end, an estimate by playouts.
+
+        ``legal`` has codes, and 0 for a pass. All are played out in the same worlds.
+        """
+        until = self._clock() + seconds
+        self._take(position.hands[seat])
+        return self._search(position, seat, legal, known).prices(self._clock, until)
 
     def choose_unseen(self, hand: int, codes: Sequence[int], can_pass: bool) -> int:
         """Return the code to play, 0 for a pass, from the hand alone."""
@@ -107,6 +115,13 @@ class Sage:
         if 0 in legal and 0 not in found:
             found[-1] = 0
         return found
+
+    def _search(self, position: Position, seat: int, codes: Sequence[int], known: Sequence[int]) -> Search:
+        rules, hand = self._rules, position.hands[seat]
+        parts = {code: rules.remove(hand, code & rules.full) for code in codes}
+        units = {code: self._decomposer.best(part).plays for code, part in parts.items()}
+        worlds = Worlds(position, self._random, known, weighs_passes=self._style.weighs_passes)
+        return Search(position, seat, units, worlds, self._random)
 
     def _take(self, hand: int) -> None:
         """Prepare to decompose ``hand``; what was found stays as long as no cards come in."""

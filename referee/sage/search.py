@@ -71,6 +71,14 @@ class Search:
             alive = alive[: (len(alive) + 1) // 2]
         return alive[0]
 
+    def prices(self, clock: Clock, until: float) -> dict[int, float]:
+        """Return the mean points of every candidate, all played out in the same worlds."""
+        codes, worlds = list(self.values), 0
+        while worlds < LEAST_WORLDS or clock() < until:
+            self._play(codes)
+            worlds += 1
+        return {code: self.mean(code) for code in codes}
+
     def mean(self, code: int) -> float:
         """Return the mean of a candidate's points."""
         return sum(self.values[code]) / len(self.values[code])

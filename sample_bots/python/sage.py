@@ -4,13 +4,13 @@ It thinks about a decision for a tenth of a second, or as long as ``ARENA_SAGE_M
 """
 
 from referee.bot import main
-from referee.sage.bot import SageBot
+from referee.sage.bot import SageBot, milliseconds
 
 
 class Sage(SageBot):
     """Plays one session."""
 
-    level_ms = 100
+    level_ms = milliseconds(100)
 
 
 if __name__ == "__main__":

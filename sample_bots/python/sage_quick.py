@@ -1,13 +1,13 @@
 """Sage with a fiftieth of a second for a decision."""
 
 from referee.bot import main
-from referee.sage.bot import SageBot
+from referee.sage.bot import SageBot, milliseconds
 
 
 class SageQuick(SageBot):
     """Plays one session."""
 
-    level_ms = 20
+    level_ms = milliseconds(20)
 
 
 if __name__ == "__main__":

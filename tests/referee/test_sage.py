@@ -137,6 +137,16 @@ def test_search_when_it_ends_then_it_tells_what_each_candidate_was_worth() -> No
     )
 
 
+def test_prices_when_one_action_goes_out_then_it_is_worth_most() -> None:
+    seen = Position.parse(
+        "chinese@1; clockwise; dealer 0; leader 1; hands ?5 / 3D 9S 9H / ?5 / ?5; actions 1:3D, 2:-, 3:-, 0:-"
+    )
+    prices = sage(RULES).prices(seen, 1, list(seen.legal), 1)
+    assert prices.keys() == set(seen.legal)
+    best = max(prices, key=prices.__getitem__)
+    assert (RULES.text(best & RULES.full), prices[best]) == ("9H 9S", 0)
+
+
 @pytest.mark.parametrize(
     ("level", "decision", "bank", "cards", "sessions", "seconds"),
     [
@@ -153,6 +163,26 @@ def test_thinking_time_is_the_least_of_level_limit_and_bank(
     level: float, decision: int, bank: int | None, cards: int, sessions: int, seconds: float
 ) -> None:
     assert bot.thinking_time(level, decision, bank, cards, sessions) == pytest.approx(seconds)
+
+
+def test_milliseconds_when_the_environment_says_no_number_then_the_program_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert bot.milliseconds(20) == 20
+    monkeypatch.setenv("ARENA_SAGE_MS", "5")
+    assert bot.milliseconds(20) == 5
+    for wrong in ("fast", "-1", "inf", "nan"):
+        monkeypatch.setenv("ARENA_SAGE_MS", wrong)
+        with pytest.raises(SystemExit, match=f"ARENA_SAGE_MS: '{wrong}' is no number of milliseconds"):
+            bot.milliseconds(20)
+
+
+def test_bot_when_a_session_is_lost_then_its_object_counts_no_more() -> None:
+    before = len(bot.PLAYING)
+    one = bot.SageBot()
+    assert len(bot.PLAYING) == before + 1
+    del one
+    assert len(bot.PLAYING) == before
 
 
 def test_exchange_when_a_card_was_given_away_then_it_is_known_where_it_is() -> None:
