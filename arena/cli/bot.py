@@ -51,6 +51,11 @@ COMMANDS = (
     ),
     Later("games", "arena.cli.bots:games", "Show the deals that a bot has played, oldest first."),
     Later(
+        "new",
+        "referee.cli.botnew:new",
+        "Write a bot to start from into a folder of its own, build it, and check that it works.",
+    ),
+    Later(
         "check",
         "arena.cli.botcheck:check_",
         "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",

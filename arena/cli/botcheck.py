@@ -49,9 +49,10 @@ def check_(
     """
     unnamed = bot_command(bot)
     asked = check_asked(Asked(command or unnamed, listen, scenario or None, wait, log))
-    if unnamed is None:
+    local = unnamed is not None or (command and "/" not in bot)
+    if not local:
         versions.check_bot(bot)
-    if unnamed is not None or scenario or not store:
+    if local or scenario or not store:
         run_check(asked, bot, as_json=as_json)
         return
     with _kept_by(ctx, bot) as (name, store_report):

@@ -5,6 +5,11 @@ from referee.cli.later import Group, Later
 
 COMMANDS = (
     Later(
+        "new",
+        "referee.cli.botnew:new",
+        "Write a bot to start from into a folder of its own, build it, and check that it works.",
+    ),
+    Later(
         "check",
         "referee.cli.botcheck:check_",
         "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",

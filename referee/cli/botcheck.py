@@ -103,7 +103,7 @@ def run_check(
         bot=name,
     )
     try:
-        report = _run(checking)
+        report = run_to_end(checking)
     except KeyboardInterrupt as error:
         report, status = cut_short(name, asked.codes, results), interruption(error)
     if store is not None and not status:
@@ -116,7 +116,7 @@ def run_check(
         raise typer.Exit(status or 1)
 
 
-def _run(checking: "Coroutine[object, object, Report]") -> "Report":
+def run_to_end(checking: "Coroutine[object, object, Report]") -> "Report":
     """Run a check to its end. A signal ends it in order, with the bot's process; raise KeyboardInterrupt."""
     came: list[int] = []
 

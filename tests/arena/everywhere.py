@@ -64,6 +64,7 @@ CALLS = {
     "bot check": f"ann/one --no-store --scenario PING-01 -- {sys.executable} {SAMPLE_BOTS}/greedy.py",
     "bot describe": "owner-0/bot-0 --language go --link https://example.org/bot-0",
     "bot faults": "",
+    "bot new": "FOLDER/fresh",
     "bot history": "owner-0/bot-0",
     "bot show": "owner-0/bot-0",
     "bot test": "owner-0/bot-0",

@@ -1,0 +1,177 @@
+"""``arena bot new``: a starter for a bot, which is built and checked before it is said to work."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+
+from referee.cli.botcheck import run_to_end
+from referee.cli.output import say
+from referee.errors import RefereeError
+
+STARTERS = Path(__file__).parents[1] / "starters"
+FROM_SAMPLES = {
+    "python": (),
+    "go": ("client/*.go", "referee/v1/*.go", "go.mod", "go.sum", "main.go"),
+    "typescript": ("src/*.ts", "src/gen/**/*.ts", "package*.json", "tsconfig.json", ".npmrc"),
+}
+"""Files that a starter has from the sample bot of its language, unless it has its own."""
+PLACEHOLDER = "MY_BOT"
+
+QUICK = ("HELLO-01", "TURN-01", "TURN-02", "TURN-03", "TURN-06", "TURN-10", "SESS-01", "PING-01", "END-01")
+"""Scenarios of the check that a new bot is taken through."""
+BUILD_SECONDS = 600
+SHOWN_LINES = 12
+
+Language = Literal["python", "go", "typescript"]
+
+
+class Toolchain(NamedTuple):
+    """How a bot in a language is built, tested and started, in its folder."""
+
+    tools: tuple[str, ...]
+    """Programs that must be there."""
+    where: str
+    """Where they are to be had."""
+    steps: tuple[tuple[str, ...], ...]
+    start: tuple[str, ...]
+    """The last word is a path in the folder."""
+    ignored: tuple[str, ...]
+    """What of the folder is no source."""
+
+
+TOOLCHAINS: dict[str, Toolchain] = {
+    "python": Toolchain(
+        (), "", ((sys.executable, "-m", "unittest"),), (sys.executable, "bot.py"), ("__pycache__/",)
+    ),
+    "go": Toolchain(
+        ("go",),
+        "https://go.dev/dl",
+        (("go", "test", "."), ("go", "build", "-o", "bot", ".")),
+        ("bot",),
+        ("/bot",),
+    ),
+    "typescript": Toolchain(
+        ("node", "npm"),
+        "https://nodejs.org",
+        (("npm", "ci", "--no-audit", "--no-fund", "--prefer-offline"), ("npm", "test")),
+        ("node", "dist/src/main.js"),
+        ("dist/", "node_modules/"),
+    ),
+}
+
+
+class NotChecked(RefereeError):
+    """A starter was written, but it is not known whether it works."""
+
+
+class Taken(RefereeError):
+    """There is something already where a starter was to be written."""
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, named as the bot.")],
+    language: Annotated[Language, typer.Option(help="What the bot is written in.")] = "python",
+) -> None:
+    """Write a bot to start from into a folder of its own, build it, and check that it works.
+
+    Nothing is ever overwritten. Where the language is not installed, the bot is written and not checked.
+    """
+    tools = TOOLCHAINS[language]
+    files = write(folder, language)
+    say(f"{folder}: {files} files; your strategy is in {_strategy(language)}")
+    missing = [tool for tool in tools.tools if shutil.which(tool) is None]
+    if missing:
+        raise NotChecked(
+            f"{folder} is written, but not checked: {' and '.join(missing)} not found; see {tools.where}"
+        )
+    for step in tools.steps:
+        say(f"$ {_shown(step)}")
+        _build(folder, step)
+    passed = _check(folder, tools.start)
+    say(
+        f"built, tested and checked in {passed} scenarios: it works. {folder / 'README.md'} says how to go on"
+    )
+
+
+def write(folder: Path, language: str) -> int:
+    """Write a starter; return how many files it has. Raise Taken if the folder is there."""
+    if os.path.lexists(folder):
+        raise Taken(f"{folder} is there already, and nothing is overwritten: name another folder")
+    try:
+        return _written(folder, language)
+    except OSError as error:
+        raise Taken(f"cannot write {error.filename or folder}: {error.strerror}") from None
+
+
+def _written(folder: Path, language: str) -> int:
+    files = starter_files(language)
+    for name, source in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = source.read_bytes()
+        if name == "README.md":
+            text = text.replace(PLACEHOLDER.encode(), folder.name.encode())
+        target.write_bytes(text)
+    (folder / ".gitignore").write_text("".join(f"{name}\n" for name in TOOLCHAINS[language].ignored))
+    return len(files) + 1
+
+
+def starter_files(language: str) -> dict[str, Path]:
+    """Return where the files of a starter are, by their names in it."""
+    base, own = STARTERS / "base" / language, STARTERS / language
+    found = {
+        path.relative_to(base).as_posix(): path
+        for pattern in FROM_SAMPLES[language]
+        for path in base.glob(pattern)
+        if not path.name.endswith("_test.go")
+    }
+    mine = (path for path in own.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return found | {path.relative_to(own).as_posix(): path for path in mine}
+
+
+def _strategy(language: str) -> str:
+    return {"python": "bot.py", "go": "strategy.go", "typescript": "src/strategy.ts"}[language]
+
+
+def _build(folder: Path, step: Sequence[str]) -> None:
+    """Run a step in the folder. Raise NotChecked, with the last lines that it printed, if it fails."""
+    program = shutil.which(step[0]) or step[0]
+    try:
+        done = subprocess.run(
+            [program, *step[1:]],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NotChecked(f"{folder} is written, but not checked: `{_shown(step)}`: {error}") from None
+    if done.returncode:
+        lines = (done.stdout + done.stderr).splitlines()[-SHOWN_LINES:]
+        print(*(f"  | {line}" for line in lines), sep="\n", file=sys.stderr)
+        raise NotChecked(
+            f"{folder} is written, but not checked: `{_shown(step)}` ended with status {done.returncode}"
+        )
+
+
+def _shown(step: Sequence[str]) -> str:
+    return " ".join(["python" if word == sys.executable else word for word in step])
+
+
+def _check(folder: Path, start: Sequence[str]) -> int:
+    """Check the bot; return how many scenarios it passed. Raise NotChecked if it does not pass all."""
+    from referee.check import check
+
+    command = [*start[:-1], str((folder / start[-1]).absolute())]
+    report = run_to_end(check(command=command, scenarios=QUICK, bot=folder.name))
+    if not report.passed:
+        wrong = next(one for one in report.results if one.outcome == "failed")
+        raise NotChecked(f"{folder} is written, but does not pass the check: {wrong.code}: {wrong.reason}")
+    return len(report.results)

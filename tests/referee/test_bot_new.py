@@ -1,0 +1,89 @@
+"""``arena bot new``: what it writes works, and is said to only if that was seen."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.cli.app import run
+from referee.cli.botnew import PLACEHOLDER, starter_files
+from tests.tied import tied
+
+
+def new(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = tied(sys.executable, "-m", "referee", "bot", "new", *map(str, arguments))
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_new_bot_in_python_is_tested_checked_and_named_in_its_readme(tmp_path: Path) -> None:
+    folder = tmp_path / "my_bot"
+    done = new(folder)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.splitlines()[-1].startswith("built, tested and checked in 9 scenarios: it works.")
+    assert {path.name for path in folder.iterdir()} >= {"bot.py", "test_bot.py", "README.md", ".gitignore"}
+    readme = (folder / "README.md").read_text()
+    assert readme.startswith("# my_bot\n")
+    assert PLACEHOLDER not in readme
+
+
+def test_new_bot_when_the_folder_is_there_then_nothing_is_touched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "bot.py"
+    mine.write_text("mine")
+    assert run(["bot", "new", str(tmp_path)]) == 1
+    assert "is there already, and nothing is overwritten" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == [mine]
+    assert mine.read_text() == "mine"
+
+
+def test_new_bot_when_the_language_is_not_installed_then_it_is_written_and_said_not_to_be_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = tmp_path / "gopher"
+    assert run(["bot", "new", str(folder), "--language", "go"]) == 1
+    shown = capsys.readouterr()
+    assert shown.err == f"error: {folder} is written, but not checked: go not found; see https://go.dev/dl\n"
+    assert "it works" not in shown.out
+    assert (folder / "strategy.go").is_file()
+
+
+def test_new_bot_when_it_cannot_be_built_then_that_is_said_with_what_the_tool_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "go"
+    tool.write_text("#!/bin/sh\necho no such module; exit 3\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    assert run(["bot", "new", str(tmp_path / "bot"), "--language", "go"]) == 1
+    shown = capsys.readouterr()
+    assert "  | no such module\n" in shown.err
+    assert shown.err.endswith("is written, but not checked: `go test .` ended with status 3\n")
+
+
+@pytest.mark.parametrize("language", ["python", "go", "typescript"])
+def test_starter_has_the_files_of_its_language_and_no_tests_of_the_client(language: str) -> None:
+    names = {*starter_files(language)}
+    assert "README.md" in names
+    wanted = {
+        "python": {"bot.py", "test_bot.py"},
+        "go": {
+            "go.mod",
+            "go.sum",
+            "main.go",
+            "strategy.go",
+            "strategy_test.go",
+            "client/client.go",
+            "referee/v1/bots.pb.go",
+        },
+        "typescript": {
+            "package.json",
+            "src/main.ts",
+            "src/gen/referee/v1/bots_pb.ts",
+            "test/strategy.test.ts",
+        },
+    }
+    assert wanted[language] <= names
+    assert not any(name.startswith("client/") and name.endswith("_test.go") for name in names)

@@ -1,0 +1,22 @@
+"""``arena bot new`` in languages that are compiled: built, tested and checked with their real tools."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tied import tied
+
+
+@pytest.mark.parametrize("language", ["go", "typescript"])
+def test_new_bot_is_built_tested_and_checked(
+    language: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.getfixturevalue({"go": "go_bot", "typescript": "node"}[language])  # so their packages are there
+    command = tied(
+        sys.executable, "-m", "referee", "bot", "new", str(tmp_path / "bot"), "--language", language
+    )
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "checked in 9 scenarios: it works" in done.stdout
