@@ -9,7 +9,7 @@ from sqlmodel import col, select
 
 from arena.errors import StateError, UnknownError
 from arena.matches.records import full_records, may_be_shown, names_and_points, sessions_of
-from arena.models import Match, Round, Session, StoredRuleset, Tournament
+from arena.models import Match, MatchState, Round, Session, StoredRuleset, Tournament
 from arena.storage import Storage, Transaction
 from arena.tournaments.overview import find_tournament
 
@@ -95,6 +95,12 @@ def played_match(storage: Storage, tournament: str, round: int, table: int) -> P
         names, _ = names_and_points(tx, found.match)
         sessions = tuple(PlayedSession(**_told(session, names)) for session in sessions_of(tx, found.match))
         return PlayedMatch(**_summary(tx, found), sessions=sessions)
+
+
+def is_over(storage: Storage, tournament: str, round: int, table: int) -> bool:
+    """Return whether a match is played no longer; raise UnknownError if there is none."""
+    with storage.read() as tx:
+        return _find(tx, tournament, round, table).match.state in (MatchState.DONE, MatchState.CANCELLED)
 
 
 def shown_deals(

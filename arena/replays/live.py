@@ -6,7 +6,7 @@ from dataclasses import replace
 from arena.replays import words
 from arena.replays.data import step_data
 from arena.replays.faces import Cards, in_order
-from arena.replays.steps import Kind, Step
+from arena.replays.steps import Kind, Step, Words
 from referee.rules.plays import Rules
 
 Data = dict[str, object]
@@ -50,6 +50,12 @@ class LiveDeal:
             "hidden": True,
             "steps": list(self._data),
         }
+
+    def now(self) -> tuple[tuple[int, ...], Words, int | None]:
+        """Return how many cards each seat holds, what happened last, and whose turn it is."""
+        assert self._last is not None, "the deal was not dealt"
+        asked = self._last.asked[0] if self._last.asked else None
+        return tuple(self._counts), self._last.words, asked
 
     def exchange(self, seat: int) -> Data:
         """Note that a seat gave a card to another; nobody else sees it. Return the step."""

@@ -16,6 +16,7 @@ from arena.storage import Storage
 from arena.web.context import Web
 from arena.web.document import Application
 from arena.web.feeds import Feeds
+from arena.web.glancing import Glancing
 from arena.web.headers import AlwaysHeaders, Compressed, Unchanged
 from arena.web.limits import Limits
 from arena.web.nul import WithoutNul
@@ -64,6 +65,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     webhooks.router,
 )
 
+TABLES = 24
+"""Of a round that are drawn in small on a page."""
+
 STREAMS = (20, 1000)
 EXPORTS = (2, 8)
 """Streams and exports at once: of a caller, and in all."""
@@ -94,6 +98,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         docs_url=None,
         redoc_url=None,
     )
+    watching = Watching(settings)
     app.state.web = Web(
         settings,
         storage,
@@ -101,7 +106,8 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         asker(settings),
         partial(wake, settings),
         Feeds(storage),
-        Watching(settings),
+        watching,
+        Glancing(storage, watching, TABLES),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),
     )

@@ -11,6 +11,7 @@ from arena.matches.referees import Ask
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.feeds import Feeds
+from arena.web.glancing import Glancing
 from arena.web.slots import Slots
 from arena.web.watching import Watching
 
@@ -30,6 +31,8 @@ class Web:
     """What those who follow tournaments are told."""
     watching: Watching
     """What those who look at matches in play are told."""
+    glancing: Glancing
+    """Tables in small for those who look at rounds."""
     streams: Slots
     """Places for those."""
     exports: Slots

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Annotated
 
 from fastapi import Depends, Path
 from fastapi.sse import ServerSentEvent
 
-from arena.matches.overview import played_match
-from arena.models import MatchState
+from arena.matches.overview import is_over
 from arena.web.asking import Caller
 from arena.web.context import Shared
 from arena.web.watching import END, STOP, Told
@@ -20,11 +20,7 @@ async def looked_at(
     web: Shared, caller: Caller, tournament: str, round: Number, table: Number
 ) -> AsyncIterator["asyncio.Queue[Told]"]:
     """Look at a match until the stream has ended. Raise TooMany, UnknownError."""
-
-    def is_done() -> bool:
-        state = played_match(web.storage, tournament, round, table).state
-        return state in (MatchState.DONE, MatchState.CANCELLED)
-
+    is_done = partial(is_over, web.storage, tournament, round, table)
     await asyncio.to_thread(is_done)
     with web.streams.held(caller):
         async with web.watching.joined(f"{tournament}/{round}/{table}", is_done) as queue:

@@ -10,12 +10,14 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import grpc
 
 from arena.errors import ArenaError
 from arena.replays.live import Data, LiveDeal
+from arena.replays.steps import Words
 from arena.settings import Settings
 from referee.channel import async_channel
 from referee.errors import CardError, RulesetError
@@ -40,6 +42,12 @@ TELL_SECONDS = 0.5
 
 MOST_STEPS = 6
 """Steps of a session that are told one by one; of more at once, how it stands is told."""
+
+LINGERS = 10.0
+"""How many seconds a match is looked at after somebody glanced at it."""
+
+MOST_GLANCED = 200
+"""Matches beyond which no more are looked at for a glance."""
 
 BEHIND = 200
 """Messages that wait for somebody at most; whoever is further behind is told anew how all stands."""
@@ -78,7 +86,7 @@ class LiveSession:
         self.rules: Rules = rules_of(json.loads(started.ruleset))
         self.cards: CardNumbers = card_numbers(self.rules)
         self.scores = list(started.scores)
-        self.deal = 0
+        self.deal, self.deals = 0, started.deals
         self.steps: LiveDeal | None = None
 
     def told(self) -> Message:
@@ -119,6 +127,31 @@ class LiveSession:
     def _step(self, step: Data) -> Message:
         return "step", {"session": self.number, "deal": self.deal, "scores": self.scores, "step": step}
 
+    def glance(self) -> "Glance":
+        """Return how it stands at a glance."""
+        held, words, asked = self.steps.now() if self.steps is not None else ((), (), None)
+        at = (self.number, self.deal, self.deals)
+        return Glance(*at, tuple(self.seats), held, tuple(self.scores), words, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A session that is being played, at a glance; what is told of bots is by seat."""
+
+    session: int
+    deal: int
+    deals: int
+    """Deals that the session can have at most."""
+    names: tuple[str, ...]
+    held: tuple[int, ...]
+    """Cards in hand; empty: no deal has begun that is seen."""
+    scores: tuple[int, ...]
+    """In the session so far."""
+    words: Words
+    """What happened last."""
+    asked: int | None
+    """Whose turn it is; None: that is not known."""
+
 
 class LeftBehind(Exception):
     """The referee left updates out, as they were read too slowly: how all stands has to be asked anew."""
@@ -139,6 +172,12 @@ class Watched:
         self._told_at = 0.0
         self._idle: Message | None = None
         self.followers: set[asyncio.Queue[Told]] = set()
+        self.glanced_until = 0.0
+        """Till when it is looked at though nobody follows it, in the event loop's time."""
+
+    def glances(self) -> tuple[list[Glance], int]:
+        """Return the sessions that are shown, at a glance, and how many are open in all."""
+        return [self._shown[number].glance() for number in sorted(self._shown)], len(self._open)
 
     def state(self) -> list[Told]:
         """Return what somebody who comes is told."""
@@ -300,16 +339,44 @@ class Watching:
         """How many matches are looked at."""
         return len(self._watched)
 
+    def glances(self, match_id: str, is_done: Callable[[], bool]) -> tuple[list[Glance], int]:
+        """Return what is seen at this moment of the sessions of a match, and how many are open in all.
+
+        It is looked at for a while from then on: at the first glance nothing is seen yet. ``is_done`` is as
+        for ``joined``.
+        """
+        if self._closed or (match_id not in self._watched and len(self._watched) >= MOST_GLANCED):
+            return [], 0
+        watched = self._begun(match_id, is_done)
+        loop = asyncio.get_running_loop()
+        if watched.glanced_until < loop.time() + LINGERS / 2:
+            watched.glanced_until = loop.time() + LINGERS
+            loop.call_later(LINGERS + 0.1, self._let_go, match_id)
+        return watched.glances()
+
+    def _begun(self, match_id: str, is_done: Callable[[], bool]) -> Watched:
+        if match_id not in self._watched:
+            watched = Watched(self._settings, match_id, is_done)
+            self._watched[match_id] = watched, asyncio.create_task(watched.run())
+        return self._watched[match_id][0]
+
+    def _let_go(self, match_id: str) -> None:
+        """Look no longer at a match that nobody follows, nor has glanced at lately."""
+        watched, task = self._watched.get(match_id, (None, None))
+        if watched is None or task is None or watched.followers:
+            return
+        if self._closed or watched.glanced_until <= asyncio.get_running_loop().time():
+            del self._watched[match_id]
+            watched.stop()
+            task.cancel()
+
     @asynccontextmanager
     async def joined(self, match_id: str, is_done: Callable[[], bool]) -> AsyncIterator[asyncio.Queue[Told]]:
         """Look at a match while the block lasts; what happens comes in the queue, first how it stands.
 
         ``is_done`` is asked, in a thread, where no referee plays it.
         """
-        if match_id not in self._watched:
-            watched = Watched(self._settings, match_id, is_done)
-            self._watched[match_id] = watched, asyncio.create_task(watched.run())
-        watched, task = self._watched[match_id]
+        watched = self._begun(match_id, is_done)
         watched.tell()  # to the others, before the new one is told how all stands
         queue: asyncio.Queue[Told] = asyncio.Queue()
         for message in [STOP] if self._closed else watched.state():
@@ -319,10 +386,7 @@ class Watching:
             yield queue
         finally:
             watched.followers.remove(queue)
-            if not watched.followers:
-                del self._watched[match_id]
-                watched.stop()
-                task.cancel()
+            self._let_go(match_id)
 
     def close(self) -> None:
         """End all streams: the process stops, and who looks comes back to another one."""

@@ -12,8 +12,9 @@ from arena.models import TournamentState
 from arena.queries import matches
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
+from arena.queries.tables import round_tables
 from arena.rounds import overview as rounds
-from arena.rounds.overview import RoundShown
+from arena.rounds.overview import PairingsShown, RoundShown
 from arena.rounds.reasons import reason_lines
 from arena.specs import Name
 from arena.standings import scoreboard
@@ -70,7 +71,6 @@ class TableShown:
     names: Sequence[str]
     match: MatchLine | None
     """What came of it; None: it is not done."""
-    reasons: Sequence[str]
 
     @property
     def results(self) -> Sequence[tuple[str, int | None]]:
@@ -134,23 +134,28 @@ def show_round(
 ) -> HTMLResponse:
     """Show the tables of a round, what came of them, and with ``why`` the reasons of the pairing."""
     status = overview.status(web.storage, tournament)
-    shown = rounds.pairings(web.storage, tournament, round, explained=why)
-    [one] = shown.rounds
-    asked = matches.Asked(tournament=tournament, round=round)
-    done = matches.find_matches(web.storage, asked, len(one.pairing.tables) or 1).lines
-    tables = tables_of(one, shown.names, done)
+    found = round_tables(web.storage, tournament, round, TABLES, offset)
+    explained = rounds.pairings(web.storage, tournament, round, explained=True) if why else None
+    reasons = {} if explained is None else reasons_of(explained)
     return page(
         "round.html",
         status=status,
-        round=one,
-        tables=tables[offset : offset + TABLES],
-        count=len(tables),
+        round=found,
+        reasons=reasons,
+        only=explained is not None and explained.rounds[0].only,
         offset=offset,
         most=TABLES,
-        byes=[shown.names[entrant] for entrant in one.pairing.byes],
         why=why,
         schedule=FORMATS[status.format].schedule,
     )
+
+
+def reasons_of(shown: PairingsShown) -> Mapping[int, Sequence[str]]:
+    """Return by table of a round why it is as it is."""
+    return {
+        number: [*reason_lines(one, shown.names)]
+        for number, one in enumerate(shown.rounds[0].reasons, start=1)
+    }
 
 
 @router.get("/tournaments/{tournament}/crosstable")
@@ -164,14 +169,8 @@ def show_crosstable(page: Page, web: Shared, tournament: Name, offset: Offset = 
 def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchLine]) -> Sequence[TableShown]:
     """Return the tables of a round with what came of them."""
     found = {line.table: line for line in done if line.round == round.number}
-    reasons = [[*reason_lines(one, names)] for one in round.reasons]
     return [
-        TableShown(
-            number,
-            [names[entrant] for entrant in seated],
-            found.get(number),
-            reasons[number - 1] if reasons else (),
-        )
+        TableShown(number, [names[entrant] for entrant in seated], found.get(number))
         for number, seated in enumerate(round.pairing.tables, start=1)
     ]
 

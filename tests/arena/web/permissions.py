@@ -272,6 +272,10 @@ PAGES: dict[str, Line] = {
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ORGANISERS, TOURNAMENTS),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),
+    "GET /tournaments/{tournament}/rounds/{round}/live": _read("/tournaments/cup/rounds/1/live"),
+    "GET /tournaments/{tournament}/rounds/{round}/live/tables": _read(
+        "/tournaments/cup/rounds/1/live/tables"
+    ),
 }
 """The same for pages, which are at no prefix."""
 

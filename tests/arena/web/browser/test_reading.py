@@ -34,6 +34,7 @@ PAGES = (
     "/tournaments/cup",
     "/tournaments/cup/crosstable",
     "/tournaments/cup/rounds/2?why=true",
+    "/tournaments/cup/rounds/1/live",
 )
 
 SIGNED_IN = ("/operator", "/operator/audit", "/operator/findings", "/tournaments/cup/desk", "/desk", "/me")

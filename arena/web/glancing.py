@@ -1,0 +1,97 @@
+"""The tables of a round at a glance: what is stored, and what is seen of those in play.
+
+However many look, the tables are read and drawn once a second.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+
+from arena.matches.overview import is_over
+from arena.models import MatchState, RoundState
+from arena.queries.tables import RoundTables, TableLine, round_tables
+from arena.storage import Storage
+from arena.web.pages.rendering import fill
+from arena.web.watching import Glance, Watching
+
+FRESH = 1.0
+"""Seconds for which what was drawn is good."""
+
+Place = tuple[str, int, int]
+"""A tournament, a round, and how many of its tables are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallTable:
+    """A table in small."""
+
+    line: TableLine
+    playing: Glance | None
+    """The session that is shown; None: none is seen."""
+    more: int
+    """Sessions beside it that are being played."""
+
+    @property
+    def seats(self) -> Sequence[tuple[str, int, int | None, bool]]:
+        """By seat the bot, its points, its cards in hand if these are known, and whether it is asked."""
+        line, playing = self.line, self.playing
+        if playing is None:
+            return [(name, points, None, False) for name, points in zip(line.names, line.points, strict=True)]
+        stored = dict(zip(line.names, line.points, strict=True))
+        held = playing.held or (None,) * len(playing.names)
+        return [
+            (name, stored.get(name, 0) + score, count, playing.asked == seat)
+            for seat, (name, score, count) in enumerate(zip(playing.names, playing.scores, held, strict=True))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Tables of a round, drawn."""
+
+    found: RoundTables
+    text: str
+    """As a part of a page."""
+
+
+class Glancing:
+    """Draws tables in small for all who look."""
+
+    def __init__(self, storage: Storage, watching: Watching, most: int) -> None:
+        self._storage, self._watching = storage, watching
+        self.most = most
+        """Tables that are drawn at once."""
+        self._drawn: dict[Place, tuple[float, asyncio.Task[Drawn]]] = {}
+
+    async def tables(self, tournament: str, round: int, offset: int) -> Drawn:
+        """Return tables of a round as they stand, drawn not much earlier. Raise UnknownError."""
+        now, place = monotonic(), (tournament, round, offset)
+        self._drawn = {one: drawn for one, drawn in self._drawn.items() if drawn[0] + FRESH > now}
+        if place not in self._drawn:
+            self._drawn[place] = now, asyncio.create_task(self._draw(place))
+        return await asyncio.shield(self._drawn[place][1])
+
+    async def _draw(self, place: Place) -> Drawn:
+        tournament, round, offset = place
+        found = await asyncio.to_thread(round_tables, self._storage, tournament, round, self.most, offset)
+        tables = [SmallTable(line, *self._seen(tournament, round, line)) for line in found.tables]
+        drawing = partial(
+            fill,
+            "smalltables.html",
+            "",
+            tournament=tournament,
+            round=round,
+            offset=offset,
+            tables=tables,
+            open=found.state == RoundState.OPEN,
+        )
+        return Drawn(found, await asyncio.to_thread(drawing))
+
+    def _seen(self, tournament: str, round: int, line: TableLine) -> tuple[Glance | None, int]:
+        if line.state != MatchState.RUNNING:
+            return None, 0
+        done = partial(is_over, self._storage, tournament, round, line.table)
+        shown, count = self._watching.glances(f"{tournament}/{round}/{line.table}", done)
+        return (shown[0], count - 1) if shown else (None, 0)

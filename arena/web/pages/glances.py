@@ -1,0 +1,40 @@
+"""The tables of a round at a glance."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from arena.specs import Name
+from arena.web.context import Shared
+from arena.web.pages.page import Page
+
+router = APIRouter()
+
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+LIVE = "/tournaments/{tournament}/rounds/{round}/live"
+
+
+@router.get(LIVE)
+async def show_tables(
+    page: Page, web: Shared, tournament: Name, round: Number, offset: Offset = 0
+) -> HTMLResponse:
+    """Show all tables of a round in small, as they stand at this moment."""
+    drawn = await web.glancing.tables(tournament, round, offset)
+    return page(
+        "glance.html",
+        tournament=tournament,
+        found=drawn.found,
+        drawn=Markup(drawn.text),  # noqa: S704 it was made by a template
+        offset=offset,
+        most=web.glancing.most,
+    )
+
+
+@router.get(f"{LIVE}/tables")
+async def draw_tables(web: Shared, tournament: Name, round: Number, offset: Offset = 0) -> HTMLResponse:
+    """Return the tables alone, for the page that looks again and again."""
+    return HTMLResponse((await web.glancing.tables(tournament, round, offset)).text)

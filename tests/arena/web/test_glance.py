@@ -1,0 +1,98 @@
+"""The tables of a round at a glance: what is stored of them, and what is seen of those in play."""
+
+import asyncio
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlmodel import select
+
+from arena.errors import UnknownError
+from arena.matches.overview import played_match
+from arena.models import Match, MatchState
+from arena.queries.tables import round_tables
+from arena.settings import Settings
+from arena.web.app import make_app
+from tests.arena.random_play import play_randomly
+from tests.arena.web.markup import Read
+from tests.arena.web.test_pages import client as client
+from tests.arena.world import World
+from tests.referee.support import (
+    DEADLINE,
+    LEGAL_PLAYS,
+    WireBot,
+    lowest,
+    match_spec,
+    play_match,
+    referee,
+    sdk_bots,
+)
+
+LIVE = "/tournaments/cup/rounds/1/live"
+
+
+def test_tables_when_a_round_is_played_then_each_has_its_points_and_pages_of_them_go_on(world: World) -> None:
+    names = world.register(9, owners=9)
+    cup = world.tournament_of(names, name="cup", format="swiss", rounds=1)
+    world.finish(cup.id, play_randomly)
+    found = round_tables(world.storage, "cup", 1)
+    assert (found.count, [one.table for one in found.tables], len(found.byes)) == (2, [1, 2], 1)
+    assert {*found.byes, *(name for one in found.tables for name in one.names)} == {*names}
+    for one in found.tables:
+        match = played_match(world.storage, "cup", 1, one.table)
+        assert (one.state, one.names, one.points) == (MatchState.DONE, match.names, match.points)
+        assert one.sessions == len(match.sessions)
+    assert round_tables(world.storage, "cup", 1, 1, 1).tables == found.tables[1:]
+    with pytest.raises(UnknownError, match="no round 2 in cup: 1 paired so far"):
+        round_tables(world.storage, "cup", 2)
+
+
+def test_page_when_a_round_waits_and_when_it_is_played_then_tables_lead_where_they_are_seen(
+    world: World, client: TestClient
+) -> None:
+    cup = world.tournament(8, rounds=1)
+    world.advance(cup.id)
+    page = Read(client.get(LIVE).text)
+    assert "/matches/cup/1/1" in page.links
+    assert page.text.count("waits") == 2
+    assert "data-again" in page.attributes
+    assert "data-again" in Read(client.get(f"{LIVE}/tables").text).attributes
+    world.finish(cup.id, play_randomly)
+    done = Read(client.get(f"{LIVE}?offset=1").text)
+    assert "data-again" not in done.attributes
+    assert ("/matches/cup/1/1" in done.links, "/matches/cup/1/2" in done.links) == (False, True)
+    for wrong, status in (
+        ("/tournaments/cup/rounds/7/live", 404),
+        ("/tournaments/no/rounds/1/live/tables", 404),
+    ):
+        assert client.get(wrong).status_code == status
+
+
+async def test_tables_when_one_is_in_play_then_cards_in_hand_are_seen_and_it_is_let_go_when_nobody_looks(
+    world: World, migrated: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.glancing.FRESH", 0.0)
+    monkeypatch.setattr("arena.web.watching.RETRY_SECONDS", 0.02)
+    monkeypatch.setattr("arena.web.watching.LINGERS", 1.0)
+    cup = world.tournament(4, rounds=1)
+    world.advance(cup.id)
+    with world.storage.write() as tx:
+        [match] = tx.exec(select(Match)).all()
+        match.state = MatchState.RUNNING
+    async with referee() as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        app = make_app(migrated.model_copy(update={"referees": (address,)}), world.storage)
+        glancing, watching = app.state.web.glancing, app.state.web.watching
+        started = asyncio.Event()
+        running = asyncio.create_task(play_match(address, match_spec(deals=3, match_id="cup/1/1"), started))
+        async with WireBot(address, 4, wants=LEGAL_PLAYS) as slow:
+            await started.wait()
+            await slow.next("turn")
+            async with asyncio.timeout(DEADLINE):
+                while "deal 1 of 3" not in (drawn := await glancing.tables("cup", 1, 0)).text:
+                    await asyncio.sleep(0.01)
+            assert drawn.text.count('class="held"') == 4
+            assert watching.watched == 1
+        async with asyncio.timeout(DEADLINE):
+            while watching.watched:
+                await asyncio.sleep(0.05)
+        async with sdk_bots(address, {4: lowest}):
+            await running
