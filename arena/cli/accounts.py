@@ -11,7 +11,7 @@ from arena.accounts import accounts, invitations
 from arena.accounts.accounts import AccountInfo
 from arena.actors import RANKS, Role
 from arena.cli.asking import Yes, confirm
-from arena.cli.context import actor_at_terminal, answer
+from arena.cli.context import actor_at_terminal, answer, client_of, require_server
 from arena.cli.lists import LARGEST_PAGE
 from arena.errors import SpecError
 from arena.models import utc_now
@@ -185,3 +185,37 @@ def _tell(account: AccountInfo, as_json: bool, line: str) -> None:
 def _state(account: AccountInfo) -> str:
     disabled = account.disabled_at and f", disabled {moment(account.disabled_at)}"
     return f"since {moment(account.created_at)}{disabled or ''}"
+
+
+@app.command()
+def keys(ctx: typer.Context) -> None:
+    """List your keys for an arena on the network, without the keys themselves."""
+    require_server(ctx)
+    with client_of(ctx) as arena:
+        found = arena.send(api.accounts.list_keys())
+    rows = [
+        (
+            one.name,
+            ", ".join(one.scopes),
+            moment(one.created_at),
+            moment(one.expires_at) or "never",
+            one.last_used_on or "never",
+            moment(one.revoked_at),
+        )
+        for one in found.keys
+    ]
+    show(["key", "good for", "made", "expires", "last used", "revoked"], rows, "no keys yet")
+
+
+@app.command("revoke-key")
+def revoke_key(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The key's name, as `keys` lists it.")],
+    yes: Yes = False,
+) -> None:
+    """Revoke a key of yours for an arena on the network, for good."""
+    require_server(ctx)
+    confirm(f"Revoke the key {name}", yes)
+    with client_of(ctx) as arena:
+        arena.send(api.accounts.revoke_key(name))
+    say(f"the key {name} is revoked")

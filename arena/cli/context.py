@@ -61,6 +61,15 @@ def require_here(ctx: typer.Context) -> None:
         )
 
 
+def require_server(ctx: typer.Context) -> None:
+    """Raise StateError for what is about somebody's account, which the terminal of an arena has not."""
+    if is_here(ctx):
+        raise StateError(
+            f"`{ctx.command_path}` is about your account with an arena on the network: "
+            "name the arena with --server or ARENA_SERVER"
+        )
+
+
 @contextmanager
 def client_of(ctx: typer.Context) -> Iterator["Client"]:
     """Connect to the arena on the network that this call is about, with the key that is kept for it.

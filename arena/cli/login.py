@@ -12,12 +12,16 @@ import arena.client as api
 from arena.cli.context import Given
 from arena.client.address import address_of, require_secret
 from arena.client.logins import Login, check_key, own_logins
-from arena.errors import SpecError, UnknownError
-from referee.cli.output import say
+from arena.errors import ArenaError, NotSignedIn, SpecError, UnknownError
+from referee.cli.output import moment, say
 
 if TYPE_CHECKING:
     from arena.accounts.accounts import SignedIn
+    from arena.accounts.apikeys import MadeKey
     from arena.client import Client
+
+KEY_DAYS = 90
+"""How long a key is good that `arena login --account` makes."""
 
 Url = Annotated[str | None, typer.Argument(metavar="URL", help="Its address; by default that of --server.")]
 
@@ -41,7 +45,7 @@ def login(
 
     The key is asked for on the terminal, or read from standard input where there is none. It is tried first,
     and kept in a file that only you can read, until `arena logout` forgets it. With --account, the password
-    is asked for or read in its place, and a new key is made.
+    is asked for or read in its place, and a new key is made, which expires and which `arena logout` revokes.
     """
     if (sign_up or invitation) and not account:
         raise typer.BadParameter("say which account", param_hint="'--account'")
@@ -51,20 +55,25 @@ def login(
     require_secret(address)
     if account:
         with api.Client(address) as client:
-            found, key = _new_key(client, account, sign_up, invitation)
+            found, made = _new_key(client, account, sign_up, invitation)
+        login, until = Login(found.account, made.key, made.name), f" until {moment(made.expires_at)}"
     else:
         key = check_key(_key(key_file))
         with api.Client(address, key) as client:
             found = client.send(api.accounts.me())
+        login, until = Login(found.account, key), ""
     logins = own_logins()
-    logins.keep(address, Login(found.account, key))
+    logins.keep(address, login)
+    kept = f"the key is kept in {logins.file}{until and f', and good{until}'}"
     say(
-        f"signed in at {address} as {found.account}, an {found.role.value}; the key is kept in {logins.file}",
+        f"signed in at {address} as {found.account}, an {found.role.value}; {kept}",
         f"use it with: export ARENA_SERVER={address}",
     )
 
 
-def _new_key(client: "Client", account: str, sign_up: bool, invitation: str | None) -> tuple["SignedIn", str]:
+def _new_key(
+    client: "Client", account: str, sign_up: bool, invitation: str | None
+) -> tuple["SignedIn", "MadeKey"]:
     """Return who signed in with a password, and a new key for all that it may do."""
     from arena.accounts.apikeys import KeyScope
     from arena.actors import Role
@@ -76,17 +85,32 @@ def _new_key(client: "Client", account: str, sign_up: bool, invitation: str | No
         client.send(api.accounts.sign_up(account, password, invitation))
     found = client.send(api.accounts.sign_in(account, password))
     scopes = [one for one in KeyScope if one is not KeyScope.OPERATE or found.role is Role.OPERATOR]
-    made = client.send(api.accounts.create_key(f"login-{secrets.token_hex(4)}", scopes))
+    made = client.send(api.accounts.create_key(f"login-{secrets.token_hex(4)}", scopes, KEY_DAYS))
     client.send(api.accounts.sign_out())
-    return found, made.key
+    return found, made
 
 
 def logout(ctx: typer.Context, url: Url = None) -> None:
-    """Forget the key for an arena on the network."""
-    address = _address(ctx, url)
-    if not own_logins().forget(address):
+    """Forget the key for an arena on the network, and revoke it if `arena login --account` made it."""
+    address, logins = _address(ctx, url), own_logins()
+    login = logins.find(address)
+    if login is None:
         raise UnknownError(f"no key is kept for {address}")
-    say(f"the key for {address} is forgotten; it is good until it is revoked")
+    left = _revoke(address, login) if login.name else "it is good until it is revoked"
+    logins.forget(address)
+    say(f"the key for {address} is forgotten; {left or 'it is revoked'}")
+
+
+def _revoke(address: str, login: Login) -> str:
+    """Revoke a key; return why it could not be, empty: it is."""
+    try:
+        with api.Client(address, login.key) as client:
+            client.send(api.accounts.revoke_key(login.name))
+    except NotSignedIn:
+        return "it was good no longer"
+    except ArenaError as error:
+        return f"it could not be revoked, and is good until it expires: {error}"
+    return ""
 
 
 def _address(ctx: typer.Context, url: str | None) -> str:

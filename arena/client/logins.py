@@ -20,6 +20,8 @@ class Login:
     account: str
     """Whose it is."""
     key: str
+    name: str = ""
+    """Its name, if `arena login` made it; empty: it was given."""
 
 
 class Logins:
@@ -36,13 +38,11 @@ class Logins:
         """Keep the key for an arena in place of an earlier one. Raise StorageError."""
         self._write({**self._read(), address: login})
 
-    def forget(self, address: str) -> bool:
-        """Forget the key for an arena; return whether there was one. Raise StorageError."""
+    def forget(self, address: str) -> None:
+        """Forget the key for an arena, if there is one. Raise StorageError."""
         kept = self._read()
-        if address not in kept:
-            return False
-        self._write({one: login for one, login in kept.items() if one != address})
-        return True
+        if kept.pop(address, None) is not None:
+            self._write(kept)
 
     def _read(self) -> dict[str, Login]:
         try:

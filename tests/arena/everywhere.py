@@ -39,6 +39,8 @@ from tests.arena.world import World
 from tests.referee.key import KEY
 
 ENDLESS = {
+    "account keys": "takes an account with an arena on the network",
+    "account revoke-key": "takes an account with an arena on the network",
     "beat": "runs until it is stopped",
     "bot run": "runs until it is stopped",
     "demo": "shows a whole arena to people, for a minute",

@@ -80,6 +80,8 @@ CHANGE = {
 """Commands that change an arena here or over the network, in an order in which all succeed."""
 
 OTHERWISE = {
+    "account keys": "is about an account, which the terminal has not",
+    "account revoke-key": "is about an account, which the terminal has not",
     "bot check": "is run here, and stored over the network",
     "doctor": "what is measured may differ",
     "rules list": "has all rulesets of the arena over the network",

@@ -110,8 +110,40 @@ def test_login_with_an_account_makes_a_key_of_it(
     assert kept["account"] == "pia"
     assert PASSWORD not in config.read_text()
     assert kept["key"] not in done.out
+    assert f", and good until {utc_now() + timedelta(days=90):%Y-%m-%d}" in done.out
     assert called(capsys, "--server", remote.url, "bot", "register", "pia/one").status == 0
     assert_one_line(called(capsys, "--server", remote.url, "audit"), 1, "it takes one with the scope operate")
+
+
+def test_keys_are_listed_and_revoked_and_logout_revokes_the_one_that_login_made(
+    config: Path, remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_key(remote.storage, "kay")
+    monkeypatch.setattr(sys, "stdin", StringIO(f"{PASSWORD}\n"))
+    called(capsys, "login", remote.url, "--account", "kay")
+    [kept] = json.loads(config.read_text()).values()
+    there = ("--server", remote.url, "account")
+    shown = called(capsys, *there, "keys").out
+    assert [line.split()[0] for line in shown.splitlines() if "read, " in line] == [kept["name"], "test"]
+    assert called(capsys, *there, "revoke-key", "test", "--yes").out == "the key test is revoked\n"
+    again = called(capsys, *there, "revoke-key", "test", "--yes")
+    assert_one_line(again, 1, "the key test is revoked already")
+    assert called(capsys, "logout", remote.url).out.endswith("is forgotten; it is revoked\n")
+    assert apikeys.holder_of(remote.storage, kept["key"], utc_now()) is None
+    here = called(capsys, "--data", config.parent, "account", "keys")
+    assert_one_line(here, 1, "is about your account with an arena on the network", "--server or ARENA_SERVER")
+
+
+def test_logout_when_the_arena_is_away_then_the_key_is_forgotten_and_it_says_what_it_is_still_good_for(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = f"http://{free_address()}"
+    config.parent.mkdir(parents=True, mode=0o700)
+    config.write_text(json.dumps({away: {"account": "ann", "key": "bt_key_x", "name": "login-1"}}))
+    config.chmod(0o600)
+    done = called(capsys, "logout", away)
+    assert (done.status, json.loads(config.read_text())) == (0, {})
+    assert "it could not be revoked, and is good until it expires" in done.out
 
 
 def test_login_can_make_the_account_with_an_invitation(
