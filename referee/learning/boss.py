@@ -30,43 +30,40 @@ class Bosses:
         self._strongest: dict[str, Callable[[int], int]] = {
             kind: Memo(finders.of(kind), _MOST).__getitem__ for kind in kinds if kind != "pair_run"
         }
-        self.exists = bool(ruleset.bombs)
-        """Whether there are bombs."""
+        self._exist = bool(ruleset.bombs)
 
-    def test(self, unseen: int, most: int) -> Callable[[int, str], bool]:
-        """Return the function from a play's code and kind to whether these cards cannot beat it.
+    def against(self, code: int, kind: str, unseen: int, most: int) -> int:
+        """Return a number; a play of the kind and length of ``code`` is beaten if its highest code is below.
 
+        That is the code of the strongest play among these cards that could be held against it, 0 for none.
         Others hold up to ``most`` cards each.
         """
-        rules, rivals = self._rules, self._rivals
-        bomb = self._best_bomb(unseen)
-        found: dict[str, int] = {}
+        full = self._rules.full
+        cards = (code & full).bit_count()
+        if kind == "pair_run":
+            may_be = self._pairs(unseen) * 2 >= cards <= most
+            return (code | full) + 1 if may_be else self._best_bomb(unseen)
+        if not self._exist:
+            return 0 if cards > most else self._in_group(kind, unseen)
+        # A bomb is above all other groups, and a rival is of the same group.
+        return max(self._best_bomb(unseen), self._in_group(kind, unseen))
 
-        def is_boss(code: int, kind: str) -> bool:
-            if bomb and rules.beats(bomb, code):
-                return False
-            if not self.exists and (code & rules.full).bit_count() > most:
-                return True
-            if kind == "pair_run":
-                return not self._may_run(code, unseen)
-            best = found.get(kind)
-            if best is None:
-                names = rivals[kind]
-                best = found[kind] = next(filter(None, (self._strongest[name](unseen) for name in names)), 0)
-            return not (best and rules.beats(best, code))
-
-        return is_boss
+    def _in_group(self, kind: str, unseen: int) -> int:
+        """Return the code of the strongest play among these cards in the group of ``kind``, 0 for none."""
+        strongest = self._strongest
+        for rival in self._rivals[kind]:
+            found = strongest[rival](unseen)
+            if found:
+                return found
+        return 0
 
     def _best_bomb(self, unseen: int) -> int:
         """Return the strongest bomb among these cards; where runs of pairs may be one, a number above all."""
-        if not self.exists:
+        if not self._exist:
             return 0
         if self._runs_bomb and self._pairs(unseen) >= self._rules.ruleset.bomb_pair_run:
             return 1 << self._rules.first_bomb.bit_length() + 1
         return next(filter(None, (self._strongest[kind](unseen) for kind in self._bombs)), 0)
-
-    def _may_run(self, code: int, unseen: int) -> bool:
-        return self._pairs(unseen) * 2 >= (code & self._rules.full).bit_count()
 
     def _pairs(self, unseen: int) -> int:
         """Return in how many ranks there are two cards or more."""

@@ -1,6 +1,8 @@
 """What a seat sees, as arrays: the one encoder of environments, tables and bots."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +13,8 @@ from referee.errors import LearningError
 from referee.learning.axes import axes, squashed
 from referee.learning.boss import Bosses
 from referee.learning.needed import Needed
-from referee.learning.plays import FIXED, Floats, PlayTable
-from referee.learning.sight import KINDS, Sight, of_turn, unseen
+from referee.learning.plays import FIXED, PLAY_FIELDS, Floats, PlayTable
+from referee.learning.sight import KINDS, Sight, of_turn
 from referee.learning.slots import most_cards, most_plays
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import Ruleset, load_ruleset, pack_size
@@ -23,8 +25,7 @@ Source = str | Mapping[str, object] | Ruleset
 MOST_SLOTS = 1 << 15
 """Slots that are made without being asked for."""
 
-PLAY_FIELDS = (*FIXED, "pass", "boss", "out", "left", "needed")
-"""The features of a play."""
+_BOSS, _OUT, _LEFT, _NEEDED = map(PLAY_FIELDS.index, ("boss", "out", "left", "needed"))
 
 
 class Observations(NamedTuple):
@@ -82,6 +83,7 @@ class Encoder:
         self._cards = pack_size(self.ruleset) // self.ruleset.decks
         self._bytes = -(-rules.width // 8)
         self._most = most_cards(self.ruleset)
+        self._shares = [count / self._most for count in range(self._most + 1)]
         self._axes = np.array(list(axes(self.ruleset).values()), np.float32)
         self._table = PlayTable(rules)
         self._needed, self._bosses = Needed(rules), Bosses(rules)
@@ -92,32 +94,44 @@ class Encoder:
 
     def of_turn(self, turn: Turn) -> Observed:
         """Return what a bot sees in a turn of the SDK."""
-        seen = self.observe([of_turn(turn)])
+        seen = self.of_turns([turn])
         return Observed(seen.observation[0], seen.plays, seen.legal)
+
+    def of_turns(self, turns: Sequence[Turn]) -> Observations:
+        """Return the same of several turns at once. Raise LearningError if they are of another ruleset."""
+        for turn in turns:
+            if turn.rules is not self.rules and turn.ruleset != self.ruleset:
+                raise LearningError(
+                    f"the encoder is for {self.ruleset.label}, the turn of {turn.ruleset.label}"
+                )
+        return self.observe([of_turn(turn) for turn in turns])
 
     def observe(self, sights: Sequence[Sight]) -> Observations:
         """Return what seats see."""
         sizes = [1 + len(sight.plays) for sight in sights]
         if max(sizes, default=0) > self.slots:
             raise LearningError(f"slots: {self.slots} are too few here, {max(sizes)} are needed")
-        starts = np.zeros(len(sights) + 1, np.int64)
-        np.cumsum(sizes, out=starts[1:])
+        ends = list(accumulate(sizes, initial=0))
+        starts = np.array(ends, np.int64)
         rows = self._table.rows([code for sight in sights for code in (0, *sight.plays)])
         beats = self._table.rows([sight.to_beat for sight in sights])
-        hidden = [unseen(self.rules, sight) for sight in sights]
-        cards = self._card_fields(sights, hidden)
-        plays, needed = self._plays(sights, hidden, rows, starts, cards)
+        cards = self._card_fields(sights)
+        plays = self._plays(sights, rows, sizes, cards)
+        self._mark_bosses(plays, sights, rows)
         observation = np.empty((len(sights), self.size), np.float32)
         end = cards.shape[1]
         observation[:, :end] = cards
         scalars = np.array([self._scalars(sight) for sight in sights], np.float32)
         following = end + scalars.shape[1]
         observation[:, end:following] = scalars
-        observation[:, following] = needed
-        observation[:, following + 1 : following + 1 + len(FIXED)] = self._table.features[beats]
-        observation[:, following + 1 + len(FIXED) :] = self._axes
+        observation[:, following] = plays[starts[:-1], _NEEDED]
+        fixed = following + 1 + len(FIXED)
+        observation[:, following + 1 : fixed] = self._table.features[beats, : len(FIXED)]
+        observation[:, fixed:] = self._axes
         legal = np.ones(len(rows), np.bool_)
-        legal[starts[:-1]] = [sight.can_pass for sight in sights]
+        for place, sight in zip(ends, sights, strict=False):
+            if not sight.can_pass:
+                legal[place] = False
         return Observations(observation, plays, legal, starts)
 
     def _fields(self) -> Iterator[tuple[str, int]]:
@@ -127,16 +141,16 @@ class Encoder:
         yield from (("scores", players), ("kind", len(KINDS)), ("can_pass", 1), ("elsewhere", 1))
         yield from (("needed", 1), ("beaten", len(FIXED)), ("ruleset", len(self._axes)))
 
-    def _card_fields(self, sights: Sequence[Sight], hidden: Sequence[int]) -> Floats:
+    def _card_fields(self, sights: Sequence[Sight]) -> Floats:
         """Return the fields that have a number for each card."""
         size, full = self._bytes, self.rules.full
         data = bytearray()
-        for sight, cards in zip(sights, hidden, strict=True):
+        for sight in sights:
             data += sight.hand.to_bytes(size, "little")
-            data += cards.to_bytes(size, "little")
+            data += sight.unseen.to_bytes(size, "little")
             data += (sight.to_beat & full).to_bytes(size, "little")
-            for mask in _around(sight, sight.played):
-                data += mask.to_bytes(size, "little")
+            for seat in seats_from(sight.seat, sight.step, len(sight.played)):
+                data += sight.played[seat].to_bytes(size, "little")
         bits = np.unpackbits(np.frombuffer(data, np.uint8).reshape(-1, size), axis=1, bitorder="little")
         shares = bits[:, : self.rules.width].astype(np.float32)
         if self.ruleset.decks == 2:
@@ -145,57 +159,58 @@ class Encoder:
 
     def _scalars(self, sight: Sight) -> list[float]:
         """Return the fields from ``counts`` to ``elsewhere``."""
-        players, most = len(sight.counts), self._most
-        order = _order(sight, players)
-        played = sum([mask.bit_count() for mask in sight.played])
-        elsewhere = (self.rules.width - played - sum(sight.counts)) / self.rules.width
+        counts, passed, shares = sight.counts, sight.passed, self._shares
+        players = len(counts)
+        order = seats_from(sight.seat, sight.step, players)
+        nobody = [0.0] * players
+        last, dealer = nobody[:], nobody[:]
+        if sight.last >= 0:
+            last[order.index(sight.last)] = 1.0
+        dealer[order.index(sight.dealer)] = 1.0
+        kind = [0.0] * len(KINDS)
+        kind[KINDS.index(sight.kind)] = 1.0
+        others = sum(counts) - counts[sight.seat]
         return [
-            *[sight.counts[seat] / most for seat in order],
-            *[float(sight.passed >> seat & 1) for seat in order],
-            *[float(seat == sight.last) for seat in order],
-            *[float(seat == sight.dealer) for seat in order],
-            *[squashed(sight.scores[seat]) for seat in order],
-            *[float(kind == sight.kind) for kind in KINDS],
+            *[shares[counts[seat]] for seat in order],
+            *([float(passed >> seat & 1) for seat in order] if passed else nobody),
+            *last,
+            *dealer,
+            *([squashed(sight.scores[seat]) for seat in order] if any(sight.scores) else nobody),
+            *kind,
             float(sight.can_pass),
-            elsewhere,
+            (sight.unseen.bit_count() - others) / self.rules.width,
         ]
 
     def _plays(
-        self,
-        sights: Sequence[Sight],
-        hidden: Sequence[int],
-        rows: Sequence[int],
-        starts: NDArray[np.int64],
-        cards: Floats,
-    ) -> tuple[Floats, Floats]:
-        """Return the features of all slots, and by seat about how many plays its hand takes."""
-        table, fixed, most = self._table, len(FIXED), self._most
-        sizes = np.diff(starts)
+        self, sights: Sequence[Sight], rows: Sequence[int], sizes: Sequence[int], cards: Floats
+    ) -> Floats:
+        """Return the features of all slots, bosses not marked."""
+        table = self._table
+        plays: Floats = table.features[rows]
         hands = cards[:, : self._cards].reshape(len(sights), -1, 4).sum(axis=2) * self.ruleset.decks
-        ranks = np.repeat(hands.astype(np.int8), sizes, axis=0) - table.ranks[rows]
-        left = ranks.sum(axis=1, dtype=np.int16)
-        needed = self._needed.count(ranks)
-        plays = np.empty((len(rows), len(PLAY_FIELDS)), np.float32)
-        plays[:, :fixed] = table.features[rows]
-        plays[:, fixed] = 0
-        plays[starts[:-1], fixed] = 1
-        plays[:, fixed + 1] = self._boss(sights, hidden, rows)
-        plays[:, fixed + 2] = left == 0
-        plays[:, fixed + 3] = left / most
-        plays[:, fixed + 4] = needed / most
-        return plays, plays[starts[:-1], fixed + 4]
+        ranks = hands.astype(np.int8).repeat(sizes, axis=0) - table.ranks[rows]
+        left = np.add.reduce(ranks, axis=1, dtype=np.int64)
+        plays[:, _OUT] = left == 0
+        plays[:, _LEFT] = left / self._most
+        plays[:, _NEEDED] = self._needed.count(ranks) / self._most
+        return plays
 
-    def _boss(self, sights: Sequence[Sight], hidden: Sequence[int], rows: Sequence[int]) -> list[bool]:
-        found, kinds, place = [], self._table.kinds, 0
-        for sight, cards in zip(sights, hidden, strict=True):
-            found.append(False)
-            others = max([count for seat, count in enumerate(sight.counts) if seat != sight.seat])
-            test = self._bosses.test(cards, others)
-            place += 1
+    def _mark_bosses(self, plays: Floats, sights: Sequence[Sight], rows: Sequence[int]) -> None:
+        found, kinds, full, slot = [], self._table.kinds, self.rules.full, 0
+        against = self._bosses.against
+        for sight in sights:
+            counts, seat = sight.counts, sight.seat
+            most = max([count for other, count in enumerate(counts) if other != seat])
+            last, threshold = "", 0
             for code in sight.plays:
-                found.append(test(code, kinds[rows[place]]))
-                place += 1
-        return found
+                slot += 1
+                kind = kinds[rows[slot]]
+                if kind != last or kind == "pair_run":
+                    last, threshold = kind, against(code, kind, sight.unseen, most)
+                if code | full >= threshold:
+                    found.append(slot)
+            slot += 1
+        plays[found, _BOSS] = 1
 
 
 def _slots(ruleset: Ruleset, asked: int | None) -> int:
@@ -209,10 +224,7 @@ def _slots(ruleset: Ruleset, asked: int | None) -> int:
     return asked or most
 
 
-def _order(sight: Sight, players: int) -> list[int]:
-    """Return the seats in order of play, the one who looks first."""
-    return [(sight.seat + sight.step * turn) % players for turn in range(players)]
-
-
-def _around(sight: Sight, values: Sequence[int]) -> list[int]:
-    return [values[seat] for seat in _order(sight, len(values))]
+@lru_cache(maxsize=256)
+def seats_from(seat: int, step: int, players: int) -> tuple[int, ...]:
+    """Return all seats in order of play, ``seat`` first."""
+    return tuple((seat + step * turn) % players for turn in range(players))

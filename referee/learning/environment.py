@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from referee.errors import LearningError
-from referee.learning.encoder import PLAY_FIELDS, Encoder, Source
+from referee.learning.encoder import Encoder, Source
+from referee.learning.plays import PLAY_FIELDS
 from referee.learning.table import LearningTable
 from referee.ruleset.limits import MAX_DEALS
 

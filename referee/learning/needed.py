@@ -21,9 +21,10 @@ class Needed:
     def __init__(self, rules: Rules) -> None:
         ruleset = rules.ruleset
         kinds: set[str] = set(ruleset.plays)
-        self._costs = np.array(_costs(kinds, 4 * ruleset.decks), np.int16)
-        self._full_house = _saved(self._costs[3] + self._costs[2] - 1, "full_house" in kinds)
-        self._quads = _saved(self._costs[4], "quads" in kinds)
+        costs = _costs(kinds, 4 * ruleset.decks)
+        self._packed = np.array([_packed(count, cost) for count, cost in enumerate(costs)], np.int64)
+        self._full_house = costs[3] + costs[2] - 1 if "full_house" in kinds else 0
+        self._quads = costs[4] if "quads" in kinds else 0
         sequences = [sequence.split() for level in ruleset.straights for sequence in level]
         self._windows = np.zeros((len(sequences), len(ruleset.ranks)), np.int8)
         for row, sequence in enumerate(sequences):
@@ -34,29 +35,33 @@ class Needed:
         self._bits = 1 << np.arange(len(ruleset.ranks), dtype=np.int32)
         self._window_bits = self._windows @ self._bits
 
-    def count(self, counts: Counts) -> NDArray[np.int16]:
+    def count(self, counts: Counts) -> NDArray[np.int64]:
         """Return about how many plays each hand takes."""
         needed = self._groups(counts)
         held = (counts > 0) @ self._bits
-        hands, windows = np.nonzero((held[:, None] & self._window_bits) == self._window_bits)
+        hands, windows = ((held[:, None] & self._window_bits) == self._window_bits).nonzero()
         if len(hands):
             np.minimum.at(needed, hands, 1 + self._groups(counts[hands] - self._windows[windows]))
         return needed
 
-    def _groups(self, counts: Counts) -> NDArray[np.int16]:
+    def _groups(self, counts: Counts) -> NDArray[np.int64]:
         """Return the same without straights."""
-        needed: NDArray[np.int16] = self._costs[counts].sum(axis=1, dtype=np.int16)
+        packed = np.add.reduce(self._packed[counts], axis=1)
+        needed: NDArray[np.int64] = packed & _MASK
         if self._full_house:
-            joined = np.minimum((counts == 3).sum(axis=1), (counts == 2).sum(axis=1))
-            needed -= (self._full_house * joined).astype(np.int16)
+            needed -= self._full_house * np.minimum(packed >> 3 * _BITS & _MASK, packed >> 2 * _BITS & _MASK)
         if self._quads:
-            joined = np.minimum((counts == 4).sum(axis=1), (counts == 1).sum(axis=1))
-            needed -= (self._quads * joined).astype(np.int16)
+            needed -= self._quads * np.minimum(packed >> 4 * _BITS & _MASK, packed >> _BITS & _MASK)
         return needed
 
 
-def _saved(plays: int, played: bool) -> int:
-    return int(plays) if played else 0
+_BITS = 8
+_MASK = (1 << _BITS) - 1
+
+
+def _packed(count: int, cost: int) -> int:
+    """Return what so many cards of a rank add: to the plays, and to the groups of one to four cards."""
+    return cost + ((1 << _BITS * count) if 1 <= count <= 4 else 0)
 
 
 def _costs(kinds: set[str], most: int) -> list[int]:

@@ -15,7 +15,10 @@ PLAY_KINDS = (*KINDS, "royal_flush")
 """The kinds of plays, in the order of their features."""
 
 FIXED = (*PLAY_KINDS, "length", "place", "highest", "lowest", "tops", "bomb")
-"""Names of these features."""
+"""Names of the features that are the same in every position."""
+
+PLAY_FIELDS = (*FIXED, "pass", "boss", "out", "left", "needed")
+"""Names of all features of a play; but for the pass, the last ones are another's to fill in."""
 
 _FIRST_SIZE = 1 << 10
 _MOST = 1 << 17
@@ -28,8 +31,8 @@ class PlayTable:
         self._rules = rules
         self._most_cards = most_cards(rules.ruleset)
         self._rows: dict[int, int] = {}
-        self.features: Floats = np.zeros((_FIRST_SIZE, len(FIXED)), np.float32)
-        """By row, as ``FIXED``; row 0, a pass, has zeros."""
+        self.features: Floats = np.zeros((_FIRST_SIZE, len(PLAY_FIELDS)), np.float32)
+        """By row, as ``PLAY_FIELDS``; row 0 is a pass."""
         self.ranks = np.zeros((_FIRST_SIZE, len(rules.rank_masks)), np.int8)
         """By row, how many cards the play has of each rank."""
         self.kinds: list[str] = []
@@ -50,6 +53,7 @@ class PlayTable:
         self._rows.clear()
         self._rows[0] = 0
         self.kinds[:] = [""]
+        self.features[0, len(FIXED)] = 1
 
     def _add(self, code: int) -> int:
         row = self._rows[code] = len(self._rows)
@@ -65,7 +69,7 @@ class PlayTable:
         features = self.features[row]
         features[:] = 0
         features[PLAY_KINDS.index(kind)] = 1
-        features[len(PLAY_KINDS) :] = (
+        features[len(PLAY_KINDS) : len(FIXED)] = (
             mask.bit_count() / self._most_cards,
             rules.place(code),
             held[-1] / top,

@@ -31,6 +31,8 @@ class Sight(NamedTuple):
     """Cards left, by seat."""
     played: Sequence[int]
     """By seat, the mask of what it has played."""
+    unseen: int
+    """Mask of the cards that the seat neither holds nor saw played."""
     passed: int
     """As ``Trail.passed``."""
     last: int
@@ -63,6 +65,7 @@ def of_turn(turn: Turn) -> Sight:
         hand=turn.hand_mask,
         counts=turn.counts,
         played=tuple(trail.played),
+        unseen=unseen(rules, turn.hand_mask, trail.gone),
         passed=trail.passed,
         last=trail.last,
         to_beat=turn.to_beat.code if turn.to_beat else 0,
@@ -84,30 +87,35 @@ class Onlooker:
         self._read = 0
 
     def sight(self, seat: int, choices: Sequence[int] | None = None) -> Sight:
-        """Return what ``seat`` sees now; ``choices`` are those of the deal, where they are known already."""
+        """Return what ``seat`` sees now.
+
+        ``choices`` are those of the deal, None for a seat that is not asked.
+        """
         deal, trail = self._deal, self._followed()
-        asked = seat in deal.asked()
-        found = (deal.choices(seat) if choices is None else choices) if asked else [0]
+        hand = deal.hands[seat]
+        kind = "play" if choices is None else _OF_STAGE.get(deal.stage, "play")
+        found = choices or [0]
         can_pass = not found[-1]
         return Sight(
-            seat=seat,
-            step=deal.step,
-            dealer=deal.dealer,
-            kind=_OF_STAGE.get(deal.stage, "play") if asked else "play",
-            hand=deal.hands[seat],
-            counts=[hand.bit_count() for hand in deal.hands],
-            played=tuple(trail.played),
-            passed=trail.passed,
-            last=trail.last,
-            to_beat=deal.to_beat,
-            plays=found[:-1] if can_pass else found,
-            can_pass=can_pass,
-            scores=self._scores,
+            seat,
+            deal.step,
+            deal.dealer,
+            kind,
+            hand,
+            trail.counts[:],
+            tuple(trail.played),
+            unseen(deal.rules, hand, trail.gone),
+            trail.passed,
+            trail.last,
+            deal.to_beat,
+            found[:-1] if can_pass else found,
+            can_pass,
+            self._scores,
         )
 
     def _followed(self) -> Trail:
         log, trail = self._deal.log, self._trail
-        if trail is None:
+        if trail is None or not self._read:  # an exchange may have changed the counts
             trail = self._trail = Trail(self._deal.rules, self._deal.step, _begun(self._deal))
         for seat, mask, drawn, _ in log[self._read :]:
             trail.add((seat, mask, drawn.bit_count()))
@@ -123,9 +131,8 @@ def _begun(deal: Deal) -> list[int]:
     return counts
 
 
-def unseen(rules: Rules, sight: Sight) -> int:
-    """Return the mask of the cards that a seat neither holds nor saw played."""
-    seen = sight.hand
-    for mask in sight.played:
-        seen = rules.add(seen, mask)
-    return rules.remove(rules.full, seen & rules.full)
+def unseen(rules: Rules, hand: int, gone: int) -> int:
+    """Return the mask of the cards that are neither in a hand nor gone."""
+    if rules.decks == 1:
+        return rules.full & ~(hand | gone)
+    return rules.remove(rules.full, rules.add(hand, gone))

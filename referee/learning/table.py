@@ -46,7 +46,7 @@ class LearningTable:
         assert self._onlooker is not None
         if seat == self.seat:
             return self._onlooker.sight(seat, self._choices)
-        return self._onlooker.sight(seat, [0])._replace(kind="play")
+        return self._onlooker.sight(seat)
 
     def code(self, slot: int) -> int:
         """Return the code of a slot, 0 for the pass. Raise LearningError if it is not legal here."""

@@ -15,7 +15,7 @@ class Ended(NamedTuple):
     """The deals that ended with a step."""
 
     tables: NDArray[np.int64]
-    """Their tables, ascending."""
+    """Their tables, in the order of the actions."""
     points: NDArray[np.int64]
     """By deal, what each seat scored."""
 
@@ -49,19 +49,25 @@ class Tables:
         chosen = self._tables if tables is None else [self._tables[table] for table in tables]
         return self.encoder.observe([table.sight(table.seat) for table in chosen])
 
-    def step(self, actions: Sequence[int] | NDArray[np.integer]) -> Ended:
-        """Take one action at each table: 0 passes, n is the n-th legal play of the seat that is asked.
+    def step(
+        self, actions: Sequence[int] | NDArray[np.integer], tables: Sequence[int] | None = None
+    ) -> Ended:
+        """Take one action at each table, or at each of these.
+
+        0 passes, n is the n-th legal play of the seat that is asked.
 
         Where a deal ends, the next is dealt at once. Raise LearningError for an action that is not legal;
         then nothing has changed.
         """
-        if len(actions) != len(self._tables):
-            raise LearningError(f"actions: there are {len(self._tables)} tables, not {len(actions)}")
-        chosen = [int(action) for action in actions]
-        for table, action in zip(self._tables, chosen, strict=True):
-            table.code(action)
+        places = range(len(self._tables)) if tables is None else tables
+        if len(actions) != len(places):
+            raise LearningError(f"actions: there are {len(places)} tables, not {len(actions)}")
+        chosen = [(place, int(action)) for place, action in zip(places, actions, strict=True)]
+        for place, action in chosen:
+            self._tables[place].code(action)
         ended, points = [], []
-        for place, (table, action) in enumerate(zip(self._tables, chosen, strict=True)):
+        for place, action in chosen:
+            table = self._tables[place]
             table.act(action)
             if table.over:
                 ended.append(place)

@@ -1,6 +1,7 @@
 """What has happened in a deal, as far as all seats saw it: a fold of its actions."""
 
 from collections.abc import Iterable
+from functools import reduce
 
 from referee.deals.action import NOBODY
 from referee.deals.dealing import next_seats
@@ -15,13 +16,14 @@ class Trail:
 
     __slots__ = (
         "_begun",
-        "_counts",
         "_drawn",
         "_locks",
         "_next",
         "_own",
         "_rules",
         "_trick",
+        "counts",
+        "gone",
         "last",
         "passed",
         "played",
@@ -30,15 +32,18 @@ class Trail:
     def __init__(self, rules: Rules, step: int, counts: Iterable[int]) -> None:
         """Begin before the first action; ``counts`` are the cards of the seats then."""
         self._rules = rules
-        self._counts = list(counts)
-        players = len(self._counts)
+        self.counts = list(counts)
+        """Cards left, by seat."""
+        players = len(self.counts)
         self._next = next_seats(step, players)
         self._locks, self._own = rules.ruleset.pass_locks, rules.ruleset.beat_own
-        self._begun = len(rules.pack) - sum(self._counts)
+        self._begun = len(rules.pack) - sum(self.counts)
         self._drawn = 0
         self._trick = [0] * players
         self.played = [0] * players
         """By seat, the mask of the cards it has played, as far as they are not in the stock again."""
+        self.gone = 0
+        """The mask of the cards that all seats together have played."""
         self.passed = 0
         """The seats, as bits, that passed since the last play; in the trick, where a pass locks out."""
         self.last = NOBODY
@@ -60,9 +65,11 @@ class Trail:
             self.passed = (1 << len(self.played)) - 1 & ~(1 << seat)
         elif self.last == NOBODY or not self._locks:
             self.passed = 0
-        self.played[seat] = self._rules.add(self.played[seat], mask)
-        self._trick[seat] = self._rules.add(self._trick[seat], mask)
-        self._counts[seat] -= mask.bit_count()
+        add = self._rules.add
+        self.played[seat] = add(self.played[seat], mask)
+        self._trick[seat] = add(self._trick[seat], mask)
+        self.gone = add(self.gone, mask)
+        self.counts[seat] -= mask.bit_count()
         self.last = seat
         if own:
             self._settle()
@@ -77,16 +84,17 @@ class Trail:
         self._settle()
 
     def _draw(self, seat: int, drawn: int) -> None:
-        self._counts[seat] += drawn
+        self.counts[seat] += drawn
         self._drawn += drawn
         if self._drawn > self._begun:  # so the cards of finished tricks are the stock now
             self._begun += sum([mask.bit_count() for mask in self.played])
             self.played = self._trick[:]
             self._begun -= sum([mask.bit_count() for mask in self.played])
+            self.gone = reduce(self._rules.add, self.played, 0)
 
     def _settle(self) -> None:
         """End the trick if nobody may answer the last play any more."""
-        last, counts = self.last, self._counts
+        last, counts = self.last, self.counts
         if last == NOBODY:
             return
         seat = self._next[last]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from referee.deals.deal import Deal
-from referee.learning.encoder import PLAY_FIELDS, Encoder
+from referee.learning.encoder import Encoder
 from referee.learning.needed import Needed
-from referee.learning.plays import Floats
-from referee.learning.sight import Onlooker, unseen
+from referee.learning.plays import PLAY_FIELDS, Floats
+from referee.learning.sight import Onlooker
 from referee.learning.slots import most_cards, most_plays
 from referee.learning.table import LearningTable
 from referee.rules.plays import Rules
@@ -82,7 +82,7 @@ def test_boss_when_the_unseen_plays_are_listed_then_none_beats_it(ruleset: str) 
     bosses = beaten = 0
     for table in random_tables(rules, 6):
         sight = table.sight(table.seat)
-        hidden = unseen(rules, sight)
+        hidden = sight.unseen
         if hidden.bit_count() > 30:
             continue  # such lists are long, and take long
         others = rules.list_plays(hidden)
@@ -171,8 +171,10 @@ def test_encoder_when_a_ruleset_has_other_rules_then_the_observation_tells() -> 
     changed = dataclasses.replace(ruleset, name="other", pass_locks=True)
     first, second = Encoder(ruleset), Encoder(changed)
     deal = Deal(first.rules, bytes(32), 1, 0, 1)
+    choices = deal.choices(deal.turn)
     seen = [
-        one.observe([Onlooker(deal, (0, 0, 0, 0)).sight(deal.turn)]).observation[0] for one in (first, second)
+        one.observe([Onlooker(deal, (0, 0, 0, 0)).sight(deal.turn, choices)]).observation[0]
+        for one in (first, second)
     ]
     assert first.fields == second.fields
     assert (seen[0] != seen[1]).sum() == 1

@@ -1,0 +1,1 @@
+"""A policy learned with numpy alone: to read, to change, and to begin with."""
