@@ -28,7 +28,7 @@ Figures = dict[str, list[float]]
 def main() -> None:
     """Measure and print."""
     options = _options()
-    peers_python = options.peers_python or _own_peers()
+    peers_python = options.peers_python or own_peers()
     own = options.presets or preset_names()
     figures: Figures = {name: [] for name in [*own, *PEERS]}
     for number in range(options.rounds):
@@ -53,7 +53,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _own_peers() -> str:
+def own_peers() -> str:
+    """Return the Python of a virtual environment that has the peers, made the first time."""
     folder = ROOT / ".cache" / "peers"
     python = folder / "bin" / "python"
     if not python.exists():
