@@ -16,6 +16,8 @@ SURE_WORLDS = 24
 """Worlds before the search may end as decided."""
 SURE = 2.5
 """Standard errors by which the leader has to be ahead of every other candidate then."""
+AHEAD = 2.0
+"""Standard errors by which a candidate has to be ahead of the one that the score prefers."""
 NUMBERS = 256
 """Random numbers that a playout draws before they come again."""
 
@@ -69,7 +71,16 @@ class Search:
             if self._is_decided(alive):
                 break
             alive = alive[: (len(alive) + 1) // 2]
-        return alive[0]
+        return self._over_first(alive[0])
+
+    def _over_first(self, best: int) -> int:
+        """Return the first candidate, which the score prefers, unless ``best`` is clearly ahead of it."""
+        first = next(iter(self.values))
+        ours, theirs = self.values[best], self.values[first]
+        leads = [a - b for a, b in zip(ours, theirs, strict=False)]  # as far as both were played
+        mean = sum(leads) / len(leads)
+        variance = sum([lead * lead for lead in leads]) / len(leads) - mean * mean
+        return best if mean > AHEAD * sqrt(variance / len(leads)) else first
 
     def prices(self, clock: Clock, until: float) -> dict[int, float]:
         """Return the mean points of every candidate, all played out in the same worlds."""
