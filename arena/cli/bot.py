@@ -65,6 +65,11 @@ COMMANDS = (
         "arena.cli.testmatch:play_house",
         "Start an unrated match against house bots at once. `arena up` runs some.",
     ),
+    Later(
+        "doctor",
+        "referee.cli.botdoctor:doctor",
+        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+    ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""

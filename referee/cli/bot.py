@@ -14,6 +14,11 @@ COMMANDS = (
         "referee.cli.botcheck:check_",
         "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
     ),
+    Later(
+        "doctor",
+        "referee.cli.botdoctor:doctor",
+        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+    ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""

@@ -75,14 +75,14 @@ def test_leaderboard_when_there_are_ratings_then_rules_and_tables_are_not_loaded
     assert [name for name in forbidden if name in loaded] == []
 
 
-@pytest.mark.parametrize("command", ["run nothing --token x", "practice -- nothing"])
-def test_bot_when_it_is_run_or_practises_then_nothing_of_the_arena_is_loaded(command: str) -> None:
+@pytest.mark.parametrize("command", ["bot run nothing --token x", "play nothing"])
+def test_bot_when_it_is_run_or_plays_here_then_nothing_of_the_arena_is_loaded(command: str) -> None:
     shown = subprocess.run(
-        tied(sys.executable, "-c", SHOW_LOADED, "bot", *command.split()), capture_output=True, text=True
+        tied(sys.executable, "-c", SHOW_LOADED, *command.split()), capture_output=True, text=True
     ).stderr
     assert "nothing" in shown
     loaded = shown.splitlines()[-1].split()
-    assert "arena.cli.bot" in loaded
+    assert "arena.cli.commands" in loaded
     forbidden = ("sqlmodel", "sqlalchemy.orm", "arena.models", "arena.storage", "numpy", "celery")
     assert [name for name in forbidden if name in loaded] == []
 
