@@ -15,9 +15,14 @@ COMMANDS = (
         "Check that a bot follows the protocol, in scenarios that a special referee plays with it.",
     ),
     Later(
-        "doctor",
-        "referee.cli.botdoctor:doctor",
-        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+        "explain",
+        "referee.cli.explain:explain",
+        "Have sage price every decision of a recorded deal, the costliest first. These are estimates.",
+    ),
+    Later(
+        "rewind",
+        "referee.cli.rewind:rewind",
+        "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
     ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )

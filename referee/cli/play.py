@@ -5,7 +5,8 @@ import secrets
 import shlex
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import cycle, islice
 from pathlib import Path
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.output import MOST, AsJson, print_json
+from referee.local.saving import Which, kept
 from referee.samples import sample_bots
 
 if TYPE_CHECKING:
+    from referee.local.field import Block
     from referee.local.orders import Order
-    from referee.local.playing import Course
+    from referee.local.played import Played
+    from referee.local.playing import Course, Keep
     from referee.local.programs import Program
     from referee.local.versus import Versus
 
@@ -61,6 +65,13 @@ Jobs = Annotated[
     int | None, typer.Option(min=1, max=256, help="Processes that play; by default one for each core.")
 ]
 Wait = Annotated[float, typer.Option(min=0.1, max=86_400, help="How many seconds commands have to connect.")]
+Save = Annotated[
+    tuple[Which, Path] | None,
+    typer.Option(
+        metavar="losses|faults|all FILE",
+        help="Write deal records to a file: of deals that the first bot lost, with faults of it, or all.",
+    ),
+]
 Alpha = Annotated[
     float | None,
     typer.Option(min=0.0001, max=0.4999, help="Chance of finding the first better when it is not (0.05)."),
@@ -87,6 +98,7 @@ def play(
     beta: Beta = None,
     t0: T0 = None,
     t1: T1 = None,
+    save: Save = None,
     as_json: AsJson = False,
 ) -> None:
     """Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.
@@ -109,11 +121,15 @@ def play(
     options: dict[str, object] = {"against": against, "deals": deals, "ruleset": ruleset, "seed": seed}
     options |= {"decision-ms": decision_ms, "alpha": alpha, "beta": beta, "t0": t0, "t1": t1}
     command = _command(bots, options)
-    with unwound_on_signals(), tempfile.TemporaryDirectory(prefix="arena-play-") as folder:
+    with (
+        unwound_on_signals(),
+        written_to(save) as write,
+        tempfile.TemporaryDirectory(prefix="arena-play-") as folder,
+    ):
         programs, slots = _programs(bots, against, rules.players, Path(folder))
         order = Order(rules, programs, slots, seed, decision_ms, deals, jobs or os.cpu_count() or 1, wait)
         begun = time.monotonic()
-        course = _played(order, versus)
+        course = _played(order, versus, keep=_keeping(order, save, write))
     panel = () if versus is None else tuple(order.names[slot] for slot in slots[2:])
     asked = Asked(rules.label, rules.players, order.names, seed, command, panel)
     found = report(asked, course, versus, time.monotonic() - begun)
@@ -125,7 +141,34 @@ def play(
         raise typer.Exit(course.interrupted)
 
 
-def _played(order: "Order", versus: "Versus | None") -> "Course":
+def _keeping(order: "Order", save: tuple[Which, Path] | None, write: Callable[[str], None]) -> "Keep":
+    """Return what keeps the deals that are wanted."""
+    if save is None:
+        return lambda _block, _played: None
+    which, ruleset = save[0], order.ruleset.to_object()
+
+    def keep(block: "Block", played: "Sequence[Played]") -> None:
+        for line in kept(which, order.names, ruleset, block, played):
+            write(line)
+
+    return keep
+
+
+@contextmanager
+def written_to(save: tuple[Which, Path] | None) -> Iterator[Callable[[str], None]]:
+    """Yield what writes lines into the file for deals. Raise BadParameter if it cannot be written."""
+    if save is None:
+        yield lambda _line: None
+        return
+    try:
+        file = save[1].open("w", encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"cannot write {save[1]}: {error.strerror}", param_hint="'--save'") from None
+    with file:
+        yield lambda line: print(line, file=file, flush=True)
+
+
+def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course":
     """Play what is ordered, and show how far it is."""
     from referee.cli import playshow
     from referee.local.orders import play_field, play_versus
@@ -133,10 +176,10 @@ def _played(order: "Order", versus: "Versus | None") -> "Course":
     course = order.course()
     if versus is None:
         with playshow.progress(course, order.deals or 0) as show:
-            play_field(order, course, show=show, report=playshow.tell)
+            play_field(order, course, keep=keep, show=show, report=playshow.tell)
     else:
         with playshow.progress_of_test(versus, *order.names[:2]) as show:
-            play_versus(order, versus, course, show=show, report=playshow.tell)
+            play_versus(order, versus, course, keep=keep, show=show, report=playshow.tell)
     return course
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from referee.local.field import Block, field_blocks, versus_blocks
-from referee.local.playing import Course, Engine, play
+from referee.local.playing import Course, Engine, Keep, play
 from referee.local.pool import play_here, play_in_processes
 from referee.local.programs import Program
 from referee.local.room import chairs_for, play_in_room
@@ -50,14 +50,15 @@ class Order:
 
 
 def play_field(
-    order: Order, course: Course, *, show: Callable[[], None], report: Callable[[str], None]
+    order: Order, course: Course, *, keep: Keep, show: Callable[[], None], report: Callable[[str], None]
 ) -> None:
     """Play deals between all bots. Raise ProgramError where one cannot play.
 
-    ``show`` is called after each session, ``report`` is given a line where a bot thinks for very long.
+    ``keep`` is given each block and its sessions, ``show`` is called after each session, ``report`` is given
+    a line where a bot thinks for very long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
-    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, show=show)
+    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, keep=keep, show=show)
 
 
 def play_versus(
@@ -65,12 +66,13 @@ def play_versus(
     versus: Versus,
     course: Course,
     *,
+    keep: Keep,
     show: Callable[[], None],
     report: Callable[[str], None],
 ) -> None:
     """Play deals until it is known whether bot 0 is better than bot 1; the slots from 2 on are their panel.
 
-    Raise ProgramError where a bot cannot play; ``show`` and ``report`` are as for a field.
+    Raise ProgramError where a bot cannot play; the rest is as for a field.
     """
     blocks = partial(versus_blocks, order.seed, order.slots[2:])
     play(_engine(order, blocks, report), islice(blocks(), order.deals), course, watch=versus.take, show=show)

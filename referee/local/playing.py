@@ -32,12 +32,17 @@ Watch = Callable[[Block, Sequence[Played], Mapping[int, float]], bool]
 """Is given each block in its order, its sessions, and its value by bot; returns whether that is enough."""
 
 
+Keep = Callable[[Block, Sequence[Played]], None]
+"""Is given each block in its order, and its sessions."""
+
+
 def play(
     engine: Engine,
     blocks: Iterable[Block],
     course: Course,
     *,
     watch: Watch = lambda _block, _played, _values: False,
+    keep: Keep = lambda _block, _played: None,
     show: Callable[[], None] = lambda: None,
 ) -> None:
     """Play blocks until they are done or ``watch`` has seen enough.
@@ -58,6 +63,7 @@ def play(
                 course.sessions += 1
                 for block, together in assembly.add(played):
                     values = course.tally.add(block, together)
+                    keep(block, together)
                     if watch(block, together, values):
                         return
                 show()

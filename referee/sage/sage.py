@@ -86,10 +86,11 @@ class Sage:
 
     def prices(
         self, position: Position, seat: int, legal: Sequence[int], seconds: float, known: Sequence[int] = ()
-    ) -> dict[int, float]:
-        """Return what each of these actions is worth to ``seat``: points at the end, an estimate by playouts.
+    ) -> dict[int, list[int]]:
+        """Return what each of these actions is worth to ``seat``: points at the end by playouts, by world.
 
-        ``legal`` has codes, and 0 for a pass. All are played out in the same worlds.
+        ``legal`` has codes, and 0 for a pass. All are played out in the same worlds: their differences tell
+        more than their means.
         """
         until = self._clock() + seconds
         self._take(position.hands[seat])
@@ -110,6 +111,7 @@ class Sage:
 
     def candidates(self, hand: int, legal: Sequence[int]) -> list[int]:
         """Return the actions worth a search, the best by their score first; a pass, if legal, among them."""
+        self._take(hand)
         ordered = sorted(legal, key=lambda code: self._score(hand, code))
         found = ordered[: self._style.candidates]
         if 0 in legal and 0 not in found:

@@ -82,13 +82,13 @@ class Search:
         variance = sum([lead * lead for lead in leads]) / len(leads) - mean * mean
         return best if mean > AHEAD * sqrt(variance / len(leads)) else first
 
-    def prices(self, clock: Clock, until: float) -> dict[int, float]:
-        """Return the mean points of every candidate, all played out in the same worlds."""
+    def prices(self, clock: Clock, until: float) -> dict[int, list[int]]:
+        """Return the points of every candidate, world by world: all are played out in the same ones."""
         codes, worlds = list(self.values), 0
         while worlds < LEAST_WORLDS or clock() < until:
             self._play(codes)
             worlds += 1
-        return {code: self.mean(code) for code in codes}
+        return self.values
 
     def mean(self, code: int) -> float:
         """Return the mean of a candidate's points."""

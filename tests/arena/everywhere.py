@@ -1,5 +1,6 @@
 """Every command called once with success, in an arena in which there is something to show."""
 
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,9 @@ from referee.client import RefereeStatus
 from referee.matches.auth import Scope
 from referee.matches.journal import Entry, EntryKind
 from referee.matches.match import Presence
+from referee.records.random_play import random_records
+from referee.rules.plays import compile_ruleset
+from referee.ruleset import load_ruleset
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.leagues import START, WEEK, LeagueWorld, winter
 from tests.arena.random_play import play_randomly, play_with_faults
@@ -42,7 +46,6 @@ ENDLESS = {
     "account keys": "takes an account with an arena on the network",
     "account revoke-key": "takes an account with an arena on the network",
     "beat": "runs until it is stopped",
-    "bot doctor": "takes a referee that runs",
     "bot run": "runs until it is stopped",
     "demo": "shows a whole arena to people, for a minute",
     "login": "takes an arena on the network",
@@ -102,6 +105,8 @@ CALLS = {
     "rating rebuild": "",
     "restore": "FOLDER/backup.db --yes",
     "rules check": "FOLDER/house.toml",
+    "bot explain": "FOLDER/deal.jsonl --seconds 0.1",
+    "bot rewind": "FOLDER/deal.jsonl greedy --all --seat 0",
     "play": "FOLDER/careless.py greedy --deals 12 --ruleset chinese-2 --jobs 1",
     "rules compare": "",
     "rules legal": "",
@@ -159,6 +164,7 @@ entrants = ["member-0/bot", "member-1/bot", "member-2/bot", "member-3/bot", "mem
     "careless.py": """from referee.bot import main
 main(lambda turn: "3D 4D" if turn.to_beat is None else None)
 """,
+    "deal.jsonl": json.dumps(next(random_records(compile_ruleset(load_ruleset("chinese-2")), bytes(32), 1))),
     "house.toml": 'name = "house"\nextends = "hong-kong"\n',
     "winter.toml": """\
 name = "winter"

@@ -75,7 +75,7 @@ def test_leaderboard_when_there_are_ratings_then_rules_and_tables_are_not_loaded
     assert [name for name in forbidden if name in loaded] == []
 
 
-@pytest.mark.parametrize("command", ["bot run nothing --token x", "play nothing"])
+@pytest.mark.parametrize("command", ["bot run nothing --token x", "play nothing greedy"])
 def test_bot_when_it_is_run_or_plays_here_then_nothing_of_the_arena_is_loaded(command: str) -> None:
     shown = subprocess.run(
         tied(sys.executable, "-c", SHOW_LOADED, *command.split()), capture_output=True, text=True

@@ -186,3 +186,37 @@ def test_play_when_a_test_is_limited_then_it_says_what_is_known_so_far(arena: Ar
     shown = arena("play", "greedy", "--against", "keeper", "--deals", 3, "--ruleset", "chinese-2", *HERE)
     assert "not known yet: greedy makes " in shown.out
     assert "95 % interval that holds while one watches: too few deals" in shown.out
+
+
+def test_rewind_of_saved_deals_when_the_bot_is_the_same_or_another_then_it_is_told(
+    arena: Arena, tmp_path: Path
+) -> None:
+    saved = tmp_path / "lost.jsonl"
+    mine = bot(tmp_path, "turn.legal[0] if turn.legal else None")
+    arena("play", mine, "greedy", "--ruleset", "chinese-2", "--deals", 12, "--save", "losses", saved, *HERE)
+    same = arena("bot", "rewind", saved, mine, "--deal", 1, "--all", "--json").json
+    assert same["answers"]
+    assert all(one["then"] == one["now"] for one in same["answers"])
+    first = same["answers"][0]
+    asked = ("bot", "rewind", saved, "--deal", 1, "--seat", same["seat"])
+    bot(tmp_path, "print('thinking') or turn.legal[-1]")
+    shown = arena(*asked, "--turn", first["turn"], mine)
+    assert (
+        f"turn {first['turn']}: holding {first['hand']}, to beat {first['to_beat'] or 'nothing'}" in shown.out
+    )
+    assert f"played then: {first['then']}\nanswers now: {first['legal'][-1]}\n" in shown.out
+    assert "thinking" in shown.err
+    lowest = tmp_path / "program.py"
+    lowest.write_text((SAMPLE_BOTS / "lowest.py").read_text())
+    there = arena(*asked, "--all", "--json", "--", sys.executable, lowest)
+    assert there.json["answers"] == same["answers"]
+    leaving = arena(*asked, "--all", "--", sys.executable, "-c", "print('no memory')")
+    assert_one_line(leaving, 1, "ended with status 0; its last line: no memory")
+    assert_one_line(arena(*asked, mine), 2, "--turn", "say which turn, or --all")
+    assert_one_line(arena("bot", "rewind", saved, "--all", "greedy"), 1, "say which with --deal")
+
+
+def test_play_when_deals_cannot_be_saved_then_one_line_says_so(arena: Arena, tmp_path: Path) -> None:
+    missing = arena("play", "greedy", "--save", "all", tmp_path / "no" / "deals.jsonl")
+    assert_one_line(missing, 2, "--save", "cannot write", "No such file or directory")
+    assert_one_line(arena("play", "greedy", "--save", "some", "deals.jsonl"), 2, "some")

@@ -32,6 +32,8 @@ ALONE = {
         "verify",
         "match seating",
         "bot check",
+        "bot explain",
+        "bot rewind",
         "play",
     ),
     *(name for name in CALLS if name.startswith("rules ")),

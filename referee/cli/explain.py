@@ -1,0 +1,91 @@
+"""``arena bot explain``: what each decision of a recorded deal cost, by sage's estimate."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from referee.cli.output import AsJson, print_json, say, show
+from referee.cli.rewind import DealNumber, RecordFile, SeatNumber, say_deal, told
+
+if TYPE_CHECKING:
+    from referee.local.explain import Priced
+
+MOST_SHOWN = 10
+
+
+def explain(
+    record: RecordFile,
+    deal: DealNumber = None,
+    seat: SeatNumber = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, max=86_400, help="How long to think about the whole deal.")
+    ] = 20.0,
+    as_json: AsJson = False,
+) -> None:
+    """Have sage price every decision of a recorded deal, the costliest first. These are estimates.
+
+    Without --seat it is the bot's whose deals the file lists, else the one with the fewest points. Each
+    decision is judged by what the bot saw then: the likeliest actions are played out in sampled worlds.
+    """
+    from referee.interrupts import unwound_on_signals
+    from referee.local.explain import priced
+    from referee.local.replayed import Replayed
+    from referee.local.rewind import chosen
+    from referee.records.files import deal_records
+
+    found = chosen(deal_records(record), deal, str(record))
+    if seat is None:
+        seat = found.seat
+    replayed = Replayed(found.record, 0 if seat is None else seat)
+    if seat is None:
+        points = replayed.record.points
+        replayed = Replayed(found.record, points.index(min(points)))
+    with unwound_on_signals(), _progress() as progress:
+        decisions = priced(replayed, seconds, time.monotonic, progress)
+    if as_json:
+        print_json({"seat": replayed.seat, "decisions": [asdict(one) for one in decisions]})
+        return
+    say_deal(replayed, deal or 1, record)
+    _show(decisions)
+
+
+def _show(decisions: "Sequence[Priced]") -> None:
+    clear = [one for one in decisions if one.is_clear]
+    rows = [_row(one) for one in clear[:MOST_SHOWN]]
+    columns = [">turn", "holding", "to beat", "played", "better", ">costs", ">±"]
+    show(columns, rows, "sage found no decision that it would clearly have taken otherwise")
+    worlds = min((one.worlds for one in decisions), default=0)
+    say(
+        f"an estimate: {len(clear)} of {len(decisions)} decisions could clearly have been better. "
+        "Costs are the points of the deal that the better play makes more in sage's playouts, "
+        f"in {worlds} worlds or more that agree with what was seen; in 95 of 100 cases endless playouts "
+        "would be within ±. Others may play otherwise."
+    )
+
+
+def _row(one: "Priced") -> tuple[object, ...]:
+    cards = (one.hand, one.to_beat, told(one.played), told(one.better))
+    return one.turn, *cards, f"{one.cost:.2f}", f"{one.plus_minus:.2f}"
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that shows how many decisions are done, where standard error is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    from rich.live import Live
+
+    from referee.cli.bars import FittedBar
+    from referee.cli.terminal import PlainConsole
+
+    with ExitStack() as stack:
+        live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
+        yield lambda done, total: live.update(
+            FittedBar("explain", done, total, f"{done} of {total} decisions")
+        )

@@ -1,0 +1,115 @@
+"""``arena bot rewind``: a recorded position is handed to a bot again, for a debugger."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from referee.cli.output import MOST, AsJson, print_json, say, show
+from referee.samples import sample_bots
+
+if TYPE_CHECKING:
+    from referee.local.replayed import Replayed
+    from referee.local.rewind import Answered
+
+RecordFile = Annotated[
+    Path, typer.Argument(metavar="RECORD", help="A file of deal records, a JSON object in each line.")
+]
+DealNumber = Annotated[
+    int | None, typer.Option(min=1, max=MOST, help="Which deal of the file, from 1; not needed for one.")
+]
+SeatNumber = Annotated[
+    int | None,
+    typer.Option(min=0, max=7, help="The bot's seat; by default where a bot of its name sits."),
+]
+
+
+def rewind(
+    record: RecordFile,
+    bot: Annotated[
+        list[str],
+        typer.Argument(metavar="[--] BOT", help="A sample bot, a Python file, or a command."),
+    ],
+    deal: DealNumber = None,
+    turn: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="The number of the action, from 1; see --all.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Go through every turn of the seat, and list where it differs.")
+    ] = False,
+    seat: SeatNumber = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.
+
+    Records are what `arena play --save`, `arena bot games --json` and `arena export` write. A Python file is
+    run in this process: breakpoint() stops in it.
+    """
+    from referee.interrupts import unwound_on_signals
+    from referee.local import rewinding
+    from referee.local.replayed import Replayed
+    from referee.local.rewind import chosen, own_seat, rewound
+    from referee.records.files import deal_records
+
+    if every == (turn is not None):
+        raise typer.BadParameter("say which turn, or --all for every one", param_hint="'--turn'")
+    with unwound_on_signals(), TemporaryDirectory(prefix="arena-rewind-") as folder:
+        program = rewinding.program_of(bot, sample_bots(), Path(folder))
+        found = chosen(deal_records(record), deal, str(record))
+        replayed = Replayed(found.record, own_seat(found, seat, program.name.partition("@")[0]))
+        with rewinding.asking(program, replayed) as (ask, remembers), redirect_stdout(sys.stderr):
+            answers = [*rewound(replayed, ask, turn, remembers)]
+    if as_json:
+        print_json({"seat": replayed.seat, "answers": [asdict(one) for one in answers]})
+        return
+    say_deal(replayed, deal or 1, record)
+    if every:
+        _show_all(answers)
+    else:
+        _show_one(answers[0])
+
+
+def say_deal(replayed: "Replayed", number: int, file: Path) -> None:
+    record, seat = replayed.record, replayed.seat
+    where = f"{replayed.info.session_id} deal {record.deal}"
+    say(
+        f"deal {number} of {file}: {record.rules.ruleset.label}, {where}",
+        f"{record.seats[seat]} in seat {seat}: {record.points[seat]:+d} points",
+    )
+
+
+def _show_one(answer: "Answered") -> None:
+    say(
+        f"turn {answer.turn}: holding {answer.hand}, to beat {answer.to_beat or 'nothing'}; "
+        f"cards left {' '.join(map(str, answer.counts))}",
+        f"legal: {' | '.join('pass' if one == '-' else one for one in answer.legal)}",
+        f"played then: {told(answer.then)}",
+    )
+    if answer.failed:
+        say("fails now:", *(f"  | {line}" for line in answer.failed))
+    else:
+        say(f"answers now: {told(answer.now)}{'' if answer.differs else ', the same'}")
+
+
+def _show_all(answers: "Sequence[Answered]") -> None:
+    rows = [
+        (one.turn, one.hand, one.to_beat, told(one.then), _now(one) if one.differs else "") for one in answers
+    ]
+    show([">turn", "holding", "to beat", "played then", "answers now"], rows, "it was asked nothing")
+    differ = sum(one.differs for one in answers)
+    say(
+        f"{differ} of {len(answers)} answers differ" if differ else f"all {len(answers)} answers are the same"
+    )
+
+
+def _now(answer: "Answered") -> str:
+    return f"fails: {answer.failed[-1]}" if answer.failed else told(answer.now)
+
+
+def told(cards: str) -> str:
+    return "pass" if cards == "-" else cards

@@ -1,0 +1,111 @@
+"""A recorded deal is shown to a command by the real protocol, on a port of this machine, with clocks off."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from secrets import token_urlsafe
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import grpc
+
+from referee.errors import ProgramError
+from referee.local.children import Children
+from referee.local.programs import Program
+from referee.local.replayed import Decision, Replayed
+from referee.local.rewind import Asking
+from referee.matches.connection import Wants
+from referee.matches.events import DealStarted, Encodings, Malformed, SessionEnded, SessionStarted
+from referee.matches.kinds import SessionEnd
+from referee.protocol.version import MAX_MESSAGE_BYTES
+from referee.protocol.wire import add_event, read_move, write_turn
+from referee.v1 import bots_pb2, bots_pb2_grpc
+
+LOOK_SECONDS = 0.2
+"""How often it is looked whether the bot has ended."""
+
+
+class _Desk(bots_pb2_grpc.BotServiceServicer):
+    """Shows one deal to one bot."""
+
+    def __init__(self, replayed: Replayed, name: str) -> None:
+        self._replayed, self._name = replayed, name
+        self.turns: SimpleQueue[Decision | None] = SimpleQueue()
+        """What to ask; None ends the session."""
+        self.moves: SimpleQueue[bots_pb2.Move | None] = SimpleQueue()
+        """What was answered; None: the bot has gone."""
+
+    def Play(self, requests: Any, context: Any) -> Iterator[bots_pb2.PlayResponse]:
+        """Be the referee of a bot."""
+        hello = next(requests).hello
+        wants = Wants(hello.wants.legal_plays, hello.wants.hands)
+        yield bots_pb2.PlayResponse(
+            welcome=bots_pb2.Welcome(
+                bot=self._name, max_sessions=1, max_message_bytes=MAX_MESSAGE_BYTES, referee_id="rewind"
+            )
+        )
+        threading.Thread(target=self._read, args=(requests,), daemon=True).start()
+        yield self._begin()
+        while (decision := self.turns.get()) is not None:
+            response = bots_pb2.PlayResponse()
+            write_turn(response.events.add().turn, decision.asked, wants)
+            yield response
+        ended = bots_pb2.PlayResponse()
+        scores = (0,) * len(self._replayed.info.seats)
+        add_event(ended, SessionEnded(self._replayed.info, scores, SessionEnd.VOID, -1))
+        yield ended
+
+    def _begin(self) -> bots_pb2.PlayResponse:
+        replayed, response = self._replayed, bots_pb2.PlayResponse()
+        info, seat, deal = replayed.info, replayed.seat, replayed.begin()
+        add_event(response, SessionStarted(info, seat, (0,) * len(info.seats), resumed=False))
+        add_event(response, DealStarted(info, seat, deal, replayed.opening(deal), Encodings()))
+        return response
+
+    def _read(self, requests: Any) -> None:
+        try:
+            for request in requests:
+                for move in request.moves:
+                    self.moves.put(move)
+        except grpc.RpcError:
+            pass  # the stream has ended
+        self.moves.put(None)
+
+
+@contextmanager
+def commanded(bot: Program, replayed: Replayed) -> Iterator[Asking]:
+    """Start a command, and yield what asks it; it is ended with the block."""
+    name, token = replayed.info.seats[replayed.seat], token_urlsafe()
+    desk, server = _Desk(replayed, name), grpc.server(ThreadPoolExecutor(4))
+    bots_pb2_grpc.add_BotServiceServicer_to_server(desk, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with TemporaryDirectory(prefix="arena-rewind-") as folder, Children(Path(folder)) as children:
+        given = {"ARENA_REFEREE": f"127.0.0.1:{port}", "ARENA_TOKEN": token, "ARENA_BOT_LOG": "off"}
+        children.start(bot.name, bot.command, given)
+
+        def ask(decision: Decision) -> int | tuple[str, ...]:
+            desk.turns.put(decision)
+            move = _answer(desk, children)
+            if move is None:
+                raise ProgramError(bot.name, f"left at turn {decision.number}")
+            cards = read_move(replayed.record.rules, move)
+            return (str(cards),) if isinstance(cards, Malformed) else cards
+
+        try:
+            yield ask
+        finally:
+            desk.turns.put(None)
+            server.stop(None)
+
+
+def _answer(desk: _Desk, children: Children) -> bots_pb2.Move | None:
+    """Wait for the bot's answer, however long it thinks. Raise ProgramError if it has ended."""
+    while True:
+        try:
+            return desk.moves.get(timeout=LOOK_SECONDS)
+        except Empty:
+            children.check()

@@ -1,0 +1,119 @@
+"""A recorded position is handed to a bot again, with clocks off, and its answer is put beside the old one."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from referee.bot.bots import Bot
+from referee.bot.seat import Seat
+from referee.errors import RecordError
+from referee.local.game import failure
+from referee.local.programs import slug
+from referee.local.replayed import Decision, Replayed
+from referee.records.files import Found
+from referee.v1 import bots_pb2
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a bot answered to a turn of a recorded deal."""
+
+    turn: int
+    """The number of the action in its deal, from 1."""
+    hand: str
+    to_beat: str
+    """Empty when leading."""
+    counts: tuple[int, ...]
+    """Cards left, seat 0 first."""
+    legal: tuple[str, ...]
+    """A pass is ``-``."""
+    then: str
+    """What was played then, ``-`` for a pass."""
+    now: str
+    """What it answers now, ``-`` for a pass; empty where its code failed."""
+    failed: tuple[str, ...] = ()
+    """Why it failed: the end of the traceback."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether it answers something else now."""
+        return self.then != self.now
+
+
+class Asking(Protocol):
+    """Asks a bot what it plays; the cards as a mask, 0 for a pass, or why there is no answer."""
+
+    def __call__(self, decision: Decision) -> int | Sequence[str]: ...
+
+
+def chosen(records: Sequence[Found], deal: int | None, where: str) -> Found:
+    """Return the deal record of this number in its file, from 1. Raise RecordError."""
+    if deal is None and len(records) > 1:
+        raise RecordError(None, f"{where}: has {len(records)} deals: say which with --deal")
+    number = deal or 1
+    if number > len(records):
+        raise RecordError(None, f"{where}: has {len(records)} deals, and no deal {number}")
+    return records[number - 1]
+
+
+def own_seat(found: Found, seat: int | None, name: str) -> int:
+    """Return the seat of a bot: the one that is given, that of the line, or where a bot of its name sits."""
+    if seat is not None or found.seat is not None:
+        return seat if seat is not None else found.seat or 0
+    seats: Sequence[str] = found.record.get("seats", ())
+    named = [at for at, one in enumerate(seats) if one.partition("/")[2].rpartition("@")[0] == slug(name)]
+    if not named:
+        told = ", ".join(f"{at} {one}" for at, one in enumerate(seats))
+        raise RecordError(None, f"no {slug(name)} sits there: say which seat with --seat: {told}")
+    return named[0]
+
+
+def here(bot: Bot, replayed: Replayed, at_home: Callable[[], Any]) -> Asking:
+    """Return what asks a bot in this process."""
+    seat: list[Seat] = []
+
+    def ask(decision: Decision) -> int | Sequence[str]:
+        try:
+            with at_home():
+                if not seat:
+                    seat.append(Seat(bot, bots_pb2.SessionStarted(), view=replayed.view))
+                return seat[0].decide(decision.turn)
+        except (Exception, SystemExit) as error:
+            return failure(replayed.seat, error, "").lines
+
+    return ask
+
+
+def rewound(replayed: Replayed, ask: Asking, turn: int | None, remembers: bool) -> Iterator[Answered]:
+    """Yield what a bot answers now at one turn, or at every turn of its seat.
+
+    One that remembers is asked the turns before as well. Raise RecordError where it was not asked.
+    """
+    asked = []
+    for decision in replayed.decisions():
+        asked.append(decision.number)
+        wanted = turn in (None, decision.number)
+        if not wanted and not remembers:
+            continue
+        answer = ask(decision)
+        if wanted:
+            yield _answered(replayed, decision, answer)
+        if decision.number == turn:
+            return
+    if turn is not None:
+        turns = ", ".join(map(str, asked)) or "at none"
+        raise RecordError(None, f"seat {replayed.seat} was not asked at turn {turn}; it was asked at {turns}")
+
+
+def _answered(replayed: Replayed, decision: Decision, answer: int | Sequence[str]) -> Answered:
+    rules, turn = replayed.record.rules, decision.turn
+    return Answered(
+        turn=decision.number,
+        hand=" ".join(turn.hand),
+        to_beat=str(turn.to_beat or ""),
+        counts=turn.counts,
+        legal=(*map(str, turn.legal), *(["-"] if turn.can_pass else [])),
+        then=rules.text(decision.cards) or "-",
+        now=(rules.text(answer) or "-") if isinstance(answer, int) else "",
+        failed=() if isinstance(answer, int) else tuple(answer),
+    )

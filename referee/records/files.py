@@ -1,0 +1,44 @@
+"""Deal records in files of JSON lines: as exports have them, and as the deals of a bot are listed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from referee.errors import RecordError
+
+
+class Found(NamedTuple):
+    """A deal record in a file."""
+
+    line: int
+    """From 1."""
+    record: Mapping[str, Any]
+    """Complete, but not checked yet."""
+    seat: int | None
+    """The seat of the bot whose deals are listed; None where the line names none."""
+
+
+def deal_records(path: Path) -> list[Found]:
+    """Return the deal records of a file, in its order. Raise RecordError where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+        raise RecordError(None, f"{path}: {reason}") from None
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise RecordError(None, f"{path}, line {number}: {error}") from None
+        if isinstance(value, dict):
+            record = value.get("record", value)
+            if isinstance(record, dict) and "actions" in record:
+                seat = value.get("seat")
+                found.append(Found(number, record, seat if isinstance(seat, int) else None))
+    if not found:
+        raise RecordError(None, f"{path}: holds no deal record")
+    return found
