@@ -34,8 +34,8 @@ def run(
 
     With ``ARENA_STRICT`` in the environment, as in a check, the bot ends when its own code fails; else that
     is logged, and the default action is taken. ``ARENA_BOT_LOG`` is the path of the bot's log of its
-    sessions, or ``off``; without it the log lies in the user's folder for state (docs/bots.md). Raise
-    ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
+    sessions, or ``off``; without it the log lies in the user's folder for state (docs/authors/reading.md).
+    Raise ConnectionRefused when a referee will not have the bot, and BotFailed when a strict bot fails.
     """
 
     kept = session_log(os.environ.get("ARENA_BOT_LOG", ""))

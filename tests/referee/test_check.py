@@ -296,7 +296,7 @@ def test_scenarios_when_listed_then_codes_are_unique_and_there_are_many() -> Non
 
 def bots_of_docs() -> list[str]:
     """Return the programs in the SDK's documentation."""
-    page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "authors" / "first-bot.md").read_text(encoding="utf-8")
     return [block.partition("```")[0] for block in page.split("```python\n")[1:]]
 
 
