@@ -9,6 +9,7 @@ import sysconfig
 import tomllib
 import venv
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 
 from arena.cli.demo import BOTS
 from tests.tied import tied
@@ -92,17 +94,44 @@ def light(published: dict[str, Published], tmp_path_factory: pytest.TempPathFact
     """Only the light distribution, from its sdist."""
     folder = tmp_path_factory.mktemp("light")
     wheel = wheel_of(published["referee"].sdist, folder)
-    return install(folder / "environment", [wheel])
+    packages = folder / "dependencies"
+    packages.mkdir()
+    for name in dependencies("bigtwo-bot"):
+        link(name, packages)
+    return install(folder / "environment", [wheel], packages)
 
 
-def install(folder: Path, wheels: list[Path]) -> Installed:
+def dependencies(name: str) -> set[str]:
+    """Return the distributions that one asks for without any extra, and those that these ask for."""
+    found: set[str] = set()
+    wanted = [name]
+    while wanted:
+        for text in distribution(wanted.pop()).requires or ():
+            one = Requirement(text)
+            if (one.marker is None or one.marker.evaluate({"extra": ""})) and one.name.lower() not in found:
+                found.add(one.name.lower())
+                wanted.append(one.name)
+    return found
+
+
+def link(name: str, folder: Path) -> None:
+    """Have a folder hold what a distribution of this environment has installed, and nothing of others."""
+    for file in distribution(name).files or ():
+        target = folder / file
+        if file.parts[0] not in ("..", "__pycache__") and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(Path(str(file.locate())))
+
+
+def install(folder: Path, wheels: list[Path], dependencies: Path | None = None) -> Installed:
+    """Install wheels; what they depend on is in a folder, by default that of the tests' own environment."""
     venv.create(folder)
     python = folder / "bin" / "python"
     pip = tied(sys.executable, "-m", "pip", "--quiet", "--python", python)
     subprocess.run([*pip, "install", "--no-index", "--no-deps", *wheels], check=True)
     packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
     # The dependencies are those of the tests; a .pth in their folder, to this checkout, is not followed.
-    Path(packages, "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    Path(packages, "dependencies.pth").write_text(str(dependencies or sysconfig.get_path("purelib")))
     work = folder / "work"
     work.mkdir()
     return Installed(folder / "bin", work)
@@ -194,10 +223,25 @@ def test_light_installation_when_asked_then_it_answers_and_names_what_it_lacks(l
     assert lacking.stderr == "error: `arena demo` comes with the whole arena: pip install bigtwo-arena\n"
 
 
-def test_light_installation_when_it_checks_a_sample_bot_then_the_bot_passes(light: Installed) -> None:
-    done = light.run("arena", "bot", "check", "greedy", "--scenario", "HELLO", "--scenario", "END")
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
-    assert "passes" in done.stdout
+def test_light_installation_depends_on_little() -> None:
+    assert dependencies("bigtwo-bot") == {
+        *("annotated-types", "googleapis-common-protos", "grpcio", "protobuf", "pydantic", "rich", "typer"),
+        *("annotated-doc", "markdown-it-py", "mdurl", "pydantic-core", "pygments", "shellingham"),
+        *("typing-extensions", "typing-inspection"),
+    }
+
+
+def test_light_installation_has_nothing_of_the_arena_and_bots_play_and_are_checked_in_it(
+    light: Installed,
+) -> None:
+    for name in ("arena", "celery", "sqlalchemy", "cryptography", "uvloop", "numpy"):
+        assert f"No module named '{name}'" in light.run("python", "-c", f"import {name}").stderr
+    played = light.run("arena", "play", "greedy", "lowest", "--deals", "2", "--jobs", "1")
+    assert (played.returncode, played.stderr) == (0, ""), played.stdout
+    assert "again: arena play greedy lowest" in played.stdout
+    checked = light.run("arena", "bot", "check", "greedy", "--scenario", "HELLO-01", "--scenario", "END-01")
+    assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
+    assert "passes" in checked.stdout
 
 
 def test_distributions_have_one_version_and_the_arena_asks_for_that_of_the_light_one() -> None:
