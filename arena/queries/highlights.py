@@ -1,7 +1,7 @@
 """Deals worth seeing: the one of each session that stands out most in some respect, of all sessions."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
@@ -93,13 +93,31 @@ def find_deals(storage: Storage, asked: Asked, limit: int = 20, cursor: str | No
     with storage.read() as tx:
         after = None if cursor is None else read_cursor(asked, cursor, int, int)
         wanted = _wanted(tx, asked)
-        pools = _pools(tx, asked)
-        found = list(islice(_merged(tx, asked.kind, pools, wanted, after, limit + 1), limit + 1))
-        lines = tuple(_lines(tx, _rows(tx, asked.kind, [-session for _, session in found[:limit]])))
+        pools = {pool: _few_sessions(tx, pool, wanted, limit + 1) for pool in _pools(tx, asked, wanted)}
+        found = _merged(tx, asked.kind, pools, wanted, after, limit + 1)
+        lines = tuple(_lines(tx, _rows(tx, {asked.kind: found[:limit]})))
         return DealPage(lines, make_cursor(asked, found[limit - 1]) if len(found) > limit else None)
 
 
-def _pools(tx: Transaction, asked: Asked) -> list[Pool]:
+def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, ...]:
+    """Return the deals of a bot that stand out most, of each kind so many, no deal twice.
+
+    Raise UnknownError, and SpecError for no such name.
+    """
+    with storage.read() as tx:
+        wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)])
+        asked = Asked(HighlightKind.CLOSEST, bot=bot)
+        pools = {pool: _few_sessions(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
+        found = {kind: _merged(tx, kind, pools, wanted, None, each) for kind in HighlightKind}
+        lines = _lines(tx, _rows(tx, found))
+        places: dict[tuple[object, ...], DealLine] = {}
+        for line in lines:
+            at = (line.tournament, line.round, line.table, line.session, line.deal)
+            places.setdefault(at, line)
+        return tuple(places.values())
+
+
+def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
     """Return the pools; each ruleset has one, as it tells how many sit at a table."""
     rulesets = select(StoredRuleset.id, StoredRuleset.players)
     if asked.ruleset is not None:
@@ -109,6 +127,10 @@ def _pools(tx: Transaction, asked: Asked) -> list[Pool]:
     if asked.tournament is not None:
         played = select(Tournament.ruleset_id).where(Tournament.name == asked.tournament)
         rulesets = rulesets.where(col(StoredRuleset.id).in_(played))
+    if wanted.version_ids is not None:
+        entered = select(Tournament.ruleset_id).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
+        entered = entered.where(col(Entrant.version_id).in_(wanted.version_ids))
+        rulesets = rulesets.where(col(StoredRuleset.id).in_(entered))
     return [Pool(*row) for row in tx.exec(rulesets)]
 
 
@@ -150,7 +172,7 @@ def _wanted(tx: Transaction, asked: Asked) -> _Wanted:
 
 
 class _Way(NamedTuple):
-    """How the deals of a pool are found."""
+    """How the deals of a kind in a pool are found."""
 
     conditions: tuple[Any, ...]
     """On highlights."""
@@ -158,23 +180,24 @@ class _Way(NamedTuple):
     """Of these sessions alone, which are not in order; None: an index has all in order."""
 
 
-def _of_pool(tx: Transaction, kind: HighlightKind, pool: Pool, wanted: _Wanted, limit: int) -> _Way:
-    """Return how the deals of a pool are found.
+def _way(kind: HighlightKind, pool: Pool, session_ids: Sequence[int] | None) -> _Way:
+    ruleset = (col(Highlight.ruleset_id) == pool.ruleset_id, col(Highlight.kind) == kind)
+    return _Way((*ruleset, col(Highlight.table_size) == pool.table_size), session_ids)
+
+
+def _few_sessions(tx: Transaction, pool: Pool, wanted: _Wanted, limit: int) -> Sequence[int] | None:
+    """Return the sessions of which deals of a pool are wanted; None: those of all, or of too many matches.
 
     Where matches are few, their deals are looked up and put in order; where they are many, hardly more deals
     than are shown are passed over in order. What is read is the less, and about the root of all at most.
     """
-    ruleset = (col(Highlight.ruleset_id) == pool.ruleset_id, col(Highlight.kind) == kind)
-    in_pool = (*ruleset, col(Highlight.table_size) == pool.table_size)
     matches = wanted.matches(pool)
     if matches is None:
-        return _Way(in_pool)
+        return None
     played = tx.exec(select(StoredRuleset.rated_matches).where(StoredRuleset.id == pool.ruleset_id)).one()
     few = max(FEW, math.isqrt(limit * played))
     match_ids = [match_id for (match_id,) in tx.execute(matches.limit(few + 1))]
-    if len(match_ids) > few:
-        return _Way(in_pool)
-    return _Way(in_pool, _sessions(tx, match_ids))
+    return None if len(match_ids) > few else _sessions(tx, match_ids)
 
 
 def _sessions(tx: Transaction, match_ids: Sequence[int]) -> list[int]:
@@ -193,15 +216,14 @@ def _parts(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 def _merged(
     tx: Transaction,
     kind: HighlightKind,
-    pools: Sequence[Pool],
+    pools: Mapping[Pool, Sequence[int] | None],
     wanted: _Wanted,
     after: Key | None,
     limit: int,
-) -> Iterator[Place]:
-    """Yield the places of what is found in each of the pools, together in order."""
-    yield from merge(
-        *(_places(tx, kind, _of_pool(tx, kind, pool, wanted, limit), wanted, after, limit) for pool in pools)
-    )
+) -> list[Place]:
+    """Return the places of what is found first in each of the pools, together in order."""
+    ways = [_way(kind, pool, session_ids) for pool, session_ids in pools.items()]
+    return [*islice(merge(*(_places(tx, kind, way, wanted, after, limit) for way in ways)), limit)]
 
 
 def _places(
@@ -214,12 +236,12 @@ def _places(
         .join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
-        .where(*wanted.conditions())
     )
     if way.session_ids is not None:
-        found = (_among(tx, kind, rows, part) for part in _parts(way.session_ids))
+        found = (_among(tx, kind, rows.where(may_be_shown()), part) for part in _parts(way.session_ids))
         places = sorted(place for part in found for place in part if after is None or place > (*after,))
         return places[:limit]
+    rows = rows.where(*wanted.conditions())
     if kind is HighlightKind.CLOSEST:
         return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
     if after is not None:
@@ -251,9 +273,14 @@ def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, li
         reached = tx.exec(values.where(value > reached)).one()
 
 
-def _rows(tx: Transaction, kind: HighlightKind, session_ids: Sequence[int]) -> list[Any]:
-    """Return what is shown of deals, in the order of their sessions here."""
-    columns: tuple[Any, ...] = (Highlight, Session, Match, Round.number, Tournament.name, StoredRuleset)
+def _rows(tx: Transaction, found: Mapping[HighlightKind, Sequence[Place]]) -> list[Any]:
+    """Return what is shown of deals, in the order of their kinds and places here."""
+    wanted = [(-session, kind) for kind, places in found.items() for _, session in places]
+    columns: tuple[Any, ...] = (
+        *(Highlight.session_id, Highlight.kind, Highlight, Session.number, Session.seating),
+        *(Session.deal_points, Session.finished_at, Match.id, Match.table_number, Round.number),
+        *(Tournament.name, StoredRuleset.name, StoredRuleset.version),
+    )
     rows = (
         select_columns(*columns)
         .select_from(Highlight)
@@ -262,30 +289,32 @@ def _rows(tx: Transaction, kind: HighlightKind, session_ids: Sequence[int]) -> l
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
         .join(StoredRuleset, col(StoredRuleset.id) == Highlight.ruleset_id)
-        .where(col(Highlight.session_id).in_(session_ids), col(Highlight.kind) == kind)
+        .where(col(Highlight.session_id).in_({session for session, _ in wanted}))
+        .where(col(Highlight.kind).in_({kind for _, kind in wanted}))
     )
-    found = {row[0].session_id: row for row in tx.execute(rows)}
-    return [found[session_id] for session_id in session_ids]
+    by_place = {tuple(row[:2]): row[2:] for row in tx.execute(rows)}
+    return [by_place[place] for place in wanted]
 
 
 def _lines(tx: Transaction, rows: Sequence[Any]) -> Iterator[DealLine]:
     seated = select(Seat.match_id, BotVersion.name).join(BotVersion, col(BotVersion.id) == Seat.version_id)
-    seated = seated.where(col(Seat.match_id).in_({match.id for _, _, match, *_ in rows}))
+    seated = seated.where(col(Seat.match_id).in_({row[5] for row in rows}))
     names: dict[int, list[str]] = {}
     for match_id, name in tx.exec(seated.order_by(col(Seat.match_id), col(Seat.position))):
         names.setdefault(match_id, []).append(name)
-    for highlight, session, match, round, tournament, ruleset in rows:
+    for highlight, session, seating, deal_points, finished_at, match_id, table, *called in rows:
+        round, tournament, ruleset, version = called
         yield DealLine(
             tournament=tournament,
             round=round,
-            table=match.table_number,
-            session=session.number,
+            table=table,
+            session=session,
             deal=highlight.deal,
             kind=highlight.kind,
             value=highlight.value,
-            ruleset=ruleset.label,
+            ruleset=f"{ruleset}@{version}",
             table_size=highlight.table_size,
-            finished_at=session.finished_at,
-            names=tuple(names[match.id][position] for position in session.seating),
-            points=tuple(session.deal_points[highlight.deal - 1]),
+            finished_at=finished_at,
+            names=tuple(names[match_id][position] for position in seating),
+            points=tuple(deal_points[highlight.deal - 1]),
         )

@@ -12,6 +12,7 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing
+from arena.web.placings import Placings
 from arena.web.slots import Slots
 from arena.web.watching import Watching
 
@@ -33,6 +34,8 @@ class Web:
     """What those who look at matches in play are told."""
     glancing: Glancing
     """Tables in small for those who look at rounds."""
+    placings: Placings
+    """Standings for those who read them."""
     streams: Slots
     """Places for those."""
     exports: Slots

@@ -1,6 +1,6 @@
 """Bots: how they went, against whom, and what is worth seeing; and two of them head to head."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,10 +8,8 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from arena.actors import Actor, Role
-from arena.models import HighlightKind
 from arena.queries import highlights, histories, matches
 from arena.queries.authors import LogLine, log_for
-from arena.queries.highlights import DealLine
 from arena.queries.leaderboards import LeaderboardLine
 from arena.queries.profiles import Profile, profile
 from arena.queries.versus import versus
@@ -69,7 +67,7 @@ def show_bot(
         pools=pools,
         latest=latest_lines(told),
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
-        telling=[*telling_deals(web.storage, name)],
+        telling=highlights.telling_deals(web.storage, name, TELLING),
         faults=own_faults(web.storage, page.actor, told.owner, name),
     )
 
@@ -103,17 +101,6 @@ def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int |
     faulty = matches.find_matches(storage, matches.Asked(bot=name, ruleset=ruleset, faults=True), FAULTY)
     lines = sorted((*fits, *changes), key=lambda line: line.at, reverse=True)
     return Course(ruleset, timeline(lines, told.versions, faulty.lines), lines[:TABLED])
-
-
-def telling_deals(storage: Storage, name: str) -> Iterator[DealLine]:
-    """Yield the deals of a bot that stand out most, of each kind some, each deal once."""
-    seen = set()
-    for kind in HighlightKind:
-        for line in highlights.find_deals(storage, highlights.Asked(kind, bot=name), TELLING).lines:
-            place = (line.tournament, line.round, line.table, line.session, line.deal)
-            if place not in seen:
-                seen.add(place)
-                yield line
 
 
 def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[LogLine] | None:

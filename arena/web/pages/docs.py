@@ -6,8 +6,10 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from arena.web.pages.page import Page
+from arena.web.pages.rendering import fill
 
 router = APIRouter()
 
@@ -17,14 +19,16 @@ Node = Mapping[str, Any]
 @router.get("/docs")
 def docs(page: Page) -> HTMLResponse:
     """Return the page."""
-    app: FastAPI = page.request.app
-    document = app.openapi()
-    return page(
-        "docs.html", app=app, groups=_groups(app), shapes=sorted(document["components"]["schemas"].items())
-    )
+    return page("docs.html", contents=_contents(page.request.app))
 
 
 @cache
+def _contents(app: FastAPI) -> Markup:
+    """Return what the page tells, which is the same for everybody as long as the process runs."""
+    shapes = sorted(app.openapi()["components"]["schemas"].items())
+    return Markup(fill("routes.html", "", app=app, groups=_groups(app), shapes=shapes))  # noqa: S704 a template
+
+
 def _groups(app: FastAPI) -> list[tuple[str, list[tuple[str, str, Node]]]]:
     """Return the routes by tag: method, path and what is told of them."""
     groups: dict[str, list[tuple[str, str, Node]]] = {}

@@ -63,6 +63,14 @@ class ListAsked(FromForm):
 Offset = Annotated[int, Query(ge=0, le=LARGEST)]
 
 
+class StandingsAsked(FromForm):
+    """Which part of the standings."""
+
+    offset: Offset = 0
+    around: Annotated[str | None, Query(max_length=200)] = None
+    """Where this bot stands, instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableShown:
     """A table of a round."""
@@ -99,10 +107,14 @@ def list_tournaments(page: Page, web: Shared, asked: Annotated[ListAsked, Query(
 
 
 @router.get("/tournaments/{tournament}")
-def show_tournament(page: Page, web: Shared, tournament: Name, offset: Offset = 0) -> HTMLResponse:
+def show_tournament(
+    page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
+) -> HTMLResponse:
     """Show how a tournament stands."""
     status = overview.status(web.storage, tournament)
-    board = scoreboard.scoreboard(web.storage, tournament)
+    board = web.placings.of(status)
+    place = None if asked.around is None else place_of(board, asked.around)
+    offset = asked.offset if place is None else max(0, place - PLACES // 2)
     river: Sequence[MatchLine] = ()
     if status.format == "continuous":
         river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).lines
@@ -117,10 +129,19 @@ def show_tournament(page: Page, web: Shared, tournament: Name, offset: Offset = 
         places=PLACES,
         raw=any(line.raw != line.points for line in board.standings),
         decisive=[(key, *CRITERIA[key]) for key in FORMATS[status.format].criteria.decisive],
+        asked=asked,
+        trouble=f"no {asked.around} among the entrants" if asked.around and place is None else None,
         river=river,
         bracket=bracket(web.storage, status, board) if status.format == "knockout" else (),
         origin=str(page.request.base_url).rstrip("/"),
     )
+
+
+def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
+    """Return the place, from 0, of a bot or of one version in the standings; None: it has none."""
+    wanted = bot.strip().lower()
+    names = ((at, line.name.lower()) for at, line in enumerate(board.standings))
+    return next((at for at, name in names if wanted in (name, name.partition("@")[0])), None)
 
 
 @router.get("/tournaments/{tournament}/rounds/{round}")

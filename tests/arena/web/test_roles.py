@@ -29,6 +29,7 @@ from arena.web import limits
 from arena.web.app import PREFIX, make_app
 from arena.web.feeds import Feeds
 from arena.web.pages.routers import ROUTERS
+from arena.web.placings import Placings
 from arena.webhooks import hooks
 from tests.arena.everywhere import connect_all
 from tests.arena.fakes import ROOT
@@ -69,7 +70,9 @@ class Arena:
         shutil.copy(self._folder / "first.db", self._folder / "data" / "arena.db")
         storage = self._open.enter_context(open_storage(self._settings))
         # The application stays: to make one takes longer than most requests.
-        self.app.state.web = replace(self.app.state.web, storage=storage, feeds=Feeds(storage))
+        self.app.state.web = replace(
+            self.app.state.web, storage=storage, feeds=Feeds(storage), placings=Placings(storage)
+        )
 
     def close(self) -> None:
         """Close what is open."""

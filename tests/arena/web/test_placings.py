@@ -1,0 +1,58 @@
+"""Standings that are worked out once for all who read them."""
+
+from fastapi.testclient import TestClient
+
+from arena.tournaments.corrections import Wanted, correct
+from arena.web.pages.tournaments import place_of
+from arena.web.placings import Placings
+from referee.signing import SigningKey
+from tests.arena.fakes import ROOT
+from tests.arena.random_play import play_randomly
+from tests.arena.web.markup import Read
+from tests.arena.web.test_pages import client as client
+from tests.arena.world import World
+
+
+class Watch:
+    """A clock on which each look at it takes so long."""
+
+    def __init__(self, step: float) -> None:
+        self.at, self.step = 0.0, step
+
+    def __call__(self) -> float:
+        self.at += self.step
+        return self.at
+
+
+def test_standings_when_nothing_has_changed_then_they_are_not_worked_out_again(world: World) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    placings = Placings(world.storage, Watch(1.0))
+    first = placings.of(world.status("cup"))
+    assert placings.of(world.status("cup")) is first
+
+
+def test_standings_when_more_was_played_then_they_are_older_only_where_they_take_long(world: World) -> None:
+    cup = world.tournament(4, rounds=2)
+    quick, slow = Placings(world.storage, Watch(0.0)), Placings(world.storage, Watch(1.0))
+    before = [one.of(world.status("cup")) for one in (quick, slow)]
+    world.advance(cup.id)
+    world.play(world.match_ids()[0], play_randomly)
+    assert quick.of(world.status("cup")) is not before[0]
+    assert slow.of(world.status("cup")) is before[1]
+
+
+def test_standings_when_the_organiser_decides_then_they_are_worked_out_at_once(world: World) -> None:
+    world.finish(world.tournament(4, rounds=1, confirm=True).id, play_randomly)
+    placings = Placings(world.storage, Watch(1.0))
+    first = placings.of(world.status("cup")).standings[0].name
+    wanted = Wanted(first, "disqualified", "late")
+    correct(world.storage, ROOT, "cup", wanted, world.clock(), SigningKey.draw())
+    assert placings.of(world.status("cup")).standings[-1].name == first
+
+
+def test_bot_when_its_place_is_asked_for_then_its_line_is_marked(world: World, client: TestClient) -> None:
+    world.finish(world.tournament(4, rounds=1).id, play_randomly)
+    board = Placings(world.storage).of(world.status("cup"))
+    last = board.standings[-1].name
+    assert [place_of(board, one) for one in (last, last.partition("@")[0].upper(), "no/body")] == [3, 3, None]
+    assert "aria-current" in Read(client.get(f"/tournaments/cup?around={last}").text).attributes
