@@ -66,7 +66,7 @@ class NewDescription(Sent):
 def list_bots(
     web: Shared, owner: str | None = None, limit: Limit = 100, cursor: Cursor = None
 ) -> version_queries.VersionPage:
-    """List bot versions by owner, bot and number."""
+    """List bot versions, the newest first."""
     return version_queries.find_bots(web.storage, owner, limit, cursor)
 
 

@@ -1,0 +1,109 @@
+"""The API over PostgreSQL: signing up, playing, pages, requests at the same moment, and event streams."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from threading import Barrier
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from arena.accounts import accounts
+from arena.actors import Role
+from arena.models import utc_now
+from arena.settings import load_settings
+from arena.storage import Storage, open_storage
+from arena.web.app import PREFIX, make_app
+from arena.web.feeds import Feeds
+from tests.arena.everywhere import all_connected
+from tests.arena.fakes import ROOT
+from tests.arena.servers import Postgres
+from tests.arena.waiting import DEADLINE
+from tests.arena.web.conftest import PASSWORD
+from tests.arena.web.served import served, url_of
+from tests.arena.web.test_events import told_in
+
+BOTS = [f"ann/bot-{number}" for number in range(5)]
+CUP = {"name": "cup", "format": "swiss", "ruleset": "chinese", "rounds": 2, "allow_same_owner": True}
+
+
+@pytest.fixture
+def storage(tmp_path: Path, postgres: Postgres) -> Iterator[Storage]:
+    """Open an empty arena on PostgreSQL."""
+    url = postgres.create_migrated("web")
+    with open_storage(load_settings({"data": tmp_path / "arena", "database_url": url})) as storage:
+        yield storage
+
+
+@pytest.fixture
+def app(storage: Storage, tmp_path: Path) -> FastAPI:
+    """Return its application, to which every bot seems to be connected."""
+    app = make_app(load_settings({"data": tmp_path / "arena", "sign_up": "open"}), storage)
+    feeds = Feeds(storage, 0.02)
+    app.state.web = replace(app.state.web, ask=all_connected, wake=lambda _: None, feeds=feeds)
+    return app
+
+
+def test_arena_when_it_is_on_postgresql_then_people_join_it_and_follow_what_is_played(
+    app: FastAPI, storage: Storage
+) -> None:
+    accounts.create_account(storage, ROOT, "ora", Role.ORGANISER, utc_now(), PASSWORD)
+    with ExitStack() as stack:
+        url = f"{url_of(stack.enter_context(served(app)))}{PREFIX}"
+        ann, ora = (stack.enter_context(httpx2.Client(base_url=url, timeout=DEADLINE)) for _ in range(2))
+        sign_in(ann, "ann")
+        sign_in(ora, "ora")
+        register_at_once(ann)
+        assert bots_by_pages(ann) == [f"{bot}@1" for bot in reversed(BOTS)]
+
+        created = ora.post("/tournaments", json={**CUP, "entrants": BOTS[:4]})
+        assert (created.status_code, created.json()["state"]) == (201, "created")
+        again = ora.post("/tournaments", json={**CUP, "entrants": BOTS[:4]})
+        assert (again.status_code, again.json()["type"]) == (409, "/problems/taken")
+        entered = ann.post("/tournaments/cup/entrants", json={"bot": BOTS[4]})
+        assert (entered.status_code, entered.json()["first_round"]) == (201, 1)
+        assert ora.post("/tournaments/cup/start").json()["state"] == "running"
+
+        with httpx2.stream("GET", f"{url}/tournaments/cup/events", timeout=DEADLINE) as answer:
+            told = told_in(answer.iter_lines())
+            assert next(told)[2]["state"] == "running"
+            assert next(told)[2]["event"] == "started"
+            assert ora.post("/tournaments/cup/cancel").json()["state"] == "cancelled"
+            assert [kind for kind, *_ in told] == ["status", "event", "end"]
+        assert ann.get("/tournaments/cup/standings").json()["tournament"] == "cup"
+
+
+def sign_in(client: httpx2.Client, name: str) -> None:
+    """Sign in, with a new account if there is none."""
+    sent = {"account": name, "password": PASSWORD}
+    client.post("/accounts", json=sent)
+    assert client.post("/session", json=sent).status_code == 200
+
+
+def register_at_once(ann: httpx2.Client) -> None:
+    """Register bots, each by two requests with one key at the same moment."""
+    barrier = Barrier(2)
+
+    def register(bot: str) -> int:
+        barrier.wait(DEADLINE)
+        return ann.post("/bots", json={"bot": bot}, headers={"Idempotency-Key": bot}).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        for bot in BOTS:
+            first, second = [one.result() for one in [pool.submit(register, bot) for _ in range(2)]]
+            assert 201 in (first, second)
+            assert {first, second} <= {201, 409}  # the other one came in between, or afterwards
+
+
+def bots_by_pages(client: httpx2.Client) -> list[str]:
+    """Return all bots, two on a page."""
+    found: list[str] = []
+    page = client.get("/bots?limit=2").json()
+    while True:
+        found += [one["bot"] for one in page["bots"]]
+        if page["next"] is None:
+            return found
+        page = client.get("/bots", params={"limit": 2, "cursor": page["next"]}).json()
