@@ -30,6 +30,8 @@ ELSEWHERE = {
 
 SMALLER = {
     "arena play my_bot.py  ": "arena play my_bot.py --deals 2  ",
+    "arena play my_bot.py --save": "arena play my_bot.py --deals 2 --seed a --save",
+    "arena bot explain lost.jsonl": "arena bot explain --seconds 1 lost.jsonl",
     "arena bot check me/my-bot --": "arena bot check me/my-bot --scenario PING-01 --",
     "rounds = 7\n": "rounds = 2\n",
     "sessions = 24 ": "sessions = 2 ",
