@@ -16,6 +16,8 @@ class Open(NamedTuple):
     seat: Seat
     message: Any
     turn: Turn
+    came: float
+    """When its message came."""
 
 
 class Batch:
@@ -26,9 +28,13 @@ class Batch:
         """None: each turn has a coroutine of its own."""
         self._open: dict[int, Open] = {}
 
-    def add(self, seat: Seat, message: Any) -> None:
-        """Take in a lazy turn."""
-        self._open[message.session] = Open(seat, message, seat.asked(message))
+    def add(self, seat: Seat, message: Any, came: float) -> None:
+        """Take in a lazy turn of a message that came at this time."""
+        self._open[message.session] = Open(seat, message, seat.asked(message), came)
+
+    def turns(self) -> list[tuple[float, Any]]:
+        """Return when the open turns came, and their messages."""
+        return [(one.came, one.message) for one in self._open.values()]
 
     def __contains__(self, session: object) -> bool:
         return session in self._open
@@ -71,12 +77,19 @@ class Batch:
             while waiting:
                 waits = asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 done, waiting = loop.run_until_complete(waits)
-                yield b"".join(tasks[task].seat.reply(*tasks[task][1:], task.result()) for task in done)
+                yield b"".join(
+                    tasks[task].seat.reply(tasks[task].message, tasks[task].turn, task.result())
+                    for task in done
+                )
         finally:
             for task in waiting:  # a signal has ended it
                 task.cancel()
             if waiting:
                 loop.run_until_complete(asyncio.wait(waiting))
+
+
+def _reply(asked: Open, answer: object) -> bytes:
+    return asked.seat.reply(asked.message, asked.turn, answer)
 
 
 async def _answer(asked: Open) -> object:

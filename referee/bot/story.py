@@ -44,10 +44,14 @@ class Story:
             log.info("%s", rating)
         self._tell(logging.INFO, lambda: _beginning(view, resumed), begun=1)
 
-    def ended(self, view: SessionView, ended: bots_pb2.SessionEnded) -> None:
-        """Tell how a session ended."""
+    def ended(self, view: SessionView, ended: bots_pb2.SessionEnded, spent: str = "") -> None:
+        """Tell how a session ended, and where the time of its turns went."""
         points = ended.scores[view.seat] if ended.scores else 0
-        self._tell(logging.INFO, lambda: _ending(view, ended), ended=1, points=points)
+
+        def text() -> str:
+            return f"{_ending(view, ended)}; {spent}" if spent else _ending(view, ended)
+
+        self._tell(logging.INFO, text, ended=1, points=points)
 
     def fault(self, view: SessionView | None, fault: bots_pb2.Fault) -> None:
         """Tell of a fault; ``view`` is None where the session cannot be read."""

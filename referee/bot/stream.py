@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from typing import Any, TypeAlias
 
 import grpc
@@ -16,6 +15,7 @@ from referee.bot.batch import Batch
 from referee.bot.bots import Bot, thinks_together
 from referee.bot.evidence import Entry, Evidence
 from referee.bot.seat import Seat, UnreadSeat, hooks
+from referee.bot.spent import Spent
 from referee.bot.story import Story
 from referee.bot.thinker import Thinker
 from referee.errors import BotFailed
@@ -66,8 +66,9 @@ class Stream:
         self._bot, self._thinker, self._strict = bot, thinker, strict
         self._hooked = hooks(bot)
         self._answer = self._answer_together if thinks_together(bot) else self._answer_in_turn
-        self._events: deque[Iterable[Any]] = deque()
-        """Messages that are to be thought about."""
+        self._events: deque[tuple[float, Iterable[Any]]] = deque()
+        """When messages came that are to be thought about, and their events."""
+        self._spent: dict[int, Spent] = {}
         self._keep, self._story = keep, story
         self._on_welcome, self._on_failure = on_welcome, on_failure
         self._seats: dict[int, Seat | UnreadSeat] = {}
@@ -134,7 +135,7 @@ class Stream:
             self._capacity = response.welcome.max_sessions
             self._on_welcome(response.welcome)
         if response.events:
-            self._events.append(response.events)
+            self._events.append((time.monotonic(), response.events))
             self._thinker.do(self._think, self._wake.set)
         if response.HasField("closing"):
             self.closing = response.closing
@@ -169,16 +170,16 @@ class Stream:
             return
         try:
             if self._events:  # else it was thought about together with an earlier message
-                self._answer(self._events.popleft())
+                self._answer(*self._events.popleft())
         except BotFailed as error:
             self._call(self._on_failure, error)
         if self._finishing:
             self._leave_when_idle()
 
-    def _answer_in_turn(self, events: Iterable[Any]) -> None:
+    def _answer_in_turn(self, came: float, events: Iterable[Any]) -> None:
         moves: list[bytes] = []
-        seats, clock = self._seats, time.monotonic
-        began = clock()
+        seats, spent, clock = self._seats, self._spent, time.monotonic
+        began = now = clock()
         for event in events:
             if self._over:
                 return
@@ -188,48 +189,60 @@ class Stream:
                         self._put(moves)
                         moves, began = [], clock()
                     self._happened(event)
+                    now = clock()
                     continue
-                turn = event.turn
+                turn, before = event.turn, now
                 moves.append(seats[turn.session].answer(turn))
+                now = clock()
+                if turn.session in spent:
+                    spent[turn.session].add(turn, came, before, now)
             except BotFailed:
                 raise
             except Exception:
                 moves += self._give_up(event)
-            if (now := clock()) - began > FLUSH_SECONDS:
+            if now - began > FLUSH_SECONDS:
                 self._put(moves)
                 moves, began = [], now
         if moves:
             self._unsent.append(b"".join(moves))
 
-    def _answer_together(self, events: Iterable[Any]) -> None:
+    def _answer_together(self, came: float, events: Iterable[Any]) -> None:
         """Take in these events and all that have come since, and answer all turns that are open then."""
         batch = Batch(self._bot)
-        waiting = [events, *self._events]
+        waiting = [(came, events), *self._events]
         self._events.clear()
-        for event in chain.from_iterable(waiting):
+        for arrived, event in ((arrived, event) for arrived, events in waiting for event in events):
             if self._over:
                 return
             try:
-                self._gather(event, batch)
+                self._gather(arrived, event, batch)
             except BotFailed:
                 raise
             except Exception:
                 self._put(self._give_up(event))
+        self._reply(batch)
+
+    def _reply(self, batch: Batch) -> None:
+        """Answer the turns of a batch."""
+        turns, begun = batch.turns(), time.monotonic()
         for moves in batch.answers():
             self._put((moves,))
+        now = time.monotonic()
+        for came, turn in turns:
+            if turn.session in self._spent:
+                self._spent[turn.session].add(turn, came, begun, now)
 
-    def _gather(self, event: Any, batch: Batch) -> None:
+    def _gather(self, came: float, event: Any, batch: Batch) -> None:
         """Take in an event; turns that can be thought about together wait in the batch."""
         message: Any = getattr(event, event.WhichOneof("event") or "", None)
         if getattr(message, "session", None) in batch:  # what is known to it changes: it is answered before
-            for moves in batch.answers():
-                self._put((moves,))
+            self._reply(batch)
         if not event.HasField("turn"):
             self._happened(event)
             return
         seat = self._seats[message.session]
         if isinstance(seat, Seat) and message.kind == bots_pb2.TURN_KIND_PLAY:
-            batch.add(seat, message)
+            batch.add(seat, message, came)
         else:
             self._put((seat.answer(message),))
 
@@ -246,6 +259,7 @@ class Stream:
                 seat = Seat(self._bot, started, strict=self._strict)
                 seat.evidence = self._evidence(started)
                 self._seats[started.session] = seat
+                self._spent[started.session] = Spent()
                 self._story.began(seat.view, resumed=started.resumed)
             case "deal_started":
                 self._seats[event.deal_started.session].deal_started(event.deal_started)
@@ -265,11 +279,11 @@ class Stream:
                 log.info("notice: %s", event.notice.text)
 
     def _session_ended(self, ended: bots_pb2.SessionEnded) -> None:
-        left = self._seats.pop(ended.session, None)
+        left, spent = self._seats.pop(ended.session, None), self._spent.pop(ended.session, None)
         if left is not None and left.evidence is not None:
             self._note(left.evidence.ended(ended))
         if isinstance(left, Seat):
-            self._story.ended(left.view, ended)
+            self._story.ended(left.view, ended, str(spent or ""))
             left.session_ended(ended)
 
     def _evidence(self, started: bots_pb2.SessionStarted) -> Evidence | None:

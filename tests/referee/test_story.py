@@ -221,6 +221,7 @@ async def test_log_when_a_bot_plays_then_it_tells_of_its_sessions_and_faults(
     assert [line.partition(":")[0] for line in mine] == ["session m/1 in test begins"]
     ended = [line for line in caplog.messages if line.startswith("session m/1 has ended: ")]
     assert sorted(int(line.split()[4]) for line in ended) == sorted(result.points)
+    assert all(" turns, thought about for " in line for line in ended)
     faults = [line for line in caplog.messages if "deal 2: fault " in line]
     assert len(faults) == sum(result.faults) > 0
     assert "played instead: " in faults[0]
