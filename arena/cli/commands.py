@@ -55,6 +55,11 @@ COMMANDS = (
         "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
     ),
     Later(
+        "compare",
+        "referee.cli.compare:compare",
+        "Find out whether bot B is better than bot A; play until that is known, and no longer.",
+    ),
+    Later(
         "account",
         "arena.cli.accounts:app",
         "Make and change accounts of people, who use the arena over the network.",

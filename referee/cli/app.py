@@ -29,6 +29,11 @@ COMMANDS = (
         "referee.cli.play:play",
         "Have bots play each other here, and tell who is better. Nothing is registered, rated or kept.",
     ),
+    Later(
+        "compare",
+        "referee.cli.compare:compare",
+        "Find out whether bot B is better than bot A; play until that is known, and no longer.",
+    ),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
 )
 """The commands for authors of bots, in the order of the help, which is the first paragraph of their own."""

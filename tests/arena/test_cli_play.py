@@ -180,6 +180,10 @@ def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, t
     assert found["points"]["watched"]["low"] < found["points"]["fixed"]["low"] < found["points"]["mean"]
     again = arena(*report["command"].removeprefix("arena ").split(), "--jobs", 2, "--json").json
     assert again["finding"] == found
+    compared = arena(
+        "compare", worse, "lowest", "greedy", *asked[2:], "--seed", report["seed"], "--json"
+    ).json
+    assert compared["finding"] == found
 
 
 def test_play_when_a_test_is_limited_then_it_says_what_is_known_so_far(arena: Arena) -> None:

@@ -35,6 +35,7 @@ ALONE = {
         "bot explain",
         "bot rewind",
         "play",
+        "compare",
     ),
     *(name for name in CALLS if name.startswith("rules ")),
 }

@@ -1,0 +1,51 @@
+"""``arena compare``: ``arena play B --against A``, for those who have two bots and one question."""
+
+from typing import Annotated
+
+import typer
+
+from referee.cli.output import AsJson
+from referee.cli.play import T0, T1, Alpha, Beta, Deals, DecisionMs, Jobs, Rules, Seed, Wait, play
+
+BOT = "a sample bot, a Python file, one as it was (my_bot.py@v1), or a command in quotes."
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help=f"The old bot: {BOT}")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The new bot, given likewise.")],
+    panel: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="BOT …", help="Whom both play; by default sample bots."),
+    ] = None,
+    deals: Deals = None,
+    ruleset: Rules = "chinese",
+    seed: Seed = None,
+    decision_ms: DecisionMs = 1000,
+    jobs: Jobs = None,
+    wait: Wait = 60.0,
+    alpha: Alpha = None,
+    beta: Beta = None,
+    t0: T0 = None,
+    t1: T1 = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find out whether bot B is better than bot A; play until that is known, and no longer.
+
+    Both play the same deals, from every seat and against the same panel. Nothing is registered, rated or
+    kept. Ctrl-C ends it early and shows what is known so far.
+    """
+    play(
+        [b, *(panel or [])],
+        against=a,
+        deals=deals,
+        ruleset=ruleset,
+        seed=seed,
+        decision_ms=decision_ms,
+        jobs=jobs,
+        wait=wait,
+        alpha=alpha,
+        beta=beta,
+        t0=t0,
+        t1=t1,
+        as_json=as_json,
+    )
