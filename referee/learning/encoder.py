@@ -185,10 +185,12 @@ class Encoder:
         self, sights: Sequence[Sight], rows: Sequence[int], sizes: Sequence[int], cards: Floats
     ) -> Floats:
         """Return the features of all slots, bosses not marked."""
-        table = self._table
-        plays: Floats = table.features[rows]
-        hands = cards[:, : self._cards].reshape(len(sights), -1, 4).sum(axis=2) * self.ruleset.decks
-        ranks = hands.astype(np.int8).repeat(sizes, axis=0) - table.ranks[rows]
+        table, at = self._table, np.array(rows)
+        plays: Floats = table.features.take(at, axis=0)
+        hands = np.add.reduce(cards[:, : self._cards].reshape(len(sights), -1, 4), axis=2)
+        if self.ruleset.decks == 2:
+            hands *= 2
+        ranks = hands.astype(np.int8).repeat(sizes, axis=0) - table.ranks.take(at, axis=0)
         left = np.add.reduce(ranks, axis=1, dtype=np.int64)
         plays[:, _OUT] = left == 0
         plays[:, _LEFT] = left / self._most
@@ -210,7 +212,8 @@ class Encoder:
                 if code | full >= threshold:
                     found.append(slot)
             slot += 1
-        plays[found, _BOSS] = 1
+        if found:
+            plays[found, _BOSS] = 1
 
 
 def _slots(ruleset: Ruleset, asked: int | None) -> int:

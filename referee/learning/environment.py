@@ -131,8 +131,11 @@ class BigTwo(AECEnv):  # type: ignore[misc] # PettingZoo has no types
         """Return what the agent sees; where it is not asked, its mask allows action 0 alone."""
         sight = self._begun().sight(self.possible_agents.index(agent))
         seen = self.encoder.observe([sight])
-        plays, mask = seen.padded(self.encoder.slots)
-        return {"observation": seen.observation[0], "plays": plays[0], "action_mask": mask[0]}
+        plays = np.zeros((self.encoder.slots, len(PLAY_FIELDS)), np.float32)
+        mask = np.zeros(self.encoder.slots, np.int8)
+        used = len(seen.legal)
+        plays[:used], mask[:used] = seen.plays, seen.legal
+        return {"observation": seen.observation[0], "plays": plays, "action_mask": mask}
 
     def render(self) -> str | None:
         """Return the table as text in mode ``ansi``, or print it in mode ``human``."""
