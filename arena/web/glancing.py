@@ -13,8 +13,9 @@ from arena.matches.overview import is_over
 from arena.models import MatchState, RoundState
 from arena.queries.tables import RoundTables, TableLine, round_tables
 from arena.storage import Storage
+from arena.web.inplay import Glance
 from arena.web.pages.rendering import fill
-from arena.web.watching import Glance, Watching
+from arena.web.watching import Watching
 
 FRESH = 1.0
 """Seconds for which what was drawn is good."""

@@ -8,8 +8,9 @@ from typing import Annotated
 from fastapi import Depends, Path
 from fastapi.sse import ServerSentEvent
 
+from arena.actors import Role
 from arena.matches.overview import is_over
-from arena.web.asking import Caller
+from arena.web.asking import Anybody, Caller
 from arena.web.context import Shared
 from arena.web.watching import END, STOP, Told
 
@@ -17,13 +18,15 @@ Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 async def looked_at(
-    web: Shared, caller: Caller, tournament: str, round: Number, table: Number
+    web: Shared, caller: Caller, actor: Anybody, tournament: str, round: Number, table: Number
 ) -> AsyncIterator["asyncio.Queue[Told]"]:
-    """Look at a match until the stream has ended. Raise TooMany, UnknownError."""
+    """Look at a match until the stream has ended; organisers see any. Raise TooMany, UnknownError."""
     is_done = partial(is_over, web.storage, tournament, round, table)
     await asyncio.to_thread(is_done)
     with web.streams.held(caller):
-        async with web.watching.joined(f"{tournament}/{round}/{table}", is_done) as queue:
+        trusted = actor.role in (Role.ORGANISER, Role.OPERATOR)
+        match_id = f"{tournament}/{round}/{table}"
+        async with web.watching.joined(match_id, is_done, trusted=trusted) as queue:
             yield queue
 
 

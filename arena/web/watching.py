@@ -10,20 +10,15 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import grpc
 
 from arena.errors import ArenaError
-from arena.replays.live import Data, LiveDeal
-from arena.replays.steps import Words
 from arena.settings import Settings
+from arena.web.inplay import Glance, LiveSession, Message
 from referee.channel import async_channel
 from referee.errors import CardError, RulesetError
-from referee.protocol.numbers import CardNumbers, card_numbers
-from referee.rules.plays import Rules
-from referee.rules.rulebook import rules_of
 from referee.v1 import bots_pb2, spectators_pb2, spectators_pb2_grpc
 
 Call: TypeAlias = "AsyncIterable[spectators_pb2.WatchMatchResponse]"
@@ -52,16 +47,8 @@ MOST_GLANCED = 200
 BEHIND = 200
 """Messages that wait for somebody at most; whoever is further behind is told anew how all stands."""
 
-ENDS = {
-    bots_pb2.DEAL_END_OUT: "out",
-    bots_pb2.DEAL_END_DRAGON: "dragon",
-    bots_pb2.DEAL_END_LAST_TOP_CARD: "last_top_card",
-    bots_pb2.DEAL_END_FORFEIT: "forfeit",
-}
-
 WITHHELD = (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED)
 
-Message = tuple[str, Data]
 Told = tuple[str, str]
 """A message as it is sent: to how many, it is written once."""
 
@@ -69,88 +56,16 @@ END: Message = ("end", {})
 IDLE: Message = ("idle", {"why": "no referee plays this match at the moment"})
 STOP: Told = ("", "")
 """Ends a stream without a word."""
-HIDDEN: Message = ("idle", {"why": "this match is not shown while it is played"})
+WITHHELD_WORDS = {
+    "anyone": "this match is not shown while it is played: other tables play its deals too",
+    "token": "this arena shows matches in play to its organisers and operators only",
+}
+"""Why a match is not shown, by the setting ``spectators``."""
 
 
 def written(message: Message) -> Told:
     """Return a message as it is sent."""
     return message[0], json.dumps(message[1], separators=(",", ":"))
-
-
-class LiveSession:
-    """A session that is being played."""
-
-    def __init__(self, started: bots_pb2.SessionStarted) -> None:
-        self.number = int(started.session_id.rpartition("/")[2])
-        self.seats = list(started.seats)
-        self.rules: Rules = rules_of(json.loads(started.ruleset))
-        self.cards: CardNumbers = card_numbers(self.rules)
-        self.scores = list(started.scores)
-        self.deal, self.deals = 0, started.deals
-        self.steps: LiveDeal | None = None
-
-    def told(self) -> Message:
-        """Return how it stands, with the deal's steps so far."""
-        values: Data = {"session": self.number, "deal": self.deal, "scores": self.scores}
-        if self.steps is not None:
-            values["data"] = self.steps.data()
-        return "deal", values
-
-    def begin(self, started: bots_pb2.DealStarted) -> Message:
-        """Begin a deal."""
-        step = 1 if started.direction == bots_pb2.DIRECTION_CLOCKWISE else -1
-        self.deal = started.deal
-        self.steps = LiveDeal(self.rules, self.seats, started.dealer, step, started.hand_sizes)
-        return self.told()
-
-    def act(self, action: spectators_pb2.WatchAction) -> Message | None:
-        """Note an action."""
-        if self.steps is None:
-            return None
-        if action.kind == bots_pb2.ACTION_KIND_PASS:
-            step = self.steps.passes(action.seat, action.drawn)
-        elif action.kind == bots_pb2.ACTION_KIND_EXCHANGE:
-            step = self.steps.exchange(action.seat)
-        else:
-            bomb = action.kind == bots_pb2.ACTION_KIND_BOMB
-            step = self.steps.play(action.seat, self.cards.mask(action.cards), bomb)
-        return self._step(step)
-
-    def close(self, ended: bots_pb2.DealEnded) -> Message | None:
-        """End a deal."""
-        if self.steps is None:
-            return None
-        self.scores = list(ended.scores)
-        left = [self.cards.mask(hand.cards) for hand in ended.left]
-        return self._step(self.steps.end(ENDS.get(ended.end, "out"), left, ended.out, ended.points))
-
-    def _step(self, step: Data) -> Message:
-        return "step", {"session": self.number, "deal": self.deal, "scores": self.scores, "step": step}
-
-    def glance(self) -> "Glance":
-        """Return how it stands at a glance."""
-        held, words, asked = self.steps.now() if self.steps is not None else ((), (), None)
-        at = (self.number, self.deal, self.deals)
-        return Glance(*at, tuple(self.seats), held, tuple(self.scores), words, asked)
-
-
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """A session that is being played, at a glance; what is told of bots is by seat."""
-
-    session: int
-    deal: int
-    deals: int
-    """Deals that the session can have at most."""
-    names: tuple[str, ...]
-    held: tuple[int, ...]
-    """Cards in hand; empty: no deal has begun that is seen."""
-    scores: tuple[int, ...]
-    """In the session so far."""
-    words: Words
-    """What happened last."""
-    asked: int | None
-    """Whose turn it is; None: that is not known."""
 
 
 class LeftBehind(Exception):
@@ -160,8 +75,14 @@ class LeftBehind(Exception):
 class Watched:
     """A match that somebody looks at."""
 
-    def __init__(self, settings: Settings, match_id: str, is_done: Callable[[], bool]) -> None:
+    def __init__(
+        self, settings: Settings, match_id: str, is_done: Callable[[], bool], *, trusted: bool = False
+    ) -> None:
+        """Prepare to watch; ``trusted``: for those who may see what is not shown to everybody."""
         self._settings, self._id, self._is_done = settings, match_id, is_done
+        why = WITHHELD_WORDS["anyone" if trusted else settings.spectators]
+        self._hidden: Message = ("idle", {"why": why})
+        self._metadata = (("authorization", f"Bearer {settings.worker_secret()}"),) if trusted else None
         self._open: dict[int, bots_pb2.SessionStarted] = {}
         """All sessions that are open."""
         self._shown: dict[int, LiveSession] = {}
@@ -213,14 +134,16 @@ class Watched:
         for address in self._settings.referees:
             async with async_channel(address, self._settings.client_tls(), ()) as channel:
                 stub = spectators_pb2_grpc.SpectatorServiceStub(channel)
-                call = stub.WatchMatch(spectators_pb2.WatchMatchRequest(match_id=self._id))
+                call = stub.WatchMatch(
+                    spectators_pb2.WatchMatchRequest(match_id=self._id), metadata=self._metadata
+                )
                 try:
                     async with aclosing(delayed(call, self._settings.live_delay_seconds)) as batches:
                         async for updates in batches:
                             for update in updates:
                                 self.take(update)
                 except grpc.aio.AioRpcError as error:
-                    why = HIDDEN if error.code() in WITHHELD else why
+                    why = self._hidden if error.code() in WITHHELD else why
                 except LeftBehind:
                     return IDLE
                 except (CardError, RulesetError, ValueError, KeyError) as error:
@@ -326,12 +249,16 @@ async def delayed(call: Call, seconds: float) -> AsyncGenerator[Updates]:
             await reading
 
 
+Looked: TypeAlias = tuple[str, bool]
+"""A match, and whether for those who may see what is not shown to everybody."""
+
+
 class Watching:
     """The matches that are looked at."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._watched: dict[str, tuple[Watched, asyncio.Task[None]]] = {}
+        self._watched: dict[Looked, tuple[Watched, asyncio.Task[None]]] = {}
         self._closed = False
 
     @property
@@ -345,38 +272,44 @@ class Watching:
         It is looked at for a while from then on: at the first glance nothing is seen yet. ``is_done`` is as
         for ``joined``.
         """
-        if self._closed or (match_id not in self._watched and len(self._watched) >= MOST_GLANCED):
+        looked = match_id, False
+        if self._closed or (looked not in self._watched and len(self._watched) >= MOST_GLANCED):
             return [], 0
-        watched = self._begun(match_id, is_done)
+        watched = self._begun(looked, is_done)
         loop = asyncio.get_running_loop()
         if watched.glanced_until < loop.time() + LINGERS / 2:
             watched.glanced_until = loop.time() + LINGERS
-            loop.call_later(LINGERS + 0.1, self._let_go, match_id)
+            loop.call_later(LINGERS + 0.1, self._let_go, looked)
         return watched.glances()
 
-    def _begun(self, match_id: str, is_done: Callable[[], bool]) -> Watched:
-        if match_id not in self._watched:
-            watched = Watched(self._settings, match_id, is_done)
-            self._watched[match_id] = watched, asyncio.create_task(watched.run())
-        return self._watched[match_id][0]
+    def _begun(self, looked: Looked, is_done: Callable[[], bool]) -> Watched:
+        if looked not in self._watched:
+            match_id, trusted = looked
+            watched = Watched(self._settings, match_id, is_done, trusted=trusted)
+            self._watched[looked] = watched, asyncio.create_task(watched.run())
+        return self._watched[looked][0]
 
-    def _let_go(self, match_id: str) -> None:
+    def _let_go(self, looked: Looked) -> None:
         """Look no longer at a match that nobody follows, nor has glanced at lately."""
-        watched, task = self._watched.get(match_id, (None, None))
+        watched, task = self._watched.get(looked, (None, None))
         if watched is None or task is None or watched.followers:
             return
         if self._closed or watched.glanced_until <= asyncio.get_running_loop().time():
-            del self._watched[match_id]
+            del self._watched[looked]
             watched.stop()
             task.cancel()
 
     @asynccontextmanager
-    async def joined(self, match_id: str, is_done: Callable[[], bool]) -> AsyncIterator[asyncio.Queue[Told]]:
+    async def joined(
+        self, match_id: str, is_done: Callable[[], bool], *, trusted: bool = False
+    ) -> AsyncIterator[asyncio.Queue[Told]]:
         """Look at a match while the block lasts; what happens comes in the queue, first how it stands.
 
-        ``is_done`` is asked, in a thread, where no referee plays it.
+        ``is_done`` is asked, in a thread, where no referee plays it. ``trusted`` is for those who may see
+        what is not shown to everybody.
         """
-        watched = self._begun(match_id, is_done)
+        looked = match_id, trusted
+        watched = self._begun(looked, is_done)
         watched.tell()  # to the others, before the new one is told how all stands
         queue: asyncio.Queue[Told] = asyncio.Queue()
         for message in [STOP] if self._closed else watched.state():
@@ -386,7 +319,7 @@ class Watching:
             yield queue
         finally:
             watched.followers.remove(queue)
-            self._let_go(match_id)
+            self._let_go(looked)
 
     def close(self) -> None:
         """End all streams: the process stops, and who looks comes back to another one."""

@@ -55,10 +55,10 @@ class SpectatorServicer:
     ) -> None:
         """Show a match to a spectator."""
         watching = (Scope.ORGANISER, Scope.SPECTATOR)
-        if not self._open_to_anyone:
-            await self._access.require(context, *watching, why=WATCHING)
+        if not self._open_to_anyone:  # by a worker's token an arena's pages show matches to its organisers
+            await self._access.require(context, *watching, Scope.WORKER, why=WATCHING)
         match = running_match(self._lobby, readable(message).match_id)
-        if self._open_to_anyone and match.spec.shared_deals:
+        if match.spec.shared_deals:
             await self._access.require(context, *watching, why=f"{SHARED_DEALS}; {WATCHING}")
         if self._lobby.spectators >= MAX_SPECTATORS:
             raise Refused(Reason.BUSY, "too many spectators")

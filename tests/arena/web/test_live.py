@@ -10,16 +10,23 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
+from arena.accounts import accounts, browsers
+from arena.actors import Role
+from arena.models import utc_now
 from arena.settings import Settings
 from arena.tournaments.overview import TournamentStatus
 from arena.web.app import PREFIX, make_app
+from arena.web.asking import COOKIE
 from arena.web.serving import Server
-from arena.web.watching import LeftBehind, Watched, delayed
+from arena.web.watching import WITHHELD_WORDS, LeftBehind, Watched, delayed
 from arena.web.watching import Told as Sent
 from referee.ruleset import load_ruleset
 from referee.v1 import bots_pb2, spectators_pb2
 from tests.arena.exported import play_by_table
+from tests.arena.fakes import ROOT
+from tests.arena.web.conftest import PASSWORD
 from tests.arena.web.markup import Read
 from tests.arena.web.served import served, url_of
 from tests.arena.web.test_pages import client as client
@@ -27,6 +34,8 @@ from tests.arena.world import World
 from tests.referee.support import (
     DEADLINE,
     LEGAL_PLAYS,
+    OPTIONS,
+    WORKER_TOKEN,
     WireBot,
     lowest,
     match_spec,
@@ -57,10 +66,12 @@ def begun(world: World, **fields: object) -> TournamentStatus:
 
 
 @asynccontextmanager
-async def watched(server: Server, events: str = EVENTS[0]) -> AsyncIterator[AsyncIterator[Told]]:
-    """Look at the cup's first match; yield what is told."""
+async def watched(
+    server: Server, events: str = EVENTS[0], cookie: str = ""
+) -> AsyncIterator[AsyncIterator[Told]]:
+    """Look at the cup's first match, with the cookie of who has signed in, if any; yield what is told."""
     async with (
-        httpx2.AsyncClient(timeout=DEADLINE) as http,
+        httpx2.AsyncClient(timeout=DEADLINE, cookies={COOKIE: cookie} if cookie else None) as http,
         http.stream("GET", url_of(server) + events) as answer,
     ):
         assert answer.status_code == 200
@@ -146,7 +157,31 @@ async def test_match_when_its_deals_are_played_at_other_tables_too_then_it_is_no
             with served(app) as server:
                 async with watched(server) as told:
                     [(_, idle)] = await until(told, "idle")
-        assert idle["why"] == "this match is not shown while it is played"
+        assert idle["why"] == WITHHELD_WORDS["anyone"]
+        async with sdk_bots(address, {4: lowest}):
+            await running
+
+
+async def test_match_when_spectators_need_tokens_then_organisers_see_it_and_others_are_told_why_not(
+    world: World, migrated: Settings
+) -> None:
+    begun(world)
+    accounts.create_account(world.storage, ROOT, "olga", Role.ORGANISER, utc_now(), PASSWORD)
+    session, _ = browsers.sign_in(world.storage, "olga", PASSWORD, utc_now())
+    closed = replace(OPTIONS, open_to_spectators=False)
+    async with referee(options=closed) as address, sdk_bots(address, dict.fromkeys((1, 2, 3), lowest)):
+        fields = {"referees": (address,), "spectators": "token", "worker_token": SecretStr(WORKER_TOKEN)}
+        started = asyncio.Event()
+        spec = match_spec(deals=1, match_id="cup/1/1")
+        running = asyncio.create_task(play_match(address, spec, started))
+        async with WireBot(address, 4, wants=LEGAL_PLAYS):
+            await started.wait()
+            with served(make_app(migrated.model_copy(update=fields), world.storage)) as server:
+                async with watched(server) as told:
+                    [(_, idle)] = await until(told, "idle")
+                async with watched(server, cookie=session) as told:
+                    assert await until(told, "deal")
+        assert idle["why"] == WITHHELD_WORDS["token"]
         async with sdk_bots(address, {4: lowest}):
             await running
 
