@@ -2,7 +2,7 @@
 
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
 from arena.bots.journal import KEPT
@@ -88,3 +88,28 @@ def follow_log(
             show(entry)
             query = replace(query, after=entry.id)
         sleep(POLL_SECONDS)
+
+
+def follow_pages(
+    read: Callable[[], Sequence[LogEntry]], last: LogEntry | None, show: Callable[[LogEntry], None]
+) -> None:
+    """Show entries as they come, after the ``last`` one that was shown, until the process is interrupted.
+
+    ``read`` returns the latest ones, the oldest first; over the network they have no numbers.
+    """
+    while True:
+        pause()
+        for entry in newer(read(), last):
+            show(entry)
+            last = entry
+
+
+def newer(entries: Sequence[LogEntry], last: LogEntry | None) -> Sequence[LogEntry]:
+    """Return the entries after the last one that was shown; all, if it is not among them any more."""
+    places = [place for place, entry in enumerate(entries) if entry == last]
+    return entries[places[-1] + 1 :] if places else entries
+
+
+def pause() -> None:
+    """Wait until it is time to look again."""
+    time.sleep(POLL_SECONDS)

@@ -16,14 +16,13 @@ from arena.bots.versions import VersionInfo
 from arena.cli import remote
 from arena.cli.asking import Yes, confirm
 from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
-from arena.cli.botlog import follow_log, print_entry
+from arena.cli.botlog import follow_log, follow_pages, print_entry
 from arena.cli.context import (
     actor_at_terminal,
     answer,
     client_of,
     is_here,
     own_settings,
-    require_here,
     settings_of,
     storage_of,
 )
@@ -199,9 +198,7 @@ def log_(
     """
     query = LogQuery(bot, kinds_of(kind) if kind else (), session, limit)
     if referee is None and not is_here(ctx):
-        if follow:
-            require_here(ctx)
-        _log_there(ctx, query, kind, as_json)
+        _log_there(ctx, query, kind, as_json=as_json, follow=follow)
         return
     secret = token_of(token, token_file) if referee or organiser or token_file or token else ""
     with nullcontext(None) if referee else storage_of(ctx) as storage:
@@ -226,13 +223,25 @@ def log_(
             _say_no_faults(entries, query)
 
 
-def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, as_json: bool) -> None:
+FOLLOWED = 200
+"""Latest entries of a log that are read at once over the network."""
+
+
+def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, *, as_json: bool, follow: bool) -> None:
     with client_of(ctx) as arena:
-        found = arena.send(api.bots.show_log(query.bot, kind, query.session, query.limit)).entries
-    for line in found[::-1]:
-        print_entry(remote.log_entry(line), as_json)
-    if not as_json:
-        _say_no_faults([remote.log_entry(line) for line in found], query)
+
+        def read(limit: int = FOLLOWED) -> list[LogEntry]:
+            found = arena.send(api.bots.show_log(query.bot, kind, query.session, limit)).entries
+            return [remote.log_entry(line) for line in found[::-1]]
+
+        entries = read(query.limit)
+        for entry in entries:
+            print_entry(entry, as_json)
+        if follow:
+            last = entries[-1] if entries else None
+            follow_pages(read, last, lambda entry: print_entry(entry, as_json))
+        elif not as_json:
+            _say_no_faults(entries, query)
 
 
 def _say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:

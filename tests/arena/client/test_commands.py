@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from arena.bots.journal import DatabaseJournal
 from arena.cli.context import actor_at_terminal
 from referee.check import SCENARIOS, Report
 from referee.check import Result as Scenario
 from referee.cli.app import run
+from referee.matches.journal import Entry, EntryKind
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote
 from tests.arena.everywhere import CALLS, all_connected, commands
@@ -216,11 +218,23 @@ def test_command_that_takes_the_arenas_data_is_refused_over_the_network(
     assert_one_line(refused, 1, f"`arena {name}` works where the arena's data is")
 
 
-def test_following_a_log_is_refused_over_the_network(
-    remote: Remote, capsys: pytest.CaptureFixture[str]
+def test_log_is_followed_over_the_network_too(
+    remote: Remote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = called(capsys, "--server", remote.url, "bot", "log", "owner-0/bot-0", "--follow")
-    assert_one_line(refused, 1, "`arena bot log` works where")
+    texts = iter(["one more", "and one more"])
+
+    def pause() -> None:
+        if (text := next(texts, None)) is None:
+            raise KeyboardInterrupt
+        with DatabaseJournal(remote.storage, "127.0.0.1:8710") as journal:
+            journal.add(Entry(1, EntryKind.NOTICE, "", text))
+
+    monkeypatch.setattr("arena.cli.botlog.pause", pause)
+    monkeypatch.setenv("ARENA_KEY", remote.key)
+    done = called(capsys, "--server", remote.url, "bot", "log", "owner-0/bot-0", "--follow", "--json")
+    told = [json.loads(line)["text"] for line in done.out.splitlines()]
+    assert told[-2:] == ["one more", "and one more"]
+    assert (told.count("one more"), told.count("and one more")) == (1, 1)
 
 
 def test_check_is_stored_over_the_network(
