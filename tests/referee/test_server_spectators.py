@@ -115,8 +115,10 @@ async def test_watch_when_spectators_come_early_and_late_then_they_see_whole_dea
 WATCHING = "watching needs a token of an organiser or a spectator"
 
 
-@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN])
-async def test_watch_when_a_token_is_asked_for_then_organisers_and_spectators_may(token: str) -> None:
+@pytest.mark.parametrize("token", [SPECTATOR_TOKEN, ORGANISER_TOKEN, WORKER_TOKEN])
+async def test_watch_when_a_token_is_asked_for_then_organisers_spectators_and_the_arena_may(
+    token: str,
+) -> None:
     options = ServerOptions(drain_seconds=0, open_to_spectators=False)
     async with referee(options=options) as address:
         async with held_match(address):
@@ -142,7 +144,7 @@ def why_refused(token: str, why: str) -> tuple[Reason, str]:
     return reason, MEANINGS[reason].text if reason is Reason.TOKEN_UNKNOWN else f"authorization: {why}"
 
 
-@pytest.mark.parametrize("token", OTHERS)
+@pytest.mark.parametrize("token", [one for one in OTHERS if one != WORKER_TOKEN])
 async def test_watch_when_a_token_is_asked_for_then_others_are_refused(token: str) -> None:
     options = ServerOptions(drain_seconds=0, open_to_spectators=False)
     async with referee(options=options) as address, held_match(address):
