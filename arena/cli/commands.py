@@ -107,7 +107,11 @@ COMMANDS = (
     Later("deal", "arena.cli.finds:deal", "Find remarkable deals."),
     Later("rating", "arena.cli.results:rating", "Recompute and check the ratings."),
     Later("login", "arena.cli.login:login", "Keep a key for an arena on the network, for `arena --server`."),
-    Later("logout", "arena.cli.login:logout", "Forget the key for an arena on the network."),
+    Later(
+        "logout",
+        "arena.cli.login:logout",
+        "Forget the key for an arena on the network, and revoke it if `arena login --account` made it.",
+    ),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
     Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
 )

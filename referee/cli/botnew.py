@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 import typer
 
 from referee.cli.botcheck import run_to_end
-from referee.cli.output import say
+from referee.cli.output import AsJson, print_json, say
 from referee.errors import RefereeError
 
 STARTERS = Path(__file__).parents[1] / "starters"
@@ -77,6 +77,7 @@ class Taken(RefereeError):
 def new(
     folder: Annotated[Path, typer.Argument(metavar="NAME", help="A new folder, named as the bot.")],
     language: Annotated[Language, typer.Option(help="What the bot is written in.")] = "python",
+    as_json: AsJson = False,
 ) -> None:
     """Write a bot to start from into a folder of its own, build it, and check that it works.
 
@@ -84,16 +85,22 @@ def new(
     """
     tools = TOOLCHAINS[language]
     files = write(folder, language)
-    say(f"{folder}: {files} files; your strategy is in {_strategy(language)}")
+    if not as_json:
+        say(f"{folder}: {files} files; your strategy is in {_strategy(language)}")
     missing = [tool for tool in tools.tools if shutil.which(tool) is None]
     if missing:
         raise NotChecked(
             f"{folder} is written, but not checked: {' and '.join(missing)} not found; see {tools.where}"
         )
     for step in tools.steps:
-        say(f"$ {_shown(step)}")
+        if not as_json:
+            say(f"$ {_shown(step)}")
         _build(folder, step)
     passed = _check(folder, tools.start)
+    if as_json:
+        strategy = str(folder / _strategy(language))
+        print_json({"folder": str(folder), "language": language, "strategy": strategy, "passed": passed})
+        return
     say(
         f"built, tested and checked in {passed} scenarios: it works. {folder / 'README.md'} says how to go on"
     )

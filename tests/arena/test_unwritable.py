@@ -33,6 +33,7 @@ ALONE = {
         "match seating",
         "bot check",
         "bot explain",
+        "bot new",
         "bot rewind",
         "play",
         "compare",

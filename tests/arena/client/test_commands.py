@@ -93,7 +93,17 @@ OTHERWISE = {
 """Commands that work over the network too, but print something else, and why."""
 
 WITHOUT_ARENA = {
-    *("bot explain", "bot rewind", "bot run", "play", "compare", "login", "logout", "match seating"),
+    *(
+        "bot explain",
+        "bot new",
+        "bot rewind",
+        "bot run",
+        "play",
+        "compare",
+        "login",
+        "logout",
+        "match seating",
+    ),
     *("rules check", "rules compare", "rules legal", "rules random", "rules replay"),
 }
 """Commands that are about no arena, or name it themselves; ``--server`` changes nothing."""
