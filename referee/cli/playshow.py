@@ -99,7 +99,9 @@ def show_report(found: "Report", decision_ms: int) -> None:
     places = [f">{_ordinal(place)}" for place in range(1, len(order[0].places) + 1)]
     columns = ["bot", ">deals", ">points a deal", ">±", *places, ">ms median", ">99 %", ">longest"]
     show(columns, [_row(one) for one in order], "")
-    say("±: in 95 of 100 cases the true value is within this range", "")
+    if any(one.points and one.points.plus_minus is not None for one in found.bots):
+        say("±: in 95 of 100 cases the true value is within this range")
+    say("")
     for bot in found.bots:
         say(*_troubles(bot, decision_ms))
     say(*_verdict(found), "", f"again: {found.command}")
@@ -113,8 +115,9 @@ def _verdict(found: "Report") -> Iterator[str]:
         yield from lines(found.finding, *(one.bot for one in found.bots))
         return
     yield from (one.sentence for one in found.comparisons)
-    if len(found.comparisons) > 1 and found.deals:
-        yield f"(the {len(found.comparisons)} ranges after ± hold together in 95 of 100 cases)"
+    ranges = [one for one in found.comparisons if one.points and one.points.plus_minus is not None]
+    if len(ranges) > 1:
+        yield f"(the {len(ranges)} ranges after ± hold together in 95 of 100 cases)"
 
 
 def _row(bot: "BotReport") -> tuple[object, ...]:

@@ -4,13 +4,17 @@ A bot is asked, answers, and the next one is asked. Nobody is stopped for thinki
 decision took is noted, and whoever reads it can say what a clock would have said.
 """
 
+import asyncio
+import os
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+import referee
 from referee.bot.bots import Bot
 from referee.bot.ended import EndedDeal, EndedSession
 from referee.bot.failing import in_one_line
@@ -190,7 +194,7 @@ def failure(seat: int, error: BaseException, where: str) -> Failure:
     """Return an exception as it is told, without the frames of the SDK."""
     kind = type(error).__name__
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(_SDK)] or frames
+    own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_BOTS)] or frames
     lines = [line for text in traceback.format_list(own) for line in text.splitlines()]
     lines += "".join(traceback.format_exception_only(error)).splitlines()
     said = " ".join(str(error).split())
@@ -199,7 +203,12 @@ def failure(seat: int, error: BaseException, where: str) -> Failure:
     )
 
 
-_SDK = __file__.rpartition("local")[0]
+_REFEREE = Path(referee.__file__).parent
+_NOT_THE_BOTS = (
+    *(f"{_REFEREE / folder}{os.sep}" for folder in ("bot", "local", "rules")),
+    f"{Path(asyncio.__file__).parent}{os.sep}",
+)
+"""Where the frames of a traceback are that say nothing of a bot."""
 
 
 def _reason(view: LocalView, fault: events.Fault) -> str:

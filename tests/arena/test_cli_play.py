@@ -129,7 +129,8 @@ def test_play_that_cannot_be_is_refused_in_one_line(
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_play_when_it_is_interrupted_then_it_tells_what_was_played(tmp_path: Path, jobs: str) -> None:
     marks = tmp_path / "marks"
-    slow = f"(open({str(marks)!r}, 'a').write('x'), turn.legal[0] if turn.legal else None)[1]"
+    touch = f"__import__('pathlib').Path({str(marks)!r}).touch()"  # a file left open would swallow the signal
+    slow = f"({touch}, turn.legal[0] if turn.legal else None)[1]"
     command = arena_command("play", bot(tmp_path, slow), "--deals", "1000000", "--jobs", jobs, "--json")
     with subprocess.Popen(
         tied(*command), env=os.environ.copy(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
