@@ -26,10 +26,7 @@ from arena.storage import Storage, Transaction, changed
 from arena.tokens import DatabaseAuthenticator, hash_token
 from referee.errors import LogClosed, LogQueryError
 from referee.matches.auth import Scope
-from referee.matches.journal import DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
-
-KEPT = 5_000
-"""Entries that are kept of a bot version, the newest."""
+from referee.matches.journal import KEPT, KINDS, DealPage, DealQuery, Entry, EntryKind, LogEntry, LogQuery
 
 PRUNE_EVERY = 500
 """Entries of a bot version after which the old ones are deleted."""
@@ -53,11 +50,6 @@ LONGEST_TEXT = 2_000
 
 LOST = "log_incomplete"
 """Code of the notice that tells of entries that were not kept."""
-
-CONNECTION = (EntryKind.CONNECTED, EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
-
-KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection": CONNECTION}
-"""What a reader can ask for, and the kinds of entries that it means."""
 
 log = logging.getLogger("arena.journal")
 

@@ -75,7 +75,7 @@ COMMANDS = (
         "referee.cli.rewind:rewind",
         "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
     ),
-    Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
+    Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )
 """In the order of the help, which is the first paragraph of their own."""
 

@@ -1,9 +1,7 @@
 """``arena bot …``: listing bots, replacing their tokens, and reading their log and deals."""
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,12 +9,10 @@ import typer
 import arena.client as api
 from arena.bots import versions
 from arena.bots.deals import newest_deals
-from arena.bots.journal import KEPT, KINDS, kinds_of, read_log, readable_versions
+from arena.bots.journal import kinds_of, read_log, readable_versions
 from arena.bots.versions import VersionInfo
 from arena.cli import remote
 from arena.cli.asking import Yes, confirm
-from arena.cli.botdeals import print_deals, print_deals_json, print_deals_whole
-from arena.cli.botlog import follow_log, follow_pages, print_entry
 from arena.cli.context import (
     actor_at_terminal,
     answer,
@@ -32,21 +28,31 @@ from arena.matches.connected import ConnectedBot, connected_bots, connected_in
 from arena.matches.referees import asker
 from arena.models import utc_now
 from arena.queries.versions import find_bots
+from referee.cli.botdeals import print_deals, print_deals_json, print_deals_whole
+from referee.cli.botlog import follow_log, follow_pages, print_entry
+from referee.cli.botown import (
+    AsLines,
+    AuthorsToken,
+    BotName,
+    Follow,
+    Kind,
+    Lost,
+    MostDeals,
+    MostEntries,
+    Session,
+    TokenFile,
+    Whole,
+    say_no_faults,
+    token_of,
+)
 from referee.cli.output import AsJson, moment, print_json, renamed, say, show, warn
 from referee.client import read_deals as read_deals_from
 from referee.client import read_log as read_log_from
-from referee.matches.journal import DealQuery, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import DealQuery, LogEntry, LogQuery
 
 if TYPE_CHECKING:
     from arena.client import Client
     from arena.storage import Storage
-
-MOST_DEALS = 10_000
-
-AuthorsToken = Annotated[
-    str | None, typer.Option(envvar="ARENA_TOKEN", help="A valid token of any version of the bot.")
-]
-TokenFile = Annotated[Path | None, typer.Option(metavar="FILE", help="A file with the token.")]
 
 
 def list_(
@@ -165,7 +171,7 @@ def rotate(
 
 def log_(
     ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
+    bot: BotName,
     token: AuthorsToken = None,
     token_file: TokenFile = None,
     organiser: Annotated[
@@ -174,22 +180,17 @@ def log_(
             "--organiser", help="The token is an organiser's, which gives access to every bot's log."
         ),
     ] = False,
-    limit: Annotated[
-        int, typer.Option(min=1, max=KEPT, help="Show at most this many of the newest entries.")
-    ] = 50,
-    kind: Annotated[str | None, typer.Option(help=f"Only entries of this kind: {', '.join(KINDS)}.")] = None,
-    session: Annotated[
-        str | None,
-        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
-    ] = None,
-    follow: Annotated[bool, typer.Option("--follow", help="Keep printing new entries until Ctrl-C.")] = False,
+    limit: MostEntries = 50,
+    kind: Kind = None,
+    session: Session = None,
+    follow: Follow = False,
     referee: Annotated[
         str | None,
         typer.Option(
             help="host:port of a referee to ask, from any machine; without it, this arena's database."
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
+    as_json: AsLines = False,
 ) -> None:
     """Show a bot's log: faults with the position, notices, connections and why they ended.
 
@@ -220,7 +221,7 @@ def log_(
             after = entries[-1].id if entries else 0
             follow_log(read, replace(query, after=after), lambda entry: print_entry(entry, as_json))
         elif not as_json:
-            _say_no_faults(entries, query)
+            say_no_faults(entries, query)
 
 
 FOLLOWED = 200
@@ -241,31 +242,16 @@ def _log_there(ctx: typer.Context, query: LogQuery, kind: str | None, *, as_json
             last = entries[-1] if entries else None
             follow_pages(read, last, lambda entry: print_entry(entry, as_json))
         elif not as_json:
-            _say_no_faults(entries, query)
-
-
-def _say_no_faults(entries: Sequence[LogEntry], query: LogQuery) -> None:
-    """Tell where to look, if there are no entries, or none of something wrong."""
-    if not entries:
-        say("no such entries")
-    elif not query.kinds and not any(entry.kind == EntryKind.FAULT for entry in entries):
-        say("no faults here; where a bot's own code fails, only its own output and `arena bot check` tell")
+            say_no_faults(entries, query)
 
 
 def games(
     ctx: typer.Context,
-    bot: Annotated[str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, or one version.")],
-    lost: Annotated[
-        bool, typer.Option("--lost", help="Only deals in which another seat got more points.")
-    ] = False,
-    session: Annotated[
-        str | None,
-        typer.Option(help="Only this session, TOURNAMENT/ROUND/TABLE/SESSION, or the first parts of that."),
-    ] = None,
-    limit: Annotated[
-        int, typer.Option(min=1, max=MOST_DEALS, help="Show at most this many deals, the newest.")
-    ] = 20,
-    whole: Annotated[bool, typer.Option("--whole", help="Show hands and tricks of each deal.")] = False,
+    bot: BotName,
+    lost: Lost = False,
+    session: Session = None,
+    limit: MostDeals = 20,
+    whole: Whole = False,
     referee: Annotated[
         str | None,
         typer.Option(
@@ -274,7 +260,7 @@ def games(
     ] = None,
     token: AuthorsToken = None,
     token_file: TokenFile = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line, for scripts.")] = False,
+    as_json: AsLines = False,
 ) -> None:
     """Show the deals that a bot has played, oldest first.
 
@@ -295,16 +281,3 @@ def games(
         found = list(read_deals_from(referee, token_of(token, token_file), query, tls=tls))
     show = print_deals_json if as_json else print_deals_whole if whole else print_deals
     show(found[::-1])
-
-
-def token_of(token: str | None, file: Path | None) -> str:
-    """Return the token of the options, the file's first. Raise BadParameter if there is none."""
-    if file is not None:
-        try:
-            token = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no text"
-            raise typer.BadParameter(f"cannot read {file}: {reason}", param_hint="'--token-file'") from None
-    if not (token or "").strip():
-        raise typer.BadParameter("not given, and neither is ARENA_TOKEN", param_hint="'--token'")
-    return str(token).strip()

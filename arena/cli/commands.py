@@ -113,7 +113,7 @@ COMMANDS = (
         "Forget the key for an arena on the network, and revoke it if `arena login --account` made it.",
     ),
     Later("audit", "arena.cli.audit:audit", "Show who changed what, the latest change first."),
-    Later("rules", "referee.cli.rules:rules_app", "Show, check and try rulesets."),
+    Later("rules", "arena.cli.rules:rules_app", "Show, check and try rulesets."),
 )
 """All commands and groups in the order of the help, which is the first paragraph of their own."""
 

@@ -10,7 +10,6 @@ import typer
 
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer, client_of, is_here, storage_of
-from arena.cli.deals import show_deal
 from arena.cli.linefiles import write_lines
 from arena.cli.matches import list_ as list_matches
 from arena.errors import UnknownError
@@ -24,6 +23,7 @@ from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
+from referee.cli.deals import show_deal
 from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table

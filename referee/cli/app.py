@@ -23,7 +23,7 @@ It is known by its name, not by an entry point: what reads those would take a qu
 """
 
 COMMANDS = (
-    Later("bot", "referee.cli.bot:app", "Run and check bots."),
+    Later("bot", "referee.cli.bot:app", "Write, check and run bots, and read what they did."),
     Later(
         "play",
         "referee.cli.play:play",

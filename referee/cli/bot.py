@@ -25,7 +25,15 @@ COMMANDS = (
         "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
     ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
+    Later(
+        "log",
+        "referee.cli.botown:log_",
+        "Show a bot's log: faults with the position, notices, connections and why they ended.",
+    ),
+    Later("games", "referee.cli.botown:games", "Show the deals that a bot has played, oldest first."),
 )
 """In the order of the help, which is the first paragraph of their own."""
 
-app = Group("Run and check bots.", (*COMMANDS, *map(Elsewhere, ELSEWHERE_OF_BOT)))
+app = Group(
+    "Write, check and run bots, and read what they did.", (*COMMANDS, *map(Elsewhere, ELSEWHERE_OF_BOT))
+)

@@ -39,10 +39,8 @@ ELSEWHERE = (
 ELSEWHERE_OF_BOT = (
     "describe",
     "faults",
-    "games",
     "history",
     "list",
-    "log",
     "register",
     "revoke",
     "rotate",

@@ -21,6 +21,15 @@ class EntryKind(StrEnum):
     NOTICE = "notice"
 
 
+CONNECTION = (EntryKind.CONNECTED, EntryKind.LEFT, EntryKind.LOST, EntryKind.REFUSED)
+
+KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection": CONNECTION}
+"""What a reader can ask for, and the kinds of entries that it means."""
+
+KEPT = 5_000
+"""Entries that are kept of a bot version, the newest."""
+
+
 class Entry(NamedTuple):
     """One line of a bot version's log."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from arena.cli.deals import Action, laps, parse_action, show_deal, tricks
+from referee.cli.deals import Action, laps, parse_action, show_deal, tricks
 from referee.records.record import deal_record, full_record
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset, preset_names

@@ -17,7 +17,6 @@ from sqlmodel import func, select
 
 from arena.bots import journal, versions
 from arena.bots.journal import (
-    KEPT,
     LOST,
     PRUNE_EVERY,
     DatabaseJournal,
@@ -25,7 +24,6 @@ from arena.bots.journal import (
     read_log,
     readable_versions,
 )
-from arena.cli.botlog import lines_of
 from arena.cli.local import arena_command
 from arena.errors import SpecError, UnknownError
 from arena.models import BotLogEntry
@@ -34,9 +32,10 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.tokens import DatabaseAuthenticator
 from referee import client
+from referee.cli.botlog import lines_of
 from referee.errors import LogClosed, LogQueryError, RefereeUnavailable
 from referee.matches.auth import Scope
-from referee.matches.journal import Entry, EntryKind, LogEntry, LogQuery
+from referee.matches.journal import KEPT, Entry, EntryKind, LogEntry, LogQuery
 from referee.service.server import ServerOptions, serve
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.fakes import ROOT, Clock

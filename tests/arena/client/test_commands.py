@@ -94,6 +94,7 @@ OTHERWISE = {
 
 WITHOUT_ARENA = {
     *(
+        "bot doctor",
         "bot explain",
         "bot new",
         "bot rewind",
@@ -239,7 +240,7 @@ def test_log_is_followed_over_the_network_too(
         with DatabaseJournal(remote.storage, "127.0.0.1:8710") as journal:
             journal.add(Entry(1, EntryKind.NOTICE, "", text))
 
-    monkeypatch.setattr("arena.cli.botlog.pause", pause)
+    monkeypatch.setattr("referee.cli.botlog.pause", pause)
     monkeypatch.setenv("ARENA_KEY", remote.key)
     done = called(capsys, "--server", remote.url, "bot", "log", "owner-0/bot-0", "--follow", "--json")
     told = [json.loads(line)["text"] for line in done.out.splitlines()]

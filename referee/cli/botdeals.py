@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from arena.cli.deals import show_deal
+from referee.cli.deals import show_deal
 from referee.cli.output import console, print_json_line, show
 from referee.matches.journal import BotDeal
 

@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 
-from arena.bots.journal import KEPT
 from referee.cli.output import console, print_json_line
-from referee.matches.journal import LogEntry, LogQuery
+from referee.matches.journal import KEPT, LogEntry, LogQuery
 
 POLL_SECONDS = 0.5
 
