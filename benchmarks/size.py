@@ -192,9 +192,13 @@ WORST: Mapping[str, Callable[[Long], object]] = {
 """The worst that is asked."""
 
 
+WITHOUT = {"deals of a bot, for its author"}
+"""Questions about deal records, which copies have none of."""
+
+
 def questions() -> Mapping[str, Callable[[Long], object]]:
-    """Return all questions."""
-    return {**QUESTIONS, **WORST}
+    """Return all questions that can be asked."""
+    return {name: ask for name, ask in {**QUESTIONS, **WORST}.items() if name not in WITHOUT}
 
 
 def measure_fits(storage: Storage) -> list[str]:

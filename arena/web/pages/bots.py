@@ -69,6 +69,8 @@ def show_bot(
         course=None if ruleset is None else course(web.storage, told, name, ruleset, asked.table_size),
         telling=highlights.telling_deals(web.storage, name, TELLING),
         faults=own_faults(web.storage, page.actor, told.owner, name),
+        own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
+        origin=str(page.request.base_url).rstrip("/"),
     )
 
 

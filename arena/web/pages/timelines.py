@@ -11,6 +11,9 @@ from arena.queries.matches import MatchLine
 from arena.queries.profiles import VersionLine
 from arena.web.pages.scales import Scale, scale_of
 
+END = 0.04
+"""Share of the time after the last change for which its values are drawn."""
+
 WIDTH, HEIGHT = 1000, 100
 """Units of the drawing, which is stretched to the place that it has."""
 
@@ -68,12 +71,13 @@ def timeline(
     if not lines:
         return None
     first, last = min(line.at for line in lines), max(line.at for line in lines)
-    x = scale_of([first.timestamp(), last.timestamp()], 0.02, least=timedelta(hours=1).total_seconds())
+    end = last + max((last - first) * END, timedelta(seconds=1))  # so that the last values are seen
+    x = scale_of([first.timestamp(), end.timestamp()], 0.02, least=timedelta(seconds=10).total_seconds())
     y = scale_of(_values(lines), 0.08, least=100.0)
     within = [one for one in versions if first <= one.created_at <= last]
     return TimeLine(
         y=y,
-        curves=[*_curves(lines, _Place(x, y), last)],
+        curves=[*_curves(lines, _Place(x, y), end)],
         days=[*_days(x)],
         versions=[Mark(x.at(one.created_at.timestamp()), f"@{one.name.partition('@')[2]}") for one in within],
         faults=[
@@ -91,7 +95,7 @@ def _values(lines: Sequence[HistoryLine]) -> Iterator[float]:
                 yield value
 
 
-def _curves(lines: Sequence[HistoryLine], place: _Place, last: datetime) -> Iterator[Curve]:
+def _curves(lines: Sequence[HistoryLine], place: _Place, end: datetime) -> Iterator[Curve]:
     """Yield what is drawn of each version; a value holds until the next one."""
     ordered = sorted(lines, key=lambda line: (line.name, line.at))
     for name, group in groupby(ordered, key=attrgetter("name")):
@@ -102,8 +106,9 @@ def _curves(lines: Sequence[HistoryLine], place: _Place, last: datetime) -> Iter
             if line.figure is not None and line.figure_low is not None and line.figure_high is not None
         ]
         if fits:
-            fits.append((last, *fits[-1][1:]))
+            fits.append((end, *fits[-1][1:]))
         elo = [place.at(line.at, line.rating) for line in of_it if line.rating is not None]
+        elo += [(place.at(end, 0.0)[0], elo[-1][1])] if elo else []
         middle, low, high = ([place.at(at, values[part]) for at, *values in fits] for part in (0, 1, 2))
         yield Curve(name, _band(high, low), _steps(middle), _steps(elo))
 
@@ -127,7 +132,8 @@ def _band(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, flo
 def _days(x: Scale) -> Iterator[Mark]:
     """Yield the ticks of an axis of time."""
     span = timedelta(seconds=x.high - x.low)
-    shown = "%H:%M" if span < timedelta(days=2) else "%d %b" if span < timedelta(days=400) else "%b %Y"
+    steps = ((timedelta(minutes=5), "%H:%M:%S"), (timedelta(days=2), "%H:%M"), (timedelta(days=400), "%d %b"))
+    shown = next((form for longest, form in steps if span < longest), "%b %Y")
     for part in (0.0, 0.25, 0.5, 0.75, 1.0):
         when = datetime.fromtimestamp(x.low + part * (x.high - x.low), UTC)
         yield Mark(f"{100 * part:.0f}%", f"{when:{shown}}".removeprefix("0"))
