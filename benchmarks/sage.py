@@ -154,8 +154,8 @@ def _shown(values: Sequence[float], unit: str = "") -> str:
     return f"{sums.mean:8.2f}{unit} {'' if error is None else f'± {error:.2f}{unit}'}"
 
 
-def main() -> None:
-    """Play and print."""
+def options() -> argparse.ArgumentParser:
+    """Return what the command takes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sage", description=__doc__)
     parser.add_argument("--ruleset", default="chinese", help="a preset")
     parser.add_argument("--bot", default="sage", help="sage, or another sample bot")
@@ -168,7 +168,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the number of the first deal")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", default="sage", help="any text: other cards")
-    given = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Play and print."""
+    given = options().parse_args()
     question = Question(given.bot, given.against, given.ruleset, given.ms, tuple(given.without), given.seed)
     numbers = range(given.first, given.first + given.deals)
     deals: list[Deal] = []

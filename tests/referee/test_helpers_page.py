@@ -1,14 +1,15 @@
-"""docs/authors/helpers.md: it names what there is, and its example plays."""
+"""docs/authors: helpers.md names what there is, and its example plays; strategies.md shows real commands."""
 
 import re
 from pathlib import Path
 
-from benchmarks.sage import play_session
+from benchmarks.sage import options, play_session
 from referee import helpers
 from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 
-PAGE = (Path(__file__).parents[2] / "docs" / "authors" / "helpers.md").read_text(encoding="utf-8")
+AUTHORS = Path(__file__).parents[2] / "docs" / "authors"
+PAGE = (AUTHORS / "helpers.md").read_text(encoding="utf-8")
 
 
 def test_helpers_page_names_all_helpers() -> None:
@@ -25,3 +26,11 @@ def test_helpers_example_when_it_plays_then_it_makes_no_fault() -> None:
     for deal in range(3):
         played = play_session(rules, bytes([deal]) * 32, bots)  # type: ignore[arg-type]
         assert (played.faults, played.failures) == ([], [])
+
+
+def test_strategies_page_when_it_shows_a_command_then_the_benchmark_takes_it() -> None:
+    page = (AUTHORS / "strategies.md").read_text(encoding="utf-8")
+    commands = re.findall(r"`(?:python -m benchmarks\.sage|…) (--[^`]*)`", page)
+    assert len(commands) >= 10
+    for command in commands:
+        options().parse_args(command.split())
