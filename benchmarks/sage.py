@@ -64,8 +64,8 @@ class Deal(NamedTuple):
     """Of the processor, for everything."""
 
 
-def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1) -> Played:
-    """Play a session of one deal, ``bots`` by seat."""
+def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1, deals: int = 1) -> Played:
+    """Play a session, ``bots`` by seat."""
     info = SessionInfo(
         handle=0,
         session_id=f"table/{number}",
@@ -74,7 +74,7 @@ def play_session(rules: Rules, seed: bytes, bots: Sequence[Bot], number: int = 1
         ruleset=json.dumps(rules.ruleset.to_object()),
         rules=rules,
         seats=tuple(f"bots/{seat}@1" for seat in range(len(bots))),
-        deals=1,
+        deals=deals,
         commitment="",
         limits=Limits(decision_ms=HOUR_MS),
     )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.sage import play_session
 from referee.bot import Play, Turn
+from referee.bot.bots import Bot
 from referee.deals.deal import Deal
 from referee.helpers.decompose import Decomposer
 from referee.helpers.unseen import Unseen
@@ -21,7 +22,8 @@ from referee.sage import bot
 from referee.sage.plans import planner_of
 from referee.sage.playouts import Careful, Quick, Start, is_quick
 from referee.sage.proofs import run_out
-from referee.sage.sage import Sage
+from referee.sage.sage import Sage, Style
+from tests.referee.deals import rules_with
 
 RULES = compile_ruleset(load_ruleset("chinese"))
 QUICK = [name for name in preset_names() if is_quick(compile_ruleset(load_ruleset(name)))]
@@ -51,6 +53,32 @@ def test_sage_when_it_plays_a_preset_then_all_its_plays_are_legal(name: str) -> 
     played = play_session(rules, bytes(32), [choose, *[weakest] * (rules.ruleset.players - 1)])
     assert (played.faults, played.failures) == ([], [])
     assert searches > 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"players": 3, "hand_size": 17, "exchange": "loser_to_winner"},
+        {"extends": "hong-kong-relatives-3", "draw_on_pass": "as_needed", "restock": True},
+        {
+            "guard": "must",
+            "last_top_card": "cannot_win",
+            "bombs": ["quads", "straight_flush"],
+            "bombs_out_of_turn": True,
+        },
+    ],
+    ids=["exchange", "restock", "bombs"],
+)
+def test_bot_when_rules_are_rare_then_it_makes_no_fault(fields: dict[str, object]) -> None:
+    rules = rules_with(**fields)
+
+    class Hasty(bot.SageBot):
+        level_ms = 5
+        style = Style(candidates=3)
+
+    bots: list[Bot] = [Hasty, *[weakest] * (rules.ruleset.players - 1)]
+    played = play_session(rules, bytes(32), bots, deals=2)
+    assert (played.faults, played.failures) == ([], [])
 
 
 def hand_and_codes(hand: str, to_beat: str = "") -> tuple[int, list[int]]:
