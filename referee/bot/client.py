@@ -9,7 +9,6 @@ from typing import NoReturn
 
 import grpc
 
-from referee.addresses import tls_mismatch
 from referee.bot.bots import Bot, is_async, one_for_all
 from referee.bot.evidence import Entry
 from referee.bot.story import PERIOD_SECONDS, Story
@@ -22,6 +21,7 @@ from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.ruleset import DEFAULT, load_ruleset
 from referee.tls import ClientTls
+from referee.unreached import why_unreached
 from referee.v1 import bots_pb2
 
 FIRST_BACKOFF, LAST_BACKOFF = 0.1, 5.0
@@ -43,8 +43,8 @@ log = logging.getLogger("bot")
 NO_GRPC = "Failed parsing HTTP/2"
 """What gRPC says where a server of pages answers."""
 
-REFUSED = "Connection refused"
-"""What gRPC says where nobody listens."""
+EXPLAIN_SECONDS = 1.0
+"""How long a connection may take before the bot finds out why: gRPC tells of some causes only later."""
 
 
 class BotClient:
@@ -84,6 +84,8 @@ class BotClient:
         """The ids of referees on which the bot was ever welcomed."""
         self._failed: set[str] = set()
         """Addresses at which no referee has answered the last attempt."""
+        self._explained: set[str] = set()
+        """Those of which the author was told why."""
         self._stopping = self._finishing = False
         self._group: asyncio.TaskGroup
         self._thinker: Thinker
@@ -165,6 +167,7 @@ class BotClient:
         self._live[name] = address
         self._reached.add(name)
         self._failed.discard(address)
+        self._explained.discard(address)
         log.info("%s is connected to referee %s", welcome.bot, _spelt(name, address))
         if self._stopping:
             self._streams[address].finish()
@@ -203,7 +206,9 @@ class BotClient:
         """Keep a stream to an address, until the bot leaves or is connected to the same referee elsewhere."""
         backoff = _Backoff()
         while True:
+            explaining = asyncio.create_task(self._explain_soon(address))
             stream, failure = await self._attempt(address)
+            explaining.cancel()
             if failure is not None and failure.final:
                 raise ConnectionRefused(f"referee {address}: {failure.text}")
             if self._stopping and not (self._finishing and stream.sessions and not _closed(stream, failure)):
@@ -214,8 +219,8 @@ class BotClient:
                 return
             if stream.welcome is not None:
                 backoff = _Backoff()
-            if self._note(address, stream, failure):
-                await self._explain(address)
+            if self._note(address, stream, failure) and failure is not None:
+                await self._explain(address, failure.text)
             heard_of = stream.welcome is None and address not in self._given and address in self._failed
             await asyncio.sleep(backoff.draw(_least_wait(stream, failure), patient=heard_of))
 
@@ -259,20 +264,26 @@ class BotClient:
         if silent and not again:
             self._failed.add(address)
             self._share_out()
-        if failure is not None and silent:
-            why = "nobody listens there" if REFUSED in failure.text else failure.text
-            if NO_GRPC in failure.text:
-                why = "something else answers there, which is no referee (is that the port of the pages?)"
-            level = logging.DEBUG if again else logging.WARNING
-            log.log(level, "referee %s cannot be reached: %s; trying again", address, why)
-        elif failure is not None:
+        if failure is not None and not silent:
             log.info("referee %s: %s", address, failure.text)
         return silent and not again
 
-    async def _explain(self, address: str) -> None:
-        """Log a reason that gRPC does not tell."""
-        if why := await tls_mismatch(address, encrypted=self._tls is not None):
-            log.warning("referee %s: %s", address, why)
+    async def _explain_soon(self, address: str) -> None:
+        """Log why nobody is reached, where that takes long: gRPC waits for TLS where none is spoken."""
+        await asyncio.sleep(EXPLAIN_SECONDS)
+        if self._streams[address].welcome is None:
+            await self._explain(address)
+
+    async def _explain(self, address: str, otherwise: str = "") -> None:
+        """Log once why nobody is reached; what gRPC says, ``otherwise``, where that does not show."""
+        if address in self._explained:
+            return
+        why = await why_unreached(address, self._tls) or otherwise
+        if NO_GRPC in why:
+            why = "something else answers there, which is no referee (is that the port of the pages?)"
+        if why and address not in self._explained:
+            self._explained.add(address)
+            log.warning("referee %s cannot be reached: %s; trying again", address, why)
 
     def _fail(self, error: BotFailed) -> None:
         """Let ``run`` end with an error."""

@@ -24,6 +24,11 @@ COMMANDS = (
         "referee.cli.rewind:rewind",
         "Hand a recorded position to a bot, with clocks off, and put its answer beside what was played then.",
     ),
+    Later(
+        "doctor",
+        "referee.cli.botdoctor:doctor",
+        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+    ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
     Later(
         "log",

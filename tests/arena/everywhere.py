@@ -46,6 +46,7 @@ ENDLESS = {
     "account keys": "takes an account with an arena on the network",
     "account revoke-key": "takes an account with an arena on the network",
     "beat": "runs until it is stopped",
+    "bot doctor": "takes a referee that runs",
     "bot run": "runs until it is stopped",
     "demo": "shows a whole arena to people, for a minute",
     "login": "takes an arena on the network",

@@ -1,0 +1,41 @@
+"""``arena bot doctor``: what is right and what is wrong between a bot and its referees."""
+
+import asyncio
+import os
+from typing import Annotated
+
+import typer
+
+from referee.addresses import read_addresses
+from referee.bot.diagnosis import Finding, check_token, examine
+from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
+from referee.cli.output import AsJson, print_json, say
+from referee.errors import AddressError
+
+
+def doctor(
+    referee: Annotated[
+        str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, separated by commas.")
+    ] = DEFAULT_REFEREE,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.
+
+    It reads what bots read: ARENA_TOKEN, ARENA_REFEREE, ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and
+    ARENA_TLS_CLIENT_KEY. A bot that plays meanwhile is not disturbed. Exits with status 1 if anything is
+    wrong.
+    """
+    token = os.environ.get("ARENA_TOKEN", "").strip()
+    findings = [check_token(token)]
+    try:
+        addresses = read_addresses(referee)
+    except AddressError as error:
+        findings.append(Finding("ARENA_REFEREE", False, str(error)))
+    else:
+        findings += asyncio.run(examine(addresses, token, tls_of_environment()))
+    if as_json:
+        print_json({"findings": [finding._asdict() for finding in findings]})
+    else:
+        say(*(f"{'ok   ' if one.right else 'wrong'}  {one.subject}: {one.text}" for one in findings))
+    if not all(one.right for one in findings):
+        raise typer.Exit(1)

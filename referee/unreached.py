@@ -1,0 +1,98 @@
+"""Why nobody can be reached at an address, in plain words: gRPC only repeats what the last layer said."""
+
+import asyncio
+import socket
+import ssl
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from referee.addresses import split
+from referee.errors import AddressError
+from referee.tls import ClientTls
+
+PROBE_SECONDS = 1.0
+"""How long somebody at an address may take to show who is there."""
+
+NO_TLS = "it does not use TLS, and this side does: leave ARENA_TLS_CA out for a connection without TLS"
+TLS = "it uses TLS, and this side does not: set ARENA_TLS_CA to a file with its authority, or to system"
+UNTRUSTED = "its certificate comes from no authority that ARENA_TLS_CA names"
+
+_NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
+"""How OpenSSL names an answer that is not TLS."""
+_EXPIRED, _NOT_YET_VALID, _SELF_SIGNED, _OTHER_HOST = 10, 9, 18, (62, 64)
+"""OpenSSL's codes of what is wrong with a certificate (X509_V_ERR_…)."""
+
+
+async def why_unreached(address: str, tls: ClientTls | None) -> str:
+    """Return why nobody can be reached at an address; empty where it can be, or where that does not show.
+
+    ``tls`` is this side's, None for none. Nothing is sent there.
+    """
+    try:
+        host, port = split(address)
+        if why := await _ended(host, port, None):
+            return why
+        if tls is None:
+            return TLS if await _speaks_tls(host, port) else ""
+        return await _ended(host, port, _context(tls))
+    except AddressError as error:
+        return str(error)
+
+
+async def _ended(host: str, port: int, context: ssl.SSLContext | None) -> str:
+    """Return what is wrong with a connection, with TLS if there is a context; empty if nothing is."""
+    try:
+        await _connect(host, port, context)
+    except ssl.SSLCertVerificationError as error:
+        return _certificate(error.verify_code)
+    except ssl.SSLError as error:
+        return NO_TLS if error.reason in _NOT_TLS else ""
+    except socket.gaierror:
+        return "there is no host of that name"
+    except ConnectionRefusedError:
+        return "nobody listens there"
+    except TimeoutError:
+        return "nobody answers there; does a firewall let the bot out?" if context is None else ""
+    except OSError as error:
+        return "" if context else str(error.strerror or error).lower()
+    return ""
+
+
+def _certificate(code: int) -> str:
+    if code == _EXPIRED:
+        return "its certificate has expired"
+    if code == _NOT_YET_VALID:
+        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
+        return f"its certificate is not valid yet; is the clock right here, where it is {now} UTC?"
+    if code in _OTHER_HOST:
+        return "its certificate is not for this address"
+    return f"{UNTRUSTED}; it is self-signed" if code == _SELF_SIGNED else UNTRUSTED
+
+
+def _context(tls: ClientTls) -> ssl.SSLContext:
+    context = ssl.create_default_context(
+        cadata=tls.authorities.decode("ascii", "ignore") if tls.authorities else None
+    )
+    context.set_alpn_protocols(["h2"])
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # gRPC does not ask for that
+    return context
+
+
+async def _speaks_tls(host: str, port: int) -> bool:
+    """Return whether TLS is spoken there, whatever certificate is shown."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    try:
+        await _connect(host, port, context)
+    except (OSError, TimeoutError):
+        return False
+    return True
+
+
+async def _connect(host: str, port: int, context: ssl.SSLContext | None) -> None:
+    async with asyncio.timeout(PROBE_SECONDS):
+        _, writer = await asyncio.open_connection(host, port, ssl=context)
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
