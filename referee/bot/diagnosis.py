@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import grpc
@@ -15,6 +16,8 @@ from referee.v1 import bots_pb2, bots_pb2_grpc
 
 ANSWER_SECONDS = 5.0
 """How long a referee may take to answer a hello."""
+CORE, ATTEMPTS = "Internal error from Core", 5
+"""What gRPC says where a call was ended while it was still being opened, and why is lost; another one tells."""
 NO_VERSION = 0
 """A version of the protocol that no referee speaks: it looks at the token, says which one it does speak, and
 lets nobody in, so that a bot that plays with this token is not disturbed."""
@@ -58,7 +61,10 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
         return [Finding(address, False, why)]
     spoken = "with TLS, and its certificate is trusted" if tls is not None else "without TLS"
     reached = Finding(address, True, f"can be reached, {spoken}")
-    failure = await _refusal(address, token, tls)
+    for _ in range(ATTEMPTS):
+        failure = await _refusal(address, token, tls)
+        if failure.text != CORE:
+            break
     return [reached, *(Finding(address, right, text) for right, text in _meaning(failure))]
 
 
@@ -88,11 +94,12 @@ async def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:
     hello = bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=NO_VERSION, sdk="arena bot doctor"))
     async with async_channel(address, tls, ()) as channel:
         call = bots_pb2_grpc.BotServiceStub(channel).Play(
-            iter([hello]), metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
+            None, metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
         )
         try:
-            async for _ in call:
-                break
+            with suppress(asyncio.InvalidStateError):  # it has ended already, for a reason that reading tells
+                await call.write(hello)
+            await call.read()
         except grpc.aio.AioRpcError as error:
             return read_failure(error)
     return Failure(grpc.StatusCode.INTERNAL, "it let a bot in that named no version", "", None, {})
