@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 import grpc
 
-from referee.channel import async_channel
+from referee.channel import sync_channel
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.tls import ClientTls
@@ -16,8 +15,6 @@ from referee.v1 import bots_pb2, bots_pb2_grpc
 
 ANSWER_SECONDS = 5.0
 """How long a referee may take to answer a hello."""
-CORE, ATTEMPTS = "Internal error from Core", 5
-"""What gRPC says where a call was ended while it was still being opened, and why is lost; another one tells."""
 NO_VERSION = 0
 """A version of the protocol that no referee speaks: it looks at the token, says which one it does speak, and
 lets nobody in, so that a bot that plays with this token is not disturbed."""
@@ -61,10 +58,7 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
         return [Finding(address, False, why)]
     spoken = "with TLS, and its certificate is trusted" if tls is not None else "without TLS"
     reached = Finding(address, True, f"can be reached, {spoken}")
-    for _ in range(ATTEMPTS):
-        failure = await _refusal(address, token, tls)
-        if failure.text != CORE:
-            break
+    failure = await asyncio.to_thread(_refusal, address, token, tls)
     return [reached, *(Finding(address, right, text) for right, text in _meaning(failure))]
 
 
@@ -89,17 +83,15 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
         )
 
 
-async def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:
+def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:
     """Return how a referee turns away a hello that it cannot take."""
     hello = bots_pb2.PlayRequest(hello=bots_pb2.Hello(protocol_version=NO_VERSION, sdk="arena bot doctor"))
-    async with async_channel(address, tls, ()) as channel:
+    with sync_channel(address, tls, ()) as channel:  # of grpc.aio, a call that is ended at once says not why
         call = bots_pb2_grpc.BotServiceStub(channel).Play(
-            None, metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
+            iter([hello]), metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
         )
         try:
-            with suppress(asyncio.InvalidStateError):  # it has ended already, for a reason that reading tells
-                await call.write(hello)
-            await call.read()
-        except grpc.aio.AioRpcError as error:
+            next(iter(call), None)
+        except grpc.RpcError as error:
             return read_failure(error)
     return Failure(grpc.StatusCode.INTERNAL, "it let a bot in that named no version", "", None, {})

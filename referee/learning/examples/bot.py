@@ -1,5 +1,6 @@
 """A bot that has learned: it plays by the parameters in the file beside it, which has its name."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,17 @@ encoder = Encoder(str(np.load(PARAMETERS)["ruleset"]))
 
 
 class Learned:
-    """Takes the action that the network scores highest, whatever is asked."""
+    """Takes the actions that the network scores highest, in all sessions at once."""
+
+    def choose_many(self, turns: Sequence[Turn]) -> list[Play | None]:
+        """Answer several turns."""
+        seen = seen_by(encoder, encoder.of_turns(turns))
+        slots = (best(network, seen) - seen.starts[:-1]).tolist()
+        return [turn.legal[slot - 1] if slot else None for turn, slot in zip(turns, slots, strict=True)]
 
     def choose(self, turn: Turn) -> Play | None:
         """Answer a turn."""
-        seen = seen_by(encoder, encoder.of_turns([turn]))
-        slot = int(best(network, seen)[0])
-        return turn.legal[slot - 1] if slot else None
+        return self.choose_many([turn])[0]
 
     exchange = beat_own = bomb = choose
 
