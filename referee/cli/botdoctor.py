@@ -9,7 +9,7 @@ import typer
 from referee.addresses import read_addresses
 from referee.bot.diagnosis import Finding, check_token, examine
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
-from referee.cli.output import AsJson, print_json, say
+from referee.cli.output import say
 from referee.errors import AddressError
 
 
@@ -17,7 +17,6 @@ def doctor(
     referee: Annotated[
         str, typer.Option(envvar="ARENA_REFEREE", help="Addresses of the referees, separated by commas.")
     ] = DEFAULT_REFEREE,
-    as_json: AsJson = False,
 ) -> None:
     """Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.
 
@@ -33,9 +32,6 @@ def doctor(
         findings.append(Finding("ARENA_REFEREE", False, str(error)))
     else:
         findings += asyncio.run(examine(addresses, token, tls_of_environment()))
-    if as_json:
-        print_json({"findings": [finding._asdict() for finding in findings]})
-    else:
-        say(*(f"{'ok   ' if one.right else 'wrong'}  {one.subject}: {one.text}" for one in findings))
+    say(*(f"{'ok   ' if one.right else 'wrong'}  {one.subject}: {one.text}" for one in findings))
     if not all(one.right for one in findings):
         raise typer.Exit(1)

@@ -1,7 +1,5 @@
 """``arena bot doctor``: a sentence for each thing that is right or wrong."""
 
-import json
-
 import pytest
 
 from referee.bot.diagnosis import check_token, examine
@@ -58,10 +56,10 @@ def test_doctor_when_nobody_listens_then_it_says_so_and_exits_with_1(
     ]
 
 
-def test_doctor_when_addresses_are_none_then_json_has_that_too(
+def test_doctor_when_nothing_is_right_then_each_thing_has_its_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ARENA_TOKEN", raising=False)
-    assert run(["bot", "doctor", "--referee", "somewhere", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert [(one["subject"], one["right"]) for one in found] == [("token", False), ("ARENA_REFEREE", False)]
+    assert run(["bot", "doctor", "--referee", "somewhere"]) == 1
+    shown = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in shown] == ["wrong  token", "wrong  ARENA_REFEREE"]
