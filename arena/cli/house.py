@@ -17,8 +17,9 @@ from arena.storage import Storage
 from arena.tokens import hash_token
 from arena.tournaments.testmatches import HOUSE
 
-BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random")
-"""Sample bots in the order in which they are run, the best first."""
+BOTS = ("keeper", "greedy", "pairs-first", "lowest", "random", "sage-quick", "sage", "sage-deep")
+"""Sample bots in the order in which they are run: quick ones, the best of them first, and then sage at three
+strengths, which costs processor time while it plays."""
 
 
 def start_house(supervisor: Supervisor, settings: Settings, storage: Storage) -> list[str]:

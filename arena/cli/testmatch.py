@@ -22,17 +22,23 @@ def play_house(
         str, typer.Argument(metavar="OWNER/BOT[@VERSION]", help="The bot, which has to be connected.")
     ],
     ruleset: Annotated[str, typer.Option(help="What to play: a preset.")] = "chinese",
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOT", help="A house bot that has to sit there, such as sage; may be repeated."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Start an unrated match against house bots at once. `arena up` runs some."""
 
     def here(storage: Storage) -> TournamentStatus:
         settings = settings_of(ctx)
-        status = start_test_match(storage, actor_at_terminal(), bot, ruleset, utc_now(), asker(settings))
+        status = start_test_match(
+            storage, actor_at_terminal(), bot, ruleset, utc_now(), asker(settings), against or ()
+        )
         wake(settings, status.id)
         return status
 
-    status = answer(ctx, here, lambda arena: arena.send(api.bots.start_test(bot, ruleset)))
+    status = answer(ctx, here, lambda arena: arena.send(api.bots.start_test(bot, ruleset, against or ())))
     if as_json:
         print_json(status_object(status))
     else:

@@ -1,6 +1,6 @@
 """Calls about bots: registering them, their tokens, and what there is to tell of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.bots.describing import Description
@@ -61,9 +61,10 @@ def show_versus(bot: str, opponent: str, limit: int = 10) -> Call[Versus]:
     return Call("GET", f"{BOT}/versus", Versus, *_any_version(bot, opponent=opponent, limit=limit))
 
 
-def start_test(bot: str, ruleset: str = "chinese") -> Call[TournamentStatus]:
-    """Let a bot of yours play house bots at once."""
-    return Call("POST", f"{BOT}/test-match", TournamentStatus, of_bot(bot), body={"ruleset": ruleset})
+def start_test(bot: str, ruleset: str = "chinese", against: Sequence[str] = ()) -> Call[TournamentStatus]:
+    """Let a bot of yours play house bots at once, those that are named among them."""
+    body = {"ruleset": ruleset, "against": [*against]}
+    return Call("POST", f"{BOT}/test-match", TournamentStatus, of_bot(bot), body=body)
 
 
 def show_log(

@@ -9,7 +9,7 @@ from sqlmodel import col, select
 from arena.actors import Actor
 from arena.audit import record
 from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
-from arena.errors import StateError
+from arena.errors import StateError, UnknownError
 from arena.matches.referees import Answer, Ask, find_unable
 from arena.models import Bot, BotVersion, Entrant, Owner, Tournament
 from arena.pairing import owner_of
@@ -19,6 +19,7 @@ from arena.tournaments.creation import create_in
 from arena.tournaments.lifecycle import start_in
 from arena.tournaments.overview import ENDED, TournamentStatus, status_of
 from referee.ruleset import Ruleset, load_ruleset
+from referee.validation import suggestion
 
 HOUSE = "house"
 """The owner of house bots; nobody's account gets its name."""
@@ -28,20 +29,27 @@ SESSIONS, DEALS = 4, 4
 
 
 def start_test_match(
-    storage: Storage, actor: Actor, bot: str, ruleset: str, now: datetime, ask: Ask
+    storage: Storage,
+    actor: Actor,
+    bot: str,
+    ruleset: str,
+    now: datetime,
+    ask: Ask,
+    against: Sequence[str] = (),
 ) -> TournamentStatus:
     """Start an unrated match of a bot against house bots, as a tournament of its own.
 
-    It needs the bot and enough house bots connected; an owner has one open test match at a time. Raise
+    ``against`` names house bots that sit at the table, without their owner; others take the seats that are
+    left. It needs the bot and enough house bots connected; an owner has one open test match at a time. Raise
     NotAllowed, RulesetError, SpecError, UnknownError, StateError.
     """
     actor.require_owner(owner_of(bot), f"start a test match of {bot}")
     rules = load_ruleset(ruleset)
     with storage.read() as tx:
         [mine] = find_versions(tx, [bot], now)
-        house = _house_bots(tx, now)
+        house = _named_first(_house_bots(tx, now), against)
         _require_none_open(tx, mine)
-    table = _seated(rules, mine, house, ask)
+    table = _seated(rules, mine, house, len({*against}), ask)
     values: dict[str, object] = {
         "name": f"test-{secrets.token_hex(8)}",
         "format": "round-robin",
@@ -63,6 +71,12 @@ def start_test_match(
         return status_of(tx, tournament)
 
 
+def house_names(storage: Storage, now: datetime) -> list[str]:
+    """Return the names of the house bots without their owner, connected or not."""
+    with storage.read() as tx:
+        return [_short(version) for version in _house_bots(tx, now)]
+
+
 def latest_test(tx: Transaction, version: BotVersion) -> TournamentStatus | None:
     """Return how the latest test match of a bot version stands; None: it had none."""
     tests = select(Tournament).join(Entrant, col(Entrant.tournament_id) == Tournament.id)
@@ -82,6 +96,21 @@ def _house_bots(tx: Transaction, now: datetime) -> list[BotVersion]:
     return sorted(newest.values(), key=lambda version: version.name)
 
 
+def _short(version: BotVersion) -> str:
+    """Return the name of a house bot without its owner and version."""
+    return version.name.removeprefix(f"{HOUSE}/").partition("@")[0]
+
+
+def _named_first(house: Sequence[BotVersion], against: Sequence[str]) -> list[BotVersion]:
+    """Return the house bots, those first that are named. Raise UnknownError for one that there is not."""
+    by_name = {_short(version): version for version in house}
+    for name in against:
+        if name not in by_name:
+            raise UnknownError(f"no house bot {name!r}{suggestion(name, [*by_name])} (setting house_bots)")
+    named = [by_name[name] for name in dict.fromkeys(against)]
+    return named + [version for version in house if version not in named]
+
+
 def _require_none_open(tx: Transaction, mine: BotVersion) -> None:
     """Raise StateError if a bot of the same owner is in a test match that is not over."""
     owner = select(Bot.owner_id).where(Bot.id == mine.bot_id).scalar_subquery()
@@ -92,8 +121,14 @@ def _require_none_open(tx: Transaction, mine: BotVersion) -> None:
         raise StateError(f"the test match {found} of {owner_of(mine.name)} is still being played")
 
 
-def _seated(rules: Ruleset, mine: BotVersion, house: Sequence[BotVersion], ask: Ask) -> list[BotVersion]:
-    """Return who sits at the table. Raise StateError if somebody is missing or cannot play."""
+def _seated(
+    rules: Ruleset, mine: BotVersion, house: Sequence[BotVersion], named: int, ask: Ask
+) -> list[BotVersion]:
+    """Return who sits at the table: the first ``named`` of the house in any case.
+
+    Raise StateError if somebody is missing or cannot play.
+    """
+    wanted = house[:named]
     house = [version for version in house if version.id != mine.id]
     ids = [mine.id, *(version.id for version in house)]
     answers = ask(ids, rules.to_object())
@@ -104,6 +139,12 @@ def _seated(rules: Ruleset, mine: BotVersion, house: Sequence[BotVersion], ask: 
         raise StateError(f"{mine.name} cannot play {rules.label}: it asks for {'; '.join(lacks[mine.id])}")
     able = [version for version in house if version.id in here and version.id not in lacks]
     needed = rules.players - 1
+    if named > needed:
+        raise StateError(f"a table of {rules.label} has seats for {needed} house bots, not {named}")
+    for version in wanted:
+        if version not in able:
+            missing = f"cannot play {rules.label}" if version.id in here else "is not connected to a referee"
+            raise StateError(f"{version.name} {missing}")
     if len(able) < needed:
         text = f"a table of {rules.label} needs {needed} house bots, and {len(able)} are connected"
         raise StateError(f"{text} (setting house_bots)")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from sqlmodel import col, select
 
 from arena.accounts.accounts import create_account, sign_up
 from arena.actors import Actor, Role
@@ -11,6 +12,7 @@ from arena.bots.versions import register_version
 from arena.cli.house import BOTS
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
 from arena.matches.referees import Answer, Ask, nobody_asked
+from arena.models import BotVersion, Entrant
 from arena.queries.tournaments import Asked, list_tournaments
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
@@ -47,8 +49,16 @@ def house(world: World) -> World:
     return world
 
 
-def start(world: World, ask: Ask, bot: str = "ann/bot", ruleset: str = "chinese") -> TournamentStatus:
-    return start_test_match(world.storage, ANN, bot, ruleset, world.clock(), ask)
+def start(
+    world: World, ask: Ask, bot: str = "ann/bot", ruleset: str = "chinese", against: Sequence[str] = ()
+) -> TournamentStatus:
+    return start_test_match(world.storage, ANN, bot, ruleset, world.clock(), ask, against)
+
+
+def seated(world: World, status: TournamentStatus) -> list[str]:
+    with world.storage.read() as tx:
+        names = select(BotVersion.name).join(Entrant, col(Entrant.version_id) == BotVersion.id)
+        return sorted(tx.exec(names.where(Entrant.tournament_id == status.id)))
 
 
 def test_test_match_when_started_then_it_is_played_unrated_and_lists_leave_it_out(house: World) -> None:
@@ -67,6 +77,30 @@ def test_test_match_when_one_of_the_owner_is_open_then_a_second_has_to_wait(hous
         start(house, ask, "ann/other")
     house.finish(status.id)
     assert start(house, ask, "ann/other").state == "running"
+
+
+def test_test_match_when_house_bots_are_named_then_they_sit_there(house: World) -> None:
+    ask = connected(1, 2, 3, 4)
+    status = start(house, ask, ruleset="chinese-2", against=["lowest"])
+    assert seated(house, status) == ["ann/bot@1", f"{HOUSE}/lowest@1"]
+    house.finish(status.id)
+    status = start(house, ask, ruleset="chinese-3", against=["lowest", "lowest"])
+    assert seated(house, status) == ["ann/bot@1", f"{HOUSE}/greedy@1", f"{HOUSE}/lowest@1"]
+
+
+@pytest.mark.parametrize(
+    ("against", "error", "words"),
+    [
+        (["lowst"], UnknownError, "no house bot 'lowst'; did you mean 'lowest'"),
+        (["lowest"], StateError, f"{HOUSE}/lowest@1 is not connected to a referee"),
+        (["keeper", "greedy"], StateError, "a table of chinese-2@1 has seats for 1 house bots, not 2"),
+    ],
+)
+def test_test_match_when_a_named_house_bot_cannot_sit_there_then_it_is_said(
+    house: World, against: Sequence[str], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        start(house, connected(1, 2, 4), ruleset="chinese-2", against=against)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from arena.errors import ArenaError, BrokerError
 from arena.specs import Name
 from arena.tournaments import entry
 from arena.tournaments.steps import Steps, steps_of
-from arena.tournaments.testmatches import start_test_match
+from arena.tournaments.testmatches import house_names, start_test_match
 from arena.web.asking import Author, Reader
 from arena.web.context import Shared, Web
 from arena.web.naming import BotName
@@ -40,6 +40,8 @@ class Wanted(FromForm):
     """What to play in a test match."""
 
     ruleset: str = "chinese"
+    against: str = ""
+    """A house bot that has to sit there; empty: whoever is there."""
 
 
 class Entering(FromForm):
@@ -98,6 +100,7 @@ def _told(
         "referee": web.settings.referees[0],
         "encrypted": web.settings.tls_certificate is not None,
         "rulesets": preset_names(),
+        "house": house_names(web.storage, web.clock()),
     }
 
 
@@ -115,7 +118,8 @@ def start_test(
 ) -> Response:
     """Let a bot play house bots at once."""
     try:
-        status = start_test_match(web.storage, actor, name, sent.ruleset, web.clock(), web.ask)
+        against = [sent.against] if sent.against else []
+        status = start_test_match(web.storage, actor, name, sent.ruleset, web.clock(), web.ask, against)
     except (ArenaError, RefereeError) as error:
         steps = steps_of(web.storage, actor, name, web.ask)
         return page.again("start.html", error, **_told(web, name, None, steps))

@@ -1,8 +1,10 @@
 """Test matches: a bot against house bots, at once."""
 
 from contextlib import suppress
+from typing import Annotated
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from arena.errors import BrokerError
 from arena.tournaments.overview import TournamentStatus
@@ -23,12 +25,16 @@ class Wanted(Sent):
 
     ruleset: str = "chinese"
     """Name of a preset."""
+    against: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=7)] = Field(
+        default_factory=list
+    )
+    """House bots that have to sit there, such as ``sage``; others take the seats that are left."""
 
 
 @router.post("/bots/{owner}/{bot}/test-match", status_code=201, response_model=StatusShape)
 def start_test(web: Shared, actor: Author, name: BotName, sent: Wanted) -> TournamentStatus:
     """Let a bot of yours play an unrated match against house bots at once; it has to be connected."""
-    status = start_test_match(web.storage, actor, name, sent.ruleset, web.clock(), web.ask)
+    status = start_test_match(web.storage, actor, name, sent.ruleset, web.clock(), web.ask, sent.against)
     with suppress(BrokerError):  # the beat finds it, only later
         web.wake(status.id)
     return status
