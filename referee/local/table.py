@@ -4,7 +4,8 @@ import json
 import logging
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +52,6 @@ class LocalTable:
         self._limits = Limits(decision_ms=setting.decision_ms, credit_ms=0, faults=SDK_FAULTS)
         self._bots = [Seated(one_for_all(load_file(file)), home_of(file).entered) for file in setting.files]
         self._thinking = thinking
-        logging.getLogger("bot").setLevel(logging.CRITICAL)  # what fails is told in the report
 
     def play(self, session: Session) -> Played:
         """Play a session. What bots draw from the module ``random`` follows from the seed and the session."""
@@ -74,7 +74,8 @@ class LocalTable:
         def thinking(seat: int) -> None:
             self._thinking(session.number, session.seating[seat])
 
-        return Game(info, session.seed, seated, thinking).play()
+        with _quiet():
+            return Game(info, session.seed, seated, thinking).play()
 
 
 def session_id(number: int) -> str:
@@ -90,6 +91,18 @@ def seat_names(names: Sequence[str], seating: Sequence[int]) -> tuple[str, ...]:
         seen[bot] = seen.get(bot, 0) + 1
         found.append(f"local/{slug(names[bot])}{f'-{seen[bot]}' if seen[bot] > 1 else ''}@1")
     return tuple(found)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Log nothing of bots meanwhile: what fails is told in the report."""
+    log = logging.getLogger("bot")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _seed_modules(seed: str) -> None:

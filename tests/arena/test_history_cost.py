@@ -47,7 +47,7 @@ def test_steps_when_a_tournament_is_long_then_they_cost_what_they_cost_in_a_shor
     short, long = costs
     assert long.keys() == short.keys() == {"claim", "store", "advance", "new tables"}
     for step, cost in long.items():
-        assert cost <= 1.02 * short[step], step
+        assert cost <= 1.05 * short[step], step  # what grew with three times the length would be far above
 
 
 @pytest.mark.parametrize("format", ["round-robin", "continuous"])
