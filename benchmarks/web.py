@@ -55,7 +55,9 @@ TABLES = len(BOTS) // 4
 SESSIONS, DEALS, ROUNDS = 100, 4, 500
 WARM_MATCHES = 2 * TABLES
 """Matches that are played before anything is measured."""
-SETTLE_SECONDS = 3.0
+ARRIVING = 30
+"""Readers and streams that come in a second: all at once they would measure a crowd at the door."""
+SETTLE_SECONDS = 5.0
 """Between the readers' coming or going and what is measured."""
 
 
@@ -212,7 +214,7 @@ class Readers:
         read.write_text(json.dumps(sent))
         users = str(options.readers + options.streams + 1)
         command = [sys.executable, "-m", "locust", "-f", "benchmarks/web_readers.py", "--headless"]
-        command += ["--host", arena.settings.web_url, "-u", users, "-r", "150", "--reset-stats"]
+        command += ["--host", arena.settings.web_url, "-u", users, "-r", str(ARRIVING), "--reset-stats"]
         command += ["--only-summary", "--loglevel", "WARNING", "--stop-timeout", "1"]
         log = (arena.settings.logs / "locust.log").open("a")
         with arena.on_web_core(), log:
