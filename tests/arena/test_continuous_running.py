@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,10 +25,12 @@ from arena.models import (
 )
 from arena.processes import Supervisor
 from arena.queries.leaderboards import leaderboard
+from referee.client import referee_status
+from referee.errors import RefereeUnavailable
 from referee.matches.journal import EntryKind
 from tests.arena.fakes import ROOT
 from tests.arena.running import SAMPLE_BOTS, RunningArena, running_arena
-from tests.arena.waiting import DEADLINE
+from tests.arena.waiting import DEADLINE, wait_for
 
 SAMPLES = ("greedy.py", "keeper.py", "pairs_first.py", "lowest.py")
 BOTS = {f"owner-{number}/bot": SAMPLES[number % len(SAMPLES)] for number in range(9)}
@@ -56,50 +58,39 @@ class Queue:
         }
         for name in BOTS:
             self.connect(name)
+        wait_for(self._all_connected)
+        self._signal(signal.SIGSTOP, BOTS)  # nothing is played before the test says so
         arena.start_tournament("queue", bytes(range(32)), **QUEUE)
 
     def connect(self, name: str) -> None:
         variables = {"ARENA_TOKEN": self._tokens[name], "ARENA_REFEREE": self.arena.settings.listen}
         command = [sys.executable, str(SAMPLE_BOTS / BOTS[name])]
         # Told to stop with SIGTERM, it would finish its sessions first.
-        self._bots.start(name.replace("/", "-"), command, variables, signal.SIGKILL)
+        self._bots.start(_process(name), command, variables, signal.SIGKILL)
 
     def leave_in_mid_batch(self) -> str:
-        """Kill a bot whose match then waits for it, while another table of its batch plays on."""
-        left: list[str] = []
+        """Kill a bot whose match then waits for it, while the other table of its batch plays on."""
+        self.arena.wait("queue", lambda status: status.matches_running > 1)
+        first = select(func.min(Match.id)).where(Match.state == MatchState.RUNNING).scalar_subquery()
+        names = select(BotVersion.name).join(Entrant).join(Seat)
+        with self.arena.storage.read() as tx:
+            leaver = tx.exec(names.where(Seat.match_id == first, Seat.position == 0)).one().partition("@")[0]
+        self._bots.stop(_process(leaver))
+        self._signal(signal.SIGCONT, BOTS.keys() - {leaver})
+        return leaver
 
-        def leave() -> bool:
-            name = self._in_mid_batch()
-            if name is None:
-                return False
-            process = name.replace("/", "-")
-            pid = self._bots.pid(process)
-            assert pid is not None
-            os.kill(pid, signal.SIGSTOP)  # quicker than an end, and can be taken back
-            if self._in_mid_batch() == name:
-                self._bots.stop(process)
-                left.append(name)
-                return True
-            os.kill(pid, signal.SIGCONT)  # its match was finished meanwhile
+    def _all_connected(self) -> bool:
+        settings = self.arena.settings
+        try:
+            return referee_status(settings.listen, settings.worker_secret()).streams == len(BOTS)
+        except RefereeUnavailable:
             return False
 
-        self.arena.wait("queue", lambda _: leave())
-        return left[0]
-
-    def _in_mid_batch(self) -> str | None:
-        """Somebody at the first of several tables of a batch that are played now."""
-        running = (
-            select(Match.round_id, func.min(Match.id))
-            .where(Match.state == MatchState.RUNNING)
-            .group_by(col(Match.round_id))
-            .having(func.count() > 1)
-        )
-        with self.arena.storage.read() as tx:
-            first = tx.exec(running).first()
-            if first is None:
-                return None
-            names = select(BotVersion.name).join(Entrant).join(Seat)
-            return tx.exec(names.where(Seat.match_id == first[1], Seat.position == 0)).one().partition("@")[0]
+    def _signal(self, number: signal.Signals, names: Iterable[str]) -> None:
+        for name in names:
+            pid = self._bots.pid(_process(name))
+            assert pid is not None
+            os.kill(pid, number)
 
     def batch(self) -> int:
         """Return the number of the latest batch."""
@@ -140,6 +131,10 @@ class Queue:
         return ran.stdout
 
 
+def _process(name: str) -> str:
+    return name.replace("/", "-")
+
+
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[Queue]:
     with running_arena(tmp_path / "arena", {}) as arena, Supervisor(tmp_path / "bots") as supervisor:
@@ -149,8 +144,6 @@ def queue(tmp_path: Path) -> Iterator[Queue]:
 def test_continuous_when_bots_come_and_go_and_the_worker_is_killed_then_its_export_is_right(
     queue: Queue, tmp_path: Path
 ) -> None:
-    queue.reach_done(2)
-
     leaver = queue.leave_in_mid_batch()  # a batch that is finished long after others that open later
     left = queue.batch()  # the next one may be on its way already, with the bot in it
     queue.reach(left + 2)
