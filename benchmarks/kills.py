@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from tests.arena.calm import attempts_of
-from tests.arena.storm import BOT_NAMES, SESSIONS, at_random, cluster, dealt_again, survive
+from tests.arena.storm import ARENA, BOT_NAMES, SESSIONS, at_random, cluster, dealt_again, survive
 
 
 def storm(seed: int) -> tuple[int, int]:
@@ -25,7 +25,7 @@ def storm(seed: int) -> tuple[int, int]:
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder) / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)
         with contextlib.redirect_stdout(io.StringIO()):
-            survive(running, random, Path(folder), [*BOT_NAMES, *BOT_NAMES], [emptied])
+            survive(running, random, Path(folder), [*ARENA, *BOT_NAMES] * 2, [emptied])
         return running.killed, dealt_again(attempts_of(running.storage))
 
 

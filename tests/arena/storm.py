@@ -65,8 +65,7 @@ ROUND = 16
 """Sessions in a round."""
 BOT_NAMES = [f"bot{number}" for number in range(len(BOTS))]
 ARENA = ["worker1", "worker2", "referee1", "referee2", "beat"]
-VICTIMS = [*ARENA, *ARENA]
-"""Processes that are killed in every storm."""
+"""Processes of the arena."""
 DOUBLED_SECONDS = 0.6
 """Time between messages that nobody needs: each costs a worker as much as one that is needed."""
 SHOWN = 12
@@ -322,14 +321,13 @@ def weather(running: Cluster, random: Random, events: Sequence[Event]) -> Outcom
 
 
 def survive(
-    running: Cluster, random: Random, folder: Path, bots: Sequence[str], others: Sequence[Event]
+    running: Cluster, random: Random, folder: Path, victims: Sequence[str], others: Sequence[Event]
 ) -> None:
-    """Play the cup through kills of all processes of the arena and of these bots, and through other events.
+    """Play the cup through kills of these processes, and through other events.
 
     Compare it with a calm run, in another folder, that is given the same attempts.
     """
     running.start_bots()
-    victims = [*VICTIMS, *bots]
     events = [*kills(running, random, victims), *others]
     outcome = weather(running, random, events)
     assert running.faults() == []

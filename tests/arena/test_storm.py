@@ -21,6 +21,7 @@ from tests.arena import servers
 from tests.arena.ports import LOOPBACK
 from tests.arena.servers import Postgres, Proxy
 from tests.arena.storm import (
+    ARENA,
     BOT_NAMES,
     ROUND,
     Event,
@@ -42,8 +43,9 @@ def random() -> Random:
     return Random(seed)
 
 
-FEW = 2
-"""Bots that are killed where servers are: they know nothing of these. All of them are where none are."""
+def victims(random: Random) -> list[str]:
+    """Return who is killed where servers are; bots know nothing of these."""
+    return [*ARENA, *random.sample(BOT_NAMES, 2)]
 
 
 def deaths(random: Random, postgres: Postgres) -> list[Event]:
@@ -69,7 +71,7 @@ def test_storm_when_everything_is_embedded_then_the_results_are_those_of_a_calm_
 ) -> None:
     with cluster(tmp_path / "storm") as running:
         emptied = at_random(random, "the broker is emptied", running.empty_broker)
-        survive(running, random, tmp_path, BOT_NAMES, [emptied])
+        survive(running, random, tmp_path, [*ARENA, *ARENA, *BOT_NAMES], [emptied])
 
 
 def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm_run(
@@ -98,7 +100,7 @@ def test_storm_when_on_postgresql_and_redis_then_the_results_are_those_of_a_calm
                 *deaths(random, postgres),
                 at_random(random, "Redis is killed, with all that it had", server.restart, first=ROUND),
             ]
-            survive(running, random, tmp_path, random.sample(BOT_NAMES, FEW), others)
+            survive(running, random, tmp_path, victims(random), others)
 
 
 def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_calm_run(
@@ -122,4 +124,4 @@ def test_storm_when_on_postgresql_and_rabbitmq_then_the_results_are_those_of_a_c
                 *deaths(random, postgres),
                 at_random(random, "RabbitMQ is killed", server.restart, first=ROUND),
             ]
-            survive(running, random, tmp_path, random.sample(BOT_NAMES, FEW), others)
+            survive(running, random, tmp_path, victims(random), others)
