@@ -10,7 +10,7 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
-from arena.queries.leaderboards import LeaderboardLine, shown
+from arena.queries.leaderboards import LeaderboardLine, newest_line, shown
 from arena.queries.matches import Asked, MatchLine, newest_matches
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
@@ -108,6 +108,17 @@ def profile(storage: Storage, name: str, limit: int = 10) -> Profile:
             opponents=tuple(met_most(tx, version_ids, limit)),
             matches=newest_matches(tx, Asked(bot=name), limit),
         )
+
+
+def newest_lines(storage: Storage, name: str) -> list[LeaderboardLine]:
+    """Return where the newest version of a bot that is rated in a pool stands there, or the one version.
+
+    The pool with most matches comes first. Raise SpecError for no such name, UnknownError.
+    """
+    with storage.read() as tx:
+        version_ids = [version.id for version in versions_called(tx, name)]
+        found = (newest_line(tx, pool, version_ids) for pool in rated_pools(tx))
+        return sorted(filter(None, found), key=lambda line: -line.matches)
 
 
 def _version(row: BotVersion) -> VersionLine:

@@ -70,7 +70,6 @@ def show_bot(
         telling=highlights.telling_deals(web.storage, name, TELLING),
         faults=own_faults(web.storage, page.actor, told.owner, name),
         own=f"{next(iter(sorted(page.actor.owners)), 'you')}/BOT",
-        origin=str(page.request.base_url).rstrip("/"),
     )
 
 

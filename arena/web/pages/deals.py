@@ -20,7 +20,6 @@ from arena.web.context import Shared
 from arena.web.pages.links import deal_url, match_url, together_url
 from arena.web.pages.offline import offline_file
 from arena.web.pages.page import Page
-from arena.web.pages.rendering import fill
 
 router = APIRouter()
 
@@ -96,7 +95,7 @@ def _urls(found: DealInSession) -> Urls:
     return Urls(
         record=f"/api/v1{match}/deals/{number}",
         file=f"{here}/replay.html",
-        picture=f"{here}/picture.svg",
+        picture=f"{here}/picture.png",
         name="-".join(map(str, (*place, number))),
         before=deal_url(*place, number - 1) if number > 1 else None,
         after=deal_url(*place, number + 1) if number < found.deals else None,
@@ -153,7 +152,7 @@ def deal(
     """Return the page of a deal at one of its steps."""
     found = deal_in_session(web.storage, tournament, round, table, session, deal)
     shown = Shown(step, None if view == "open" else int(view), spoilers)
-    return page("deal.html", base=str(page.request.base_url), **deal_values(found, shown))
+    return page("deal.html", **deal_values(found, shown))
 
 
 @router.get(f"{DEAL}/replay.html")
@@ -165,13 +164,3 @@ def deal_file(
     name = quote(f"{_urls(found).name}.html")
     kept = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return HTMLResponse(offline_file(deal_values(found, Shown())), headers=kept)
-
-
-@router.get(f"{DEAL}/picture.svg")
-def deal_picture(
-    web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
-) -> Response:
-    """Return a picture of the cards as they were dealt; it tells nothing of what came."""
-    found = deal_in_session(web.storage, tournament, round, table, session, deal)
-    picture = fill("picture.svg", "", replay=replay_of(found.record))
-    return Response(picture, media_type="image/svg+xml")

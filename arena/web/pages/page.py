@@ -22,8 +22,8 @@ class Pages:
         self.actor = actor
 
     def __call__(self, template: str, **values: object) -> HTMLResponse:
-        """Return a template, filled; it has ``path``, ``actor``, ``here`` and a form's ``trouble``, too."""
-        told = {"here": self.here, "trouble": None, **values}
+        """Return a template, filled; it has who asks and where from, too, and the ``trouble`` of a form."""
+        told = {"here": self.here, "origin": self.origin, "trouble": None, **values}
         return HTMLResponse(fill(template, self.request.url.path, self.actor, **told))
 
     def again(self, template: str, error: Exception, **values: object) -> HTMLResponse:
@@ -31,6 +31,11 @@ class Pages:
         answer = self(template, trouble=error, **values)
         answer.status_code = status_of(error)
         return answer
+
+    @property
+    def origin(self) -> str:
+        """The address of the arena, without a slash at its end."""
+        return str(self.request.base_url).rstrip("/")
 
     def here(self, **changed: object) -> str:
         """Return the address of this page with some parameters of its query changed; None: without them."""

@@ -133,7 +133,6 @@ def show_tournament(
         trouble=f"no {asked.around} among the entrants" if asked.around and place is None else None,
         river=river,
         bracket=bracket(web.storage, status, board) if status.format == "knockout" else (),
-        origin=str(page.request.base_url).rstrip("/"),
     )
 
 

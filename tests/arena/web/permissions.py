@@ -127,6 +127,7 @@ ROUTES: dict[str, Line] = {
     "PATCH /bots/{owner}/{bot}": Line(OWNER, BOTS, "/bots/owner-0/bot-0", {"language": "go"}),
     "POST /bots/{owner}/{bot}/test-match": Line(OWNER, BOTS, "/bots/owner-0/bot-0/test-match", {}),
     "GET /bots/{owner}/{bot}/history": _read("/bots/owner-0/bot-0/history"),
+    "GET /bots/{owner}/{bot}/picture.png": _read("/bots/owner-0/bot-0/picture.png"),
     "GET /bots/{owner}/{bot}/versus": _read("/bots/owner-0/bot-0/versus?opponent=owner-1/bot-1"),
     "GET /bots/{owner}/{bot}/log": _read("/bots/owner-0/bot-0/log", OWNER, READ),
     "GET /bots/{owner}/{bot}/deals": _read("/bots/owner-0/bot-0/deals", OWNER, READ),
@@ -256,19 +257,21 @@ PAGES: dict[str, Line] = {
     "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/replay.html": _read(
         f"{DEAL}/replay.html"
     ),
-    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/picture.svg": _read(
-        f"{DEAL}/picture.svg"
+    "GET /matches/{tournament}/{round}/{table}/{session:int}/{deal:int}/picture.png": _read(
+        f"{DEAL}/picture.png"
     ),
     "GET /me": _read("/me", ACCOUNTS, READ),
     "GET /operator": _read("/operator", OPERATORS, OPERATE),
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/findings": _read("/operator/findings", OPERATORS, OPERATE),
+    "GET /picture.png": _read("/picture.png"),
     "GET /rules": _read("/rules"),
     "GET /rules/{ruleset}": _read("/rules/chinese"),
     "GET /sign-in": _read("/sign-in"),
     "GET /sign-up": _read("/sign-up"),
     "GET /tournaments": _read("/tournaments"),
     "GET /tournaments/{tournament}": _read("/tournaments/cup"),
+    "GET /tournaments/{tournament}/picture.png": _read("/tournaments/cup/picture.png"),
     "GET /tournaments/{tournament}/desk": _read("/tournaments/waiting/desk", ORGANISERS, TOURNAMENTS),
     "GET /tournaments/{tournament}/crosstable": _read("/tournaments/cup/crosstable"),
     "GET /tournaments/{tournament}/rounds/{round}": _read("/tournaments/cup/rounds/1"),

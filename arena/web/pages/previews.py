@@ -1,0 +1,104 @@
+"""The pictures that previews of links show."""
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from arena.formats import FORMATS
+from arena.queries.deals import deal_in_session
+from arena.queries.leaderboards import LeaderboardLine
+from arena.queries.profiles import newest_lines
+from arena.replays.steps import Replay
+from arena.specs import Name
+from arena.standings.scoreboard import Scoreboard
+from arena.tournaments import overview
+from arena.tournaments.overview import TournamentStatus
+from arena.web.context import Shared
+from arena.web.naming import BotOrVersion
+from arena.web.pages.deals import DEAL, Number, replay_of
+from arena.web.pages.figures import counted, number, thousands
+from arena.web.pages.tournaments import CRITERIA
+from arena.web.pictures.previews import (
+    BotSeen,
+    DealSeen,
+    TournamentSeen,
+    arena_picture,
+    bot_picture,
+    deal_picture,
+    tournament_picture,
+)
+
+router = APIRouter()
+
+FOR_A_DAY, FOR_MINUTES = "public, max-age=86400", "public, max-age=300"
+LINES = 6
+"""Of the standings."""
+
+
+def _sent(picture: bytes, kept: str) -> Response:
+    return Response(picture, media_type="image/png", headers={"Cache-Control": kept})
+
+
+@router.get("/picture.png")
+def picture_of_arena() -> Response:
+    """Return the picture of pages that have none of their own."""
+    return _sent(arena_picture(), FOR_A_DAY)
+
+
+@router.get(f"{DEAL}/picture.png")
+def picture_of_deal(
+    web: Shared, tournament: str, round: Number, table: Number, session: Number, deal: Number
+) -> Response:
+    """Return a picture of the cards as they were dealt; it tells nothing of what came."""
+    found = deal_in_session(web.storage, tournament, round, table, session, deal)
+    return _sent(deal_picture(deal_seen(replay_of(found.record))), FOR_A_DAY)
+
+
+@router.get("/bots/{owner}/{bot}/picture.png")
+def picture_of_bot(web: Shared, name: BotOrVersion) -> Response:
+    """Return a picture of where a bot stands."""
+    lines = newest_lines(web.storage, name)
+    return _sent(bot_picture(bot_seen(name, lines[0] if lines else None)), FOR_MINUTES)
+
+
+@router.get("/tournaments/{tournament}/picture.png")
+def picture_of_tournament(web: Shared, tournament: Name) -> Response:
+    """Return a picture of how a tournament stands."""
+    status = overview.status(web.storage, tournament)
+    return _sent(tournament_picture(tournament_seen(status, web.placings.of(status))), FOR_MINUTES)
+
+
+def deal_seen(replay: Replay) -> DealSeen:
+    """Return what is shown of a deal."""
+    place = replay.record
+    about = f"{place['tournament']}, round {place['round']}, table {place['table']}; {replay.ruleset}"
+    return DealSeen(f"Deal {place['deal']}", about, replay.short, replay.steps[0].hands)
+
+
+def bot_seen(name: str, line: LeaderboardLine | None) -> BotSeen:
+    """Return what is shown of a bot that stands so in a pool; None: it is in none."""
+    if line is None:
+        return BotSeen(name, "not rated yet", (), None, 0.0, 0.0)
+    figures = [("Elo", thousands(line.rating)), ("Deals", thousands(line.deals))]
+    one = line.strength
+    if one is None:
+        return BotSeen(name, line.ruleset, tuple(figures), None, 0.0, 0.0)
+    rank = f"{one.best}" if one.best == one.worst else f"{one.best}–{one.worst}"
+    figures = [("Rank", rank), ("Strength", thousands(one.figure)), *figures]
+    about = f"{line.ruleset}, {line.table_size} at a table"
+    return BotSeen(name, about, tuple(figures), one.figure_low, one.figure, one.figure_high)
+
+
+def tournament_seen(status: TournamentStatus, board: Scoreboard) -> TournamentSeen:
+    """Return what is shown of a tournament."""
+    about = f"{status.format.capitalize()} under {status.ruleset}: {counted(status.entrants, 'bot')}"
+    state = status.state.value
+    if not status.ended and status.round:
+        state += f", round {status.round}" + (f" of {status.rounds}" if status.rounds else "")
+    key = next(iter(FORMATS[status.format].criteria.decisive))
+    word = CRITERIA[key][0].lower()
+    lines = [
+        (f"{line.rank}", line.name, f"{word} {number(getattr(line, key))}")
+        for line in board.standings[:LINES]
+    ]
+    done = status.sessions_done / status.sessions_total if status.sessions_total else 0.0
+    return TournamentSeen(status.name, f"{about} at tables of {status.table_size}", state, done, tuple(lines))
