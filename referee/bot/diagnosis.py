@@ -1,17 +1,20 @@
-"""What stands between a bot and its referees: token, address, TLS, and the version of the protocol."""
+"""What stands between a bot and its referees: token, address, TLS, protocol, clock, too many sessions."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 import grpc
 
 from referee.channel import sync_channel
+from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry, LogQuery
+from referee.protocol.logs import query_request, read_entry
 from referee.protocol.reasons import Failure, Reason, read_failure
 from referee.protocol.version import PROTOCOL_VERSION
 from referee.tls import ClientTls
 from referee.unreached import why_unreached
-from referee.v1 import bots_pb2, bots_pb2_grpc
+from referee.v1 import bots_pb2, bots_pb2_grpc, logs_pb2_grpc
 
 ANSWER_SECONDS = 5.0
 """How long a referee may take to answer a hello."""
@@ -20,6 +23,19 @@ NO_VERSION = 0
 lets nobody in, so that a bot that plays with this token is not disturbed."""
 TOKEN = "bt_bot_"
 """How tokens of bots begin."""
+MOST_APART = 5.0
+"""Seconds by which two clocks may differ: of that nobody needs to know."""
+FAULTS, RECENT = 200, timedelta(days=1)
+"""Faults that are looked at, and how old they are at most."""
+
+
+class Answer(NamedTuple):
+    """How a referee turned away a hello that it cannot take."""
+
+    failure: Failure
+    asked: datetime
+    """When it was asked, by the clock here."""
+    answered: datetime
 
 
 class Finding(NamedTuple):
@@ -58,8 +74,13 @@ async def _examine(address: str, token: str, tls: ClientTls | None) -> list[Find
         return [Finding(address, False, why)]
     spoken = "with TLS, and its certificate is trusted" if tls is not None else "without TLS"
     reached = Finding(address, True, f"can be reached, {spoken}")
-    failure = await asyncio.to_thread(_refusal, address, token, tls)
-    return [reached, *(Finding(address, right, text) for right, text in _meaning(failure))]
+    answer = await asyncio.to_thread(_ask, address, token, tls)
+    told = list(_meaning(answer.failure))
+    if answer.failure.reason == Reason.PROTOCOL_VERSION:
+        told.append(compare_clocks(answer))
+        faults = await asyncio.to_thread(_faults, address, token, tls, answer.failure.metadata)
+        told += [] if faults is None else judge_sessions(faults)
+    return [reached, *(Finding(address, right, text) for right, text in told)]
 
 
 def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
@@ -72,7 +93,8 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
         else:
             yield False, f"does not answer as a referee (is that the port of the pages?): {failure.text}"
         return
-    yield True, "knows the token"
+    bot = failure.metadata.get("bot")
+    yield True, f"knows the token: it is of {bot}" if bot else "knows the token"
     supported = failure.metadata.get("supported", "")
     if supported == str(PROTOCOL_VERSION):
         yield True, f"speaks version {PROTOCOL_VERSION} of the protocol, as this SDK does"
@@ -81,6 +103,65 @@ def _meaning(failure: Failure) -> Iterator[tuple[bool, str]]:
             False,
             f"speaks version {supported} of the protocol, and this SDK {PROTOCOL_VERSION}: update bigtwo-bot",
         )
+
+
+def compare_clocks(answer: Answer) -> tuple[bool, str]:
+    """Return whether the referee's clock and the one here agree, as far as the way there and back tells."""
+    try:
+        now = datetime.fromisoformat(answer.failure.metadata["now"])
+        ahead = (answer.asked - now).total_seconds(), (answer.answered - now).total_seconds()
+    except (KeyError, ValueError, TypeError):  # an older referee, or a time without its zone
+        return True, "does not tell its time, so the clocks were not compared"
+    apart = max(ahead[0], -ahead[1], 0.0)
+    if apart <= MOST_APART:
+        return True, f"has the time that the clock here has, to within {MOST_APART:g} s"
+    which = "ahead of" if ahead[0] > 0 else "behind"
+    text = f"the clock here is {_long(apart)} {which} the referee's: set it by NTP"
+    harm = "certificates may seem not valid yet or expired, and times in logs do not fit together"
+    return False, f"{text} (decisions are timed by the referee alone, but {harm})"
+
+
+def _long(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 600 else str(timedelta(seconds=round(seconds)))
+
+
+def _faults(
+    address: str, token: str, tls: ClientTls | None, metadata: Mapping[str, str]
+) -> list[LogEntry] | None:
+    """Return the bot's newest faults, of the last day only; None where they are not to be had."""
+    try:
+        query = query_request(LogQuery(metadata["bot"], (EntryKind.FAULT,), limit=FAULTS), "")
+        since = datetime.fromisoformat(metadata["now"]) - RECENT
+        with sync_channel(address, tls, ()) as channel:
+            page = logs_pb2_grpc.LogServiceStub(channel).ListLogEntries(
+                query, metadata=(("authorization", f"Bearer {token}"),), timeout=ANSWER_SECONDS
+            )
+        return [entry for entry in map(read_entry, page.entries) if entry.at >= since]
+    except (KeyError, ValueError, TypeError, grpc.RpcError):  # an older referee; no log is kept
+        return None
+
+
+def judge_sessions(faults: Sequence[LogEntry]) -> Iterator[tuple[bool, str]]:
+    """Yield what the faults of the last day say about the number of sessions, and about thinking too long."""
+    late = [fault.text for fault in faults if fault.code == "timeout"]
+    several = sum([SEVERAL_OWED in text for text in late])
+    noted = "of the bot's time-outs of the last day came while it owed"
+    if several:
+        yield (
+            False,
+            f"{several} {noted} several answers: run it with fewer sessions, as main(…, max_sessions=2)",
+        )
+    if len(late) > several:
+        yield False, f"{len(late) - several} {noted} one answer only: it thinks for too long"
+    if not late:
+        yield True, "noted no time-out of the bot in the last day: its sessions are not too many"
+
+
+def _ask(address: str, token: str, tls: ClientTls | None) -> Answer:
+    """Say a hello to a referee that it cannot take."""
+    asked = datetime.now(UTC)
+    failure = _refusal(address, token, tls)
+    return Answer(failure, asked, datetime.now(UTC))
 
 
 def _refusal(address: str, token: str, tls: ClientTls | None) -> Failure:

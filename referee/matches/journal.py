@@ -29,6 +29,9 @@ KINDS = {"fault": (EntryKind.FAULT,), "notice": (EntryKind.NOTICE,), "connection
 KEPT = 5_000
 """Entries that are kept of a bot version, the newest."""
 
+SEVERAL_OWED = "see max_sessions"
+"""What the text of a time-out ends with if the bot owed several answers then."""
+
 
 class Entry(NamedTuple):
     """One line of a bot version's log."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from referee.matches.clock import Clock, TimeControl
 from referee.matches.events import Turn
+from referee.matches.journal import SEVERAL_OWED
 from referee.matches.kinds import FaultKind, NoticeCode
 from referee.matches.outbox import Outbox
 
@@ -66,7 +67,7 @@ class Seat:
         if kind is FaultKind.STALL:
             return f"{within}: the bot is connected, but {STUCK[clock.handed_at is not None]}"
         owed = 0 if self.outbox is None else len(self.outbox.owed)
-        return f"{within}: the bot owed {owed} answers at once; see max_sessions" if owed > 1 else within
+        return f"{within}: the bot owed {owed} answers at once; {SEVERAL_OWED}" if owed > 1 else within
 
     def ignored(self, sequence: int, now: float) -> tuple[NoticeCode, str]:
         """Return why an answer to this turn, which is not open, has no effect."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ class Reception:
         """Return the stream of a bot that may play, and its hello. Raise Refused if it may not."""
         version = identity.version_id
         self._make_room(version)
-        first = await self._read_hello(version, context)
+        first = await self._read_hello(identity, context)
         hello = first.hello
         if version in self._connecting:
             raise Refused(Reason.BUSY, ANOTHER_ATTEMPT)
@@ -95,8 +96,9 @@ class Reception:
             del self._silent[version]
             before.patience.reschedule(asyncio.get_running_loop().time())
 
-    async def _read_hello(self, version: int, context: PlayContext) -> bots_pb2.PlayRequest:
+    async def _read_hello(self, identity: BotIdentity, context: PlayContext) -> bots_pb2.PlayRequest:
         """Return the message that opens a stream. Raise Refused if it has no hello, or none comes."""
+        version = identity.version_id
         silence: _Silence | None = None
         try:
             async with asyncio.timeout(HELLO_SECONDS) as patience:
@@ -107,7 +109,7 @@ class Reception:
         finally:
             if self._silent.get(version) is silence:
                 del self._silent[version]
-        return _checked_hello(message)
+        return _checked_hello(message, identity)
 
     async def _connect(self, connection: Connection) -> None:
         """Let the bot in, in the place of an earlier stream of it if that one gives no sign of life."""
@@ -157,7 +159,7 @@ def _lacking(capabilities: bots_pb2.Capabilities) -> Callable[[Ruleset], Sequenc
     return Memo[Ruleset, Sequence[str]](partial(lacks, capabilities), limit=64).__getitem__
 
 
-def _checked_hello(message: Any) -> bots_pb2.PlayRequest:
+def _checked_hello(message: Any, identity: BotIdentity) -> bots_pb2.PlayRequest:
     if message is None:
         raise Refused(Reason.HELLO_MISSING, "hello: the stream ended without one")
     first: bots_pb2.PlayRequest = readable(message)
@@ -166,7 +168,9 @@ def _checked_hello(message: Any) -> bots_pb2.PlayRequest:
     hello = first.hello
     if hello.protocol_version != PROTOCOL_VERSION:
         text = f"protocol_version: {hello.protocol_version} is not spoken here, {PROTOCOL_VERSION} is"
-        raise Refused(Reason.PROTOCOL_VERSION, text, supported=str(PROTOCOL_VERSION))
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        supported = str(PROTOCOL_VERSION)
+        raise Refused(Reason.PROTOCOL_VERSION, text, supported=supported, bot=identity.name, now=now)
     if hello.HasField("max_sessions") and hello.max_sessions < 1:
         raise Refused(
             Reason.FIELD_INVALID, "hello.max_sessions: must be at least 1", field="hello.max_sessions"

@@ -1,9 +1,14 @@
 """``arena bot doctor``: a sentence for each thing that is right or wrong."""
 
+from datetime import UTC, datetime, timedelta
+
+import grpc
 import pytest
 
-from referee.bot.diagnosis import check_token, examine
+from referee.bot.diagnosis import Answer, check_token, compare_clocks, examine, judge_sessions
 from referee.cli.app import run
+from referee.matches.journal import SEVERAL_OWED, EntryKind, LogEntry
+from referee.protocol.reasons import Failure, Reason
 from referee.tls import ClientTls
 from tests.referee.support import lowest, referee, sdk_bots
 from tests.referee.test_server_tls import World, options, world
@@ -33,9 +38,65 @@ async def test_examination_when_all_is_right_then_a_bot_that_plays_is_not_distur
         found = await examine([address], "bot-1", None)
     assert [(one.right, one.text) for one in found] == [
         (True, "can be reached, without TLS"),
-        (True, "knows the token"),
+        (True, "knows the token: it is of owner/bot1@1"),
         (True, "speaks version 1 of the protocol, as this SDK does"),
+        (True, "has the time that the clock here has, to within 5 s"),
+        (True, "noted no time-out of the bot in the last day: its sessions are not too many"),
     ]
+
+
+def asked(took: float, now: str | None) -> Answer:
+    """Return an answer to a question of noon, that came so many seconds later."""
+    metadata = {} if now is None else {"now": now}
+    failure = Failure(grpc.StatusCode.FAILED_PRECONDITION, "", Reason.PROTOCOL_VERSION, None, metadata)
+    noon = datetime(2030, 1, 1, 12, tzinfo=UTC)
+    return Answer(failure, noon, noon + timedelta(seconds=took))
+
+
+@pytest.mark.parametrize(
+    ("took", "now", "right", "said"),
+    [
+        (0.1, "2030-01-01T12:00:04+00:00", True, "has the time that the clock here has"),
+        (30, "2030-01-01T12:00:15+00:00", True, "has the time that the clock here has"),
+        (0.1, "2030-01-01T11:58:20+00:00", False, "the clock here is 100 s ahead of the referee's: set it"),
+        (1, "2030-01-01T14:00:01+00:00", False, "the clock here is 2:00:00 behind the referee's: set it"),
+        (1, None, True, "does not tell its time"),
+        (1, "2030-01-01T12:00:00", True, "does not tell its time"),
+        (1, "noon", True, "does not tell its time"),
+    ],
+)
+def test_clocks_when_they_are_apart_for_sure_then_that_is_wrong(
+    took: float, now: str | None, right: bool, said: str
+) -> None:
+    found, text = compare_clocks(asked(took, now))
+    assert found is right
+    assert text.startswith(said)
+
+
+def fault(code: str, text: str) -> LogEntry:
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    return LogEntry(1, at, "me/bot@1", "referee", EntryKind.FAULT, code, text, "cup/1/1/1", {})
+
+
+def test_faults_when_several_answers_were_owed_then_there_are_too_many_sessions() -> None:
+    late = "no answer within 1000 ms"
+    found = list(
+        judge_sessions(
+            [
+                fault("timeout", f"{late}: the bot owed 4 answers at once; {SEVERAL_OWED}"),
+                fault("timeout", f"{late}: the bot owed 2 answers at once; {SEVERAL_OWED}"),
+                fault("timeout", late),
+                fault("illegal", "not in hand"),
+            ]
+        )
+    )
+    assert [right for right, _ in found] == [False, False]
+    assert found[0][1].startswith(
+        "2 of the bot's time-outs of the last day came while it owed several answers"
+    )
+    assert found[1][1].startswith(
+        "1 of the bot's time-outs of the last day came while it owed one answer only"
+    )
 
 
 async def test_examination_when_the_token_is_of_nobody_then_that_is_said(world: World) -> None:

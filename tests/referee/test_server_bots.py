@@ -55,7 +55,7 @@ async def test_hello_when_right_then_welcome_names_the_bot() -> None:
             hello(protocol_version=9),
             Reason.PROTOCOL_VERSION,
             "protocol_version: 9 is not spoken here, 1 is",
-            {"supported": "1"},
+            {"supported": "1", "bot": "owner/bot1@1"},
         ),
         (
             bots_pb2.PlayRequest(moves=[bots_pb2.Move(session=1)]),
@@ -77,7 +77,8 @@ async def test_hello_when_wrong_then_the_stream_ends_with_the_reason(
 ) -> None:
     async with referee() as address:
         failure = await refusal(address, request_)
-    assert (failure.reason, failure.text, failure.metadata) == (reason, text, metadata)
+    told = {name: said for name, said in failure.metadata.items() if name != "now"}
+    assert (failure.reason, failure.text, told) == (reason, text, metadata)
     assert failure.final
 
 
