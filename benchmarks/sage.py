@@ -3,7 +3,8 @@
 One bot plays against others of one kind, by default sage against the best other sample bot. Every deal is
 played from every seat of the table, so that the luck of the cards cancels out; deals are what the intervals
 are over (95 %). All sit in one process, at the referee's own table; sage's clock is the processor's time,
-so that load does not make it weaker. ``--without`` takes parts of sage away, to see what they are worth.
+so that load does not make it weaker. ``--without`` takes parts of sage away, to see what they are worth;
+``--beside MS`` has sage with another time play the same deals from the same seats, and shows the difference.
 """
 
 import argparse
@@ -121,13 +122,29 @@ def _bot(question: Question) -> Bot:
 
 
 @contextmanager
-def _pool(jobs: int) -> Iterator[Callable[..., Iterator[Deal]]]:
+def _pool(jobs: int) -> Iterator[Callable[..., Iterator[tuple[Deal, Deal | None]]]]:
     """Yield a function that plays deals one after the other, or in so many processes."""
     if jobs == 1:
         yield map
     else:
         with Pool(jobs) as pool:
             yield pool.imap
+
+
+def play_beside(question: Question, ms: float | None, number: int) -> tuple[Deal, Deal | None]:
+    """Play a deal from every seat, and once more with sage thinking for ``ms``, all of it, unless None."""
+    other = None if ms is None else play_deal(question._replace(ms=ms, without=()), number)
+    return play_deal(question, number), other
+
+
+def differences(ms: float, deals: Sequence[Deal], others: Sequence[Deal]) -> Iterator[str]:
+    """Yield what ``deals`` have more than the same deals with ``ms`` have."""
+    pairs = list(zip(deals, others, strict=True))
+    yield f"beside sage, {ms:g} ms, in the same deals and seats:"
+    yield f"{'wins more':28} {_shown([100 * (deal.wins - other.wins) for deal, other in pairs], '%')}"
+    yield f"{'points more':28} {_shown([deal.points - other.points for deal, other in pairs])}"
+    leads = [deal.points - deal.others - other.points + other.others for deal, other in pairs]
+    yield f"{'points less theirs, more':28} {_shown(leads)}"
 
 
 def lines(question: Question, deals: Sequence[Deal], players: int) -> Iterator[str]:
@@ -164,6 +181,7 @@ def options() -> argparse.ArgumentParser:
         "--ms", type=float, default=100, help="sage's milliseconds for a decision; 0: no search"
     )
     parser.add_argument("--without", nargs="*", choices=PARTS, default=[], help="parts of sage to take away")
+    parser.add_argument("--beside", type=float, metavar="MS", help="compare with sage that thinks so long")
     parser.add_argument("--deals", type=int, default=100)
     parser.add_argument("--first", type=int, default=0, help="the number of the first deal")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
@@ -177,13 +195,18 @@ def main() -> None:
     question = Question(given.bot, given.against, given.ruleset, given.ms, tuple(given.without), given.seed)
     numbers = range(given.first, given.first + given.deals)
     deals: list[Deal] = []
-    with _pool(given.jobs) as played, suppress(KeyboardInterrupt):
-        for deal in played(partial(play_deal, question), numbers):
-            deals.append(deal)  # noqa: PERF402 what was played is shown, also where Ctrl-C ends it
+    beside: list[Deal] = []
+    with _pool(given.jobs) as played, suppress(KeyboardInterrupt):  # Ctrl-C shows what was played
+        for deal, other in played(partial(play_beside, question, given.beside), numbers):
+            deals.append(deal)
+            beside += [other] if other else []
     if not deals:
         sys.exit("no deal was played")
     for line in lines(question, deals, load_ruleset(given.ruleset).players):
         print(line)
+    if beside:
+        for line in differences(given.beside, deals, beside):
+            print(line)
 
 
 if __name__ == "__main__":
