@@ -1,7 +1,8 @@
 """Floods for ``benchmarks.hostile``, each from another host than the honest bots, as the referee sees it.
 
-``python -m benchmarks.floods NAME ADDRESS`` says when it is ready, begins at the first line that it reads,
-and goes on until it is killed. All of it stays on the loop-back interface.
+``python -m benchmarks.floods ADDRESS`` says when it is ready. Each line that it reads names floods with the
+hosts to come from, as in ``pings 127.0.0.2 resets 127.0.0.3``; they go on, all at once, until the next line.
+All of it stays on the loop-back interface.
 """
 
 import asyncio
@@ -11,12 +12,14 @@ import random
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 
 from benchmarks.matches import match_spec
 from referee.client import run_match
+from referee.errors import RefereeUnavailable
 from referee.matches.match import Limits, MatchSpec
 from tests.referee import hostile
-from tests.referee.hostile import ELSEWHERE, PREFACE, frame, headers, message, settings
+from tests.referee.hostile import PREFACE, frame, headers, message, settings
 
 MATCH = "honest"
 """The match that the honest bots play."""
@@ -25,12 +28,13 @@ STREAMS = 900
 PING = frame(hostile.PING, 0, 0, bytes(8))
 CANCEL = (8).to_bytes(4)
 """Why a stream is reset."""
-LIMITS = Limits(decision_ms=1000, join_ms=20_000, faults=10)
+HOST: ContextVar[str] = ContextVar("HOST")
+"""The host that a flood comes from."""
 
 
-def spec(name: str, bots: Sequence[int], sessions: int) -> MatchSpec:
-    """Return a match of four bots that have a second for each decision."""
-    return match_spec(name, bots, sessions, 1, LIMITS)
+def spec(name: str, bots: Sequence[int], sessions: int, decision_ms: int = 1000) -> MatchSpec:
+    """Return a match of four bots."""
+    return match_spec(name, bots, sessions, 1, Limits(decision_ms=decision_ms, join_ms=20_000, faults=10))
 
 
 class Raw:
@@ -40,7 +44,7 @@ class Raw:
         host, port = address.rsplit(":", 1)
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-        self._socket.bind((ELSEWHERE, 0))
+        self._socket.bind((HOST.get(), 0))
         self._socket.connect((host, int(port)))
         self._socket.setblocking(False)
         self._data = data
@@ -85,7 +89,7 @@ async def many_pings(address: str) -> None:
 
 async def read_pings(address: str) -> None:
     """Send PING frames without an end, and read the answers."""
-    async with hostile.socket(address, ELSEWHERE) as connection:
+    async with hostile.socket(address, HOST.get()) as connection:
         await connection.send(PREFACE + settings())
         closed = asyncio.create_task(connection.closed())
         while not closed.done():
@@ -105,7 +109,7 @@ async def slow_pings(address: str) -> None:
 
 async def _pings_of_bot(address: str, frames: int, seconds: float) -> None:
     """Have a bot say hello and send so many PING frames again and again, so many seconds apart."""
-    async with hostile.socket(address, ELSEWHERE) as connection:
+    async with hostile.socket(address, HOST.get()) as connection:
         opening = headers(1, authorization="Bearer 97") + message(1, hostile.hello())
         await connection.send(PREFACE + settings() + opening)
         await asyncio.sleep(0.1)
@@ -166,9 +170,12 @@ async def garbage(address: str) -> None:
 async def packed(address: str) -> None:
     """Play a table of four bots that answer all turns with numbers that are no cards."""
     bots = [asyncio.create_task(_packed_bot(address, number)) for number in BOTS]
-    while True:
-        await asyncio.to_thread(_run_packed, address)
-        assert not any(bot.done() for bot in bots)
+    try:
+        while not any(bot.done() for bot in bots):
+            await asyncio.to_thread(_run_packed, address)
+    finally:
+        for bot in bots:
+            bot.cancel()
 
 
 FLOODS: dict[str, Callable[[str], Awaitable[None]]] = {
@@ -200,21 +207,34 @@ def _run_packed(address: str) -> None:
 
 
 async def _packed_bot(address: str, number: int) -> None:
-    async with hostile.socket(address, ELSEWHERE) as connection:
+    async with hostile.socket(address, HOST.get()) as connection:
         opening = headers(1, authorization=f"Bearer {number}") + message(1, hostile.hello())
         await connection.send(PREFACE + settings() + opening)
         async for turn in connection.turns():
             await connection.send(message(1, hostile.packed_move(turn, b"\xff")))
 
 
-async def main(name: str, address: str) -> None:
+async def repeat(flood: str, host: str, address: str) -> None:
+    """Flood again and again."""
+    HOST.set(host)
+    while True:
+        with contextlib.suppress(OSError, EOFError, RefereeUnavailable):
+            await FLOODS[flood](address)
+        await asyncio.sleep(0.01)
+
+
+async def main(address: str) -> None:
     os.nice(19)
     print("ready", flush=True)
-    sys.stdin.readline()
-    while True:
-        with contextlib.suppress(OSError):
-            await FLOODS[name](address)
-        await asyncio.sleep(0.01)
+    running: list[asyncio.Task[None]] = []
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        for task in running:
+            task.cancel()
+        words = line.split()
+        running = [
+            asyncio.create_task(repeat(flood, host, address))
+            for flood, host in zip(words[::2], words[1::2], strict=True)
+        ]
 
 
 if __name__ == "__main__":

@@ -5,103 +5,24 @@ alternately undisturbed and during the flood. It prints the honest sessions a se
 share of those before and after it, the faults of honest bots, the sessions that were voided, the calls of the
 worker that broke off, the most memory that the referee used, and the tracebacks in its log. The referee's CPU
 time for an honest session, as a share of that undisturbed, hardly depends on what else the machine does.
+
+``--alone`` prints what each flood costs a referee without tables, in CPU seconds a second, which depends on
+that least of all. ``--minutes`` floods one referee for so long, at random with one to three of the floods at
+once, and prints at the end what became of the honest tables beside them, and how the referee's size changed.
 """
 
 import argparse
 import os
 import platform
-import subprocess
-import sys
-import tempfile
-import threading
+import statistics
 import time
 from contextlib import ExitStack
-from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.floods import FLOODS, MATCH, spec
-from benchmarks.memory import resident
-from benchmarks.referee import PLAYERS, median_and_range, process, read_line
-from referee.client import run_match
-from referee.errors import RefereeUnavailable
-from referee.matches.match import Progress, SessionResult
-
-HONEST = range(1, PLAYERS + 1)
-SESSIONS = 4000
-"""Of one honest match: so many that they do not all end at the same time. Matches follow each other."""
-WARM = 50
-"""Sessions that are played before anything is measured."""
-LOOK_SECONDS = 0.05
-"""How often the referee's memory is measured."""
-MIB = 1 << 20
-
-
-class Referee:
-    """A referee in a process of its own, with what it logs and the most memory that it was seen to use."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._log = log = stack.enter_context(tempfile.TemporaryFile("w+"))  # noqa: SIM115
-        command = [sys.executable, "-m", "benchmarks.referee", "--serve"]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-        )
-        stack.callback(self._process.wait)
-        stack.callback(self._process.kill)
-        self.address = f"127.0.0.1:{read_line(self._process)}"
-        self.memory = 0
-
-    def wait(self, until: float) -> None:
-        """Wait, and look at the memory meanwhile."""
-        while (left := until - time.perf_counter()) > 0:
-            self.memory = max(self.memory, resident(self._process.pid))
-            time.sleep(min(left, LOOK_SECONDS))
-
-    def cpu(self) -> float:
-        """Return the CPU seconds that it has used."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def tracebacks(self) -> int:
-        """Return how many tracebacks it has logged."""
-        self._log.seek(0)
-        return self._log.read().count("Traceback")
-
-
-class Tables:
-    """Honest bots that play match after match, in a thread, and what became of that."""
-
-    def __init__(self, referee: Referee) -> None:
-        self._referee = referee
-        self._over = threading.Event()
-        self.finished: list[float] = []
-        """When each session was finished."""
-        self.faults = self.voided = self.broken = 0
-        self._thread = threading.Thread(target=self._play, daemon=True)
-        self._thread.start()
-
-    def rate(self, begin: float, end: float) -> float:
-        """Return the sessions a second in a time."""
-        return sum(begin <= at < end for at in self.finished) / (end - begin)
-
-    def stop(self) -> None:
-        """Break the last match off."""
-        self._over.set()
-        self._thread.join()
-
-    def _play(self) -> None:
-        while not self._over.is_set():
-            begun = self.voided
-            try:
-                for update in run_match(self._referee.address, "worker", spec(MATCH, HONEST, SESSIONS)):
-                    if isinstance(update, Progress):
-                        self.voided = begun + update.sessions_voided
-                    elif isinstance(update, SessionResult):
-                        self.finished.append(time.perf_counter())
-                        self.faults += sum(update.faults)
-                    if self._over.is_set():
-                        return
-            except RefereeUnavailable:
-                self.broken += 1
+from benchmarks.floods import FLOODS
+from benchmarks.honest import Attackers, Referee, play_for, start
+from benchmarks.referee import median_and_range
+from benchmarks.siege import MIB, besiege, hosts
 
 
 class Outcome(NamedTuple):
@@ -121,47 +42,47 @@ class Outcome(NamedTuple):
 
 
 def play(flood: str, seconds: float, repeats: int) -> Outcome:
-    """Play honest matches, alternately undisturbed and during a flood."""
+    """Play honest matches, alternately undisturbed and during a flood, each from a host of its own."""
+    source = hosts()
     with ExitStack() as stack:
-        referee = Referee(stack)
-        for number in HONEST:
-            stack.enter_context(process("benchmarks.referee", "--bot", str(number), referee.address))
-        tables = Tables(referee)
-        while len(tables.finished) < WARM:
-            time.sleep(LOOK_SECONDS)
+        referee, tables = start(stack)
+        attackers = Attackers(stack, referee)
         calm, beside = [], []
         for _ in range(repeats):
-            with process("benchmarks.floods", flood, referee.address) as child:
-                assert read_line(child) == "ready"
-                calm.append(_measure(referee, tables, seconds))
-                assert child.stdin is not None
-                child.stdin.write("\n")
-                child.stdin.flush()
-                beside.append(_measure(referee, tables, seconds))
-        calm.append(_measure(referee, tables, seconds))
+            attackers.flood()
+            calm.append(play_for(referee, tables, seconds))
+            attackers.flood((flood, next(source)))
+            beside.append(play_for(referee, tables, seconds))
+        attackers.flood()
+        calm.append(play_for(referee, tables, seconds))
         tables.stop()
         shares = [beside[n].rate / mean(calm[n].rate, calm[n + 1].rate) for n in range(repeats)]
         costs = [beside[n].cost / mean(calm[n].cost, calm[n + 1].cost) for n in range(repeats)]
         return Outcome(
-            shares, costs, tables.faults, tables.voided, tables.broken, referee.memory, referee.tracebacks()
+            shares,
+            costs,
+            tables.faults,
+            tables.voided,
+            tables.broken,
+            referee.memory,
+            referee.logged("Traceback"),
         )
 
 
-class Window(NamedTuple):
-    """Some seconds of honest play."""
+def alone(flood: str, seconds: int) -> list[float]:
+    """Return the CPU seconds that a flood costs a referee in each second, beyond what it uses by itself."""
+    with ExitStack() as stack:
+        referee = Referee(stack)
+        attackers = Attackers(stack, referee)
+        idle = _used_in(referee, 2.0) / 2
+        attackers.flood((flood, next(hosts())))
+        return [_used_in(referee, 1.0) - idle for _ in range(seconds)]
 
-    rate: float
-    """Sessions a second."""
-    cost: float
-    """CPU seconds of the referee for a session."""
 
-
-def _measure(referee: Referee, tables: Tables, seconds: float) -> Window:
-    """Return how honest bots play in the time to come."""
-    begin, used = time.perf_counter(), referee.cpu()
-    referee.wait(begin + seconds)
-    rate = tables.rate(begin, begin + seconds)
-    return Window(rate, (referee.cpu() - used) / max(1e-9, rate * seconds))
+def _used_in(referee: Referee, seconds: float) -> float:
+    used = referee.cpu()
+    referee.wait(time.perf_counter() + seconds)
+    return referee.cpu() - used
 
 
 def mean(one: float, other: float) -> float:
@@ -173,7 +94,18 @@ def main() -> None:
     parser.add_argument("floods", nargs="*", metavar="FLOOD", help=f"of {', '.join(FLOODS)}; default: all")
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--minutes", type=float, help="flood one referee with all of them, at random")
+    parser.add_argument("--alone", action="store_true", help="measure what each costs without honest tables")
     options = parser.parse_args()
+    if options.alone:
+        print("flood        | CPU seconds in the first second | in each of ten seconds")
+        for flood in options.floods or FLOODS:
+            used = alone(flood, 10)
+            print(f"{flood:12} | {used[0]:31.2f} | {statistics.mean(used):.3f}", flush=True)
+        return
+    if options.minutes:
+        besiege(options.minutes, options.floods or list(FLOODS))
+        return
     print(
         f"{os.cpu_count()} cores, {platform.system()}, {options.repeats} x {options.seconds:g} s during each"
         " flood: median (range)"

@@ -80,6 +80,7 @@ class Match:
         self.failed = False
         """Whether an exception ended a table."""
         self.broadcast = Broadcast(self._sights, encode)
+        self._watched = False
         self.wake = wake
         self._freed = freed
 
@@ -210,8 +211,10 @@ class Match:
 
     def watch(self, watched: bool) -> None:
         """Note at all tables whether spectators are to be told."""
-        for table in self.tables.values():
-            table.watched = watched
+        if watched != self._watched:
+            self._watched = watched
+            for table in self.tables.values():
+                table.watched = watched
 
 
 class Matches:

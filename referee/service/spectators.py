@@ -42,6 +42,8 @@ class SpectatorServicer:
         self._gate = gate
         self._open_to_anyone = open_to_anyone
         self._pacer = Pacer()
+        self._arriving = 0
+        """Calls that wait to be shown the match."""
         self._unread: Counter[str] = Counter()
         """Bytes by host."""
 
@@ -60,7 +62,7 @@ class SpectatorServicer:
         match = running_match(self._lobby, readable(message).match_id)
         if match.spec.shared_deals:
             await self._access.require(context, *watching, why=f"{SHARED_DEALS}; {WATCHING}")
-        if self._lobby.spectators >= MAX_SPECTATORS:
+        if self._lobby.spectators + self._arriving >= MAX_SPECTATORS:
             raise Refused(Reason.BUSY, "too many spectators")
         with self._gate.lasting(context):
             await self._show(match, context)
@@ -68,16 +70,29 @@ class SpectatorServicer:
             raise why_ended(self._lobby, match)
 
     async def _show(self, match: Match, context: WatchContext) -> None:
-        spectator = self._lobby.watch(match)
-        host, newcomer = host_of(context), True
+        host = host_of(context)
+        await self._arrive(host)
+        with self._pacer.spending():  # a picture for newcomers may be drawn
+            spectator = self._lobby.watch(match)
         try:
-            while not spectator.done:
-                await self._pacer.turn(newcomer=newcomer)
-                newcomer = False
-                if self._may_write(host) and (updates := spectator.take()):
-                    await self._write(context, host, updates)
+            while True:
+                if self._may_write(host):
+                    with self._pacer.spending():
+                        updates = spectator.take()
+                    if updates:
+                        await self._write(context, host, updates)
+                if spectator.done:
+                    return
+                await self._pacer.turn(host)
         finally:
             self._lobby.unwatch(match)
+
+    async def _arrive(self, host: str) -> None:
+        self._arriving += 1
+        try:
+            await self._pacer.turn(host)
+        finally:
+            self._arriving -= 1
 
     def _may_write(self, host: str) -> bool:
         return self._unread[host] < UNREAD_FROM_PEER and self._unread.total() < UNREAD
@@ -85,6 +100,7 @@ class SpectatorServicer:
     async def _write(self, context: WatchContext, host: str, updates: bytes) -> None:
         """Send updates, which cost memory until the connection takes them. Raise Refused if it does not."""
         self._unread[host] += len(updates)
+        self._pacer.sent(len(updates))
         try:
             async with asyncio.timeout(TAKE_SECONDS):
                 await context.write(updates)

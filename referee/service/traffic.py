@@ -38,6 +38,8 @@ LATE_SECONDS = 2.0
 """How late the kernel may tell that a connection has ended."""
 LET_IN = 128 << 10
 """What a host that had spent all must have again before it is let in."""
+MOST_DEBT = 4 << 20
+"""What a host owes at most that spends all again and again: it is kept out for twice as long each time."""
 KNOWN = Allowance(1 << 20, 4 << 20, 0)
 """Of a connection on which a bot plays, or a token of the arena was shown, by itself, for each bot, and for
 all tokens: five times what a bot sends that plays as fast as a referee can."""
@@ -48,13 +50,24 @@ class Budget:
 
     def __init__(self, allowance: Allowance, now: float) -> None:
         self._allowance = allowance
+        self._debt = allowance.debt
         self._left = float(allowance.burst)
         self._at = now
 
     def spend(self, cost: float, now: float) -> None:
         """Spend something, even if it is not there."""
-        self._left = max(self.left(now) - cost, -self._allowance.debt)
+        left = self.left(now)
+        self._left = max(left - cost, min(left, -self._allowance.debt))
         self._at = now
+
+    def bar(self, now: float) -> None:
+        """Have it owe all that it may, and twice as much the next time."""
+        self._left, self._at = -self._debt, now
+        self._debt = min(2 * self._debt, MOST_DEBT)
+
+    def forgive(self) -> None:
+        """Have it owe no more the next time than at first."""
+        self._debt = self._allowance.debt
 
     def full(self, now: float) -> bool:
         """Return whether it is as if nothing had been spent."""
@@ -96,12 +109,17 @@ class Traffic:
                     self._forget(peer)
 
     def know(self, peer: Peer | None, now: float, version: int = TOKEN) -> None:
-        """Treat a connection as known until it ends; what it has cost its host so far is refunded."""
+        """Treat a connection as known until it ends; what it has cost its host so far is refunded.
+
+        The host counts as one that has not been kept out before.
+        """
         if peer is None:
             return
         counted = peer in self._received and peer not in self._known
         refund = CALL + CONNECTION + self._received[peer] if counted else CALL
         self._spend(peer, -refund, now)
+        if peer.host in self._hosts:
+            self._hosts[peer.host].forgive()
         self._known.setdefault(peer, Budget(KNOWN, now))
         bots = self._bots.setdefault(peer, [])
         if version != TOKEN or TOKEN not in bots:
@@ -163,7 +181,10 @@ class Traffic:
         self._received = {peer: seen[peer].received for peer in old + new}
         self._hosts = {host: budget for host, budget in self._hosts.items() if not budget.full(now)}
         enough = {host: LET_IN if host in self.barred else 0 for host in self._hosts}
-        self.barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
+        barred = {host for host, budget in self._hosts.items() if budget.left(now) <= enough[host]}
+        for host in barred - self.barred:
+            self._hosts[host].bar(now)
+        self.barred = barred
         return [seen[peer] for peer in self._wrong(now)]
 
     def _receive(self, peer: Peer, received: int, now: float, new: int = CONNECTION) -> None:

@@ -49,8 +49,9 @@ class SpectatorServiceServicer:
     def WatchMatch(self, request, context):
         """WatchMatch follows a running match to its end. Where the arena asks spectators for a token, and always where other
         tables play the match's deals, the metadata carry "authorization: Bearer …" with a token of an organiser or a
-        spectator; the call fails with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with
-        MATCH_NOT_RUNNING, BUSY, TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
+        spectator, or, unless other tables play the deals, of a worker, with which an arena's own pages watch; the call fails
+        with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with MATCH_NOT_RUNNING, BUSY,
+        TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

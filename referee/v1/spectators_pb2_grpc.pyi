@@ -36,8 +36,9 @@ class SpectatorServiceStub:
     WatchMatch: _grpc.UnaryStreamMultiCallable[_spectators_pb2.WatchMatchRequest, _spectators_pb2.WatchMatchResponse]
     """WatchMatch follows a running match to its end. Where the arena asks spectators for a token, and always where other
     tables play the match's deals, the metadata carry "authorization: Bearer …" with a token of an organiser or a
-    spectator; the call fails with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with
-    MATCH_NOT_RUNNING, BUSY, TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
+    spectator, or, unless other tables play the deals, of a worker, with which an arena's own pages watch; the call fails
+    with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with MATCH_NOT_RUNNING, BUSY,
+    TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
     """
 
 @_typing.type_check_only
@@ -48,8 +49,9 @@ class SpectatorServiceAsyncStub(SpectatorServiceStub):
     WatchMatch: _aio.UnaryStreamMultiCallable[_spectators_pb2.WatchMatchRequest, _spectators_pb2.WatchMatchResponse]  # type: ignore[assignment]
     """WatchMatch follows a running match to its end. Where the arena asks spectators for a token, and always where other
     tables play the match's deals, the metadata carry "authorization: Bearer …" with a token of an organiser or a
-    spectator; the call fails with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with
-    MATCH_NOT_RUNNING, BUSY, TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
+    spectator, or, unless other tables play the deals, of a worker, with which an arena's own pages watch; the call fails
+    with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with MATCH_NOT_RUNNING, BUSY,
+    TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
     """
 
 class SpectatorServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -63,8 +65,9 @@ class SpectatorServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_spectators_pb2.WatchMatchResponse], _abc.AsyncIterator[_spectators_pb2.WatchMatchResponse]]:
         """WatchMatch follows a running match to its end. Where the arena asks spectators for a token, and always where other
         tables play the match's deals, the metadata carry "authorization: Bearer …" with a token of an organiser or a
-        spectator; the call fails with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with
-        MATCH_NOT_RUNNING, BUSY, TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
+        spectator, or, unless other tables play the deals, of a worker, with which an arena's own pages watch; the call fails
+        with TOKEN_MISSING, TOKEN_UNKNOWN or TOKEN_SCOPE without one. It also fails with MATCH_NOT_RUNNING, BUSY,
+        TOKENS_UNAVAILABLE, MATCH_STOPPED and CLOSING.
         """
 
 def add_SpectatorServiceServicer_to_server(servicer: SpectatorServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -206,3 +206,35 @@ def test_lasting_call_when_its_client_breaks_it_off_then_it_counts(traffic: Traf
 )
 def test_peer_when_its_address_is_known_then_so_is_its_host(address: str, host: str) -> None:
     assert peer_at(address, 1).host == host
+
+
+def bars(traffic: Traffic, times: int, now: float = NOW) -> list[float]:
+    """Return for how long a host is kept out that spends all again as soon as it is let in, each time."""
+    seconds = []
+    for number in range(times):
+        assert traffic.look([at(peer(number), 100 * MIB)], now)
+        since = now
+        while traffic.barred:
+            now += 0.1
+            traffic.look([], now)
+        seconds.append(round(now - since, 0))
+    return seconds
+
+
+def test_host_when_it_spends_all_again_and_again_then_it_is_kept_out_for_longer_each_time(
+    traffic: Traffic,
+) -> None:
+    assert bars(traffic, 9) == [3, 4, 6, 10, 18, 34, 66, 66, 66]
+
+
+def test_host_when_it_was_quiet_for_long_then_it_is_kept_out_as_at_first(traffic: Traffic) -> None:
+    assert bars(traffic, 3) == [3, 4, 6]
+    later = NOW + 20 + STRANGERS.burst / STRANGERS.rate
+    traffic.look([], later)
+    assert bars(traffic, 1, later) == [3]
+
+
+def test_host_when_a_bot_of_it_was_let_in_then_it_is_kept_out_as_at_first(traffic: Traffic) -> None:
+    assert bars(traffic, 3) == [3, 4, 6]
+    traffic.know(peer(77), NOW + 20)
+    assert bars(traffic, 1, NOW + 20) == [3]
