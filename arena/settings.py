@@ -46,7 +46,9 @@ DEFAULT_DATA = Path(".arena")
 ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 """The form of a referee's id."""
 SHORTEST_TOKEN = 16
-"""Fewest characters of a worker token: whoever guesses it can have referees play any match."""
+"""Fewest characters of a secret: whoever guesses the worker token can have referees play any match."""
+SECRETS = ("worker_token", "webhook_key")
+"""Settings that nobody is shown."""
 
 TLS_FILES = (
     "tls_certificate",
@@ -141,6 +143,9 @@ class Settings(BaseSettings):
     and so on, eight times in all."""
     webhook_addresses: Literal["public", "any"] = "public"
     """Where messages to webhooks may go: to public addresses, or also to this host and private networks."""
+    webhook_key: SecretStr | None = None
+    """What webhooks' secrets are encrypted with in the database; None: the worker token if that is set, else
+    a random key, stored in the data folder."""
     metrics_listen: str = ""
     """``host:port`` at which a process shows its metrics; empty: it does not. With ``arena up`` the first
     one does there, and the others at the ports that follow."""
@@ -154,12 +159,12 @@ class Settings(BaseSettings):
     def _absolute_folder(cls, data: Path) -> Path:
         return _absolute("data", data)
 
-    @field_validator("worker_token", *TLS_FILES, mode="before")
+    @field_validator(*SECRETS, *TLS_FILES, mode="before")
     @classmethod
     def _empty_is_none(cls, value: object) -> object:
         return None if value == "" else value
 
-    @field_validator("worker_token")
+    @field_validator(*SECRETS)
     @classmethod
     def _is_long(cls, token: SecretStr | None) -> SecretStr | None:
         if token is not None and len(token.get_secret_value()) < SHORTEST_TOKEN:
@@ -294,17 +299,30 @@ class Settings(BaseSettings):
         """Return the token that workers show to referees; draw one into the data folder if there is none."""
         if self.worker_token is not None:
             return self.worker_token.get_secret_value()
-        file = self.prepare().data / "worker-token"
+        return self._kept("worker-token", "worker token", "bt_worker_")
+
+    def webhook_secret(self) -> str:
+        """Return what webhooks' secrets are encrypted with.
+
+        That is the setting; where only the worker token is set, which hosts share, that; else what the data
+        folder holds, where it is drawn if there is none.
+        """
+        given = self.webhook_key or self.worker_token
+        return given.get_secret_value() if given else self._kept("webhook-key", "key of webhooks")
+
+    def _kept(self, name: str, what: str, start: str = "") -> str:
+        """Return what is drawn once, and kept in a private file of the data folder. Raise SettingsError."""
+        file = self.prepare().data / name
         try:
             with suppress(FileExistsError), tempfile.NamedTemporaryFile("w", dir=self.data) as draft:
-                draft.write(f"bt_worker_{secrets.token_urlsafe(32)}")
+                draft.write(f"{start}{secrets.token_urlsafe(32)}")
                 draft.flush()
                 os.link(draft.name, file)  # whole or not at all, and only the first of several processes
             return file.read_text("ascii")
         except OSError as error:
-            raise SettingsError("data", f"cannot keep the worker token in {file}: {error.strerror}") from None
+            raise SettingsError("data", f"cannot keep the {what} in {file}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise SettingsError("data", f"{file} holds no worker token; delete it for a new one") from None
+            raise SettingsError("data", f"{file} holds no {what}; delete it for a new one") from None
 
     def server_tls(self) -> ServerTls | None:
         """Return the certificates that a referee presents and asks for; None means no TLS.
@@ -364,17 +382,20 @@ class Settings(BaseSettings):
         texts = self._texts()
         for name in ("database_url", "broker_url"):
             texts[name] = without_secrets(texts[name])
-        texts["worker_token"] = "**********" if self.worker_token else "(kept in the data folder)"
+        for name in SECRETS:
+            texts[name] = "**********" if getattr(self, name) else "(kept in the data folder)"
+        if self.worker_token and not self.webhook_key:
+            texts["webhook_key"] = "(the worker token)"
         return texts
 
     def _texts(self) -> dict[str, str]:
         values = {name: getattr(self, name) for name in type(self).model_fields}
-        token = self.worker_token.get_secret_value() if self.worker_token else ""
+        given = {name: getattr(self, name) for name in SECRETS}
         return {name: "" if value is None else str(value) for name, value in values.items()} | {
             "referees": ",".join(self.referees),
             "referee_ids": ",".join(self.referee_ids),
             "web_proxies": ",".join(self.web_proxies),
-            "worker_token": token,
+            **{name: value.get_secret_value() if value else "" for name, value in given.items()},
         }
 
 

@@ -20,8 +20,8 @@ from arena.storage import Storage, changed
 KEPT = timedelta(days=1)
 """How long an answer is kept."""
 
-WORKED_ON = timedelta(minutes=2)
-"""No request takes longer; after that, the process that worked on it is gone."""
+HELD = timedelta(seconds=10)
+"""How long a request is thought to be worked on; a process that does says so again before that is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
     if row.request_hash != sha256(once.request).hexdigest():
         raise SpecError("Idempotency-Key", "was sent with another request; take a new key for each")
     if row.status is None or row.sealed is None:
-        if now - row.created_at < WORKED_ON:
+        if row.held_until is not None and now < row.held_until:
             raise StateError("a request with this Idempotency-Key is being worked on; try again")
         raise StateError(
             "the answer to the request with this Idempotency-Key is lost, as the arena stopped meanwhile; "
@@ -77,7 +77,12 @@ def begin(storage: Storage, once: Once, now: datetime) -> Answer | None:
 
 def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
     """Note that a request is worked on, and return None; or return the row that its key has already."""
-    claim = KeptAnswer(key_hash=once.name, request_hash=sha256(once.request).hexdigest(), created_at=now)
+    claim = KeptAnswer(
+        key_hash=once.name,
+        request_hash=sha256(once.request).hexdigest(),
+        created_at=now,
+        held_until=now + HELD,
+    )
     try:
         with storage.write() as tx:
             changed(tx, delete(KeptAnswer).where(col(KeptAnswer.created_at) <= now - KEPT))
@@ -88,6 +93,13 @@ def _claim(storage: Storage, once: Once, now: datetime) -> KeptAnswer | None:
     except IntegrityError:  # another process was faster
         with storage.read() as tx:
             return tx.get(KeptAnswer, once.name)
+
+
+def hold(storage: Storage, once: Once, now: datetime) -> None:
+    """Say that a request that was begun is still being worked on."""
+    mine = (col(KeptAnswer.key_hash) == once.name, col(KeptAnswer.status).is_(None))
+    with storage.write() as tx:
+        changed(tx, update(KeptAnswer).where(*mine).values(held_until=now + HELD))
 
 
 def keep(storage: Storage, once: Once, answer: Answer) -> None:

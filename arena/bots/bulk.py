@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,8 @@ from referee.validation import Wording, problems, shown
 MOST_BOTS = 10_000
 """Bots in a file at most."""
 
+OPTIONAL_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+
 WORDING = Wording("a list of bots", table="a table")
 
 
@@ -39,8 +42,10 @@ def _bot(given: object) -> str:
     return given
 
 
-def _link(given: object) -> str:
-    """Return a link; raise ValueError if it is none."""
+def _link(given: object) -> str | None:
+    """Return a link, or None for none; raise ValueError for what can be no link."""
+    if given is None:
+        return None
     if not isinstance(given, str):
         raise ValueError(f"{shown(given)} is not a link")
     try:
@@ -58,7 +63,7 @@ class NewBot(BaseModel):
     """``owner/bot``."""
     language: str | None = Field(default=None, pattern=f"^(?:{LANGUAGE.pattern})$")
     """What it is written in."""
-    link: Annotated[str | None, PlainValidator(_link), WithJsonSchema({"type": "string"})] = None
+    link: Annotated[str | None, PlainValidator(_link), WithJsonSchema(OPTIONAL_TEXT)] = None
     """Where there is more about it."""
     expires_in: int | None = Field(default=None, ge=1, le=LONGEST_DAYS)
     """Days for which its token is valid; by default until it is revoked."""
@@ -71,6 +76,14 @@ class BotList(BaseModel):
 
     bots: Annotated[list[NewBot], Field(min_length=1, max_length=MOST_BOTS)]
     """The bots."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTogether:
+    """Bots that were registered together."""
+
+    bots: list[Registered]
+    """In the order in which they were listed."""
 
 
 @cache
@@ -90,13 +103,14 @@ def load_bots(path: Path) -> list[NewBot]:
     except ValidationError as error:
         found = problems(error, _schema(), WORDING)
         raise SpecError.of(problems_in(path, found)) from None
-    times = Counter(one.bot for one in bots)
-    twice = [
-        Problem(f"{path}: bots", f"{bot} is listed {many} times") for bot, many in times.items() if many > 1
-    ]
-    if twice:
-        raise SpecError.of(twice)
+    if twice := _listed_twice(bots):
+        raise SpecError.of(problems_in(path, twice))
     return bots
+
+
+def _listed_twice(bots: Sequence[NewBot]) -> list[Problem]:
+    times = Counter(one.bot for one in bots)
+    return [Problem("bots", f"{bot} is listed {many} times") for bot, many in times.items() if many > 1]
 
 
 def register_all(
@@ -104,13 +118,15 @@ def register_all(
     actor: Actor,
     bots: Sequence[NewBot],
     now: datetime,
-    keep: Callable[[Sequence[Registered]], None],
+    keep: Callable[[Sequence[Registered]], None] = lambda _: None,
 ) -> list[Registered]:
     """Register all these bots, none of which is registered yet, or none of them.
 
     ``keep`` is given them with their tokens before they are stored; if it raises, nothing is stored. Raise
-    SpecError, which names all that are registered already, and NotAllowed.
+    SpecError, which names all that are listed twice or registered already, and NotAllowed.
     """
+    if twice := _listed_twice(bots):
+        raise SpecError.of(twice)
     for one in bots:
         actor.require_owner(one.bot.partition("/")[0], f"register {one.bot}")
     try:

@@ -1,17 +1,22 @@
 """``arena bot register`` and ``arena bot describe``: bots, and what is told of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import arena.client as api
 from arena.bots import bulk, describing, versions
-from arena.cli.context import actor_at_terminal, answer, storage_of
+from arena.bots.versions import Registered
+from arena.cli.context import actor_at_terminal, answer
 from arena.cli.expiring import ExpiresIn
 from arena.cli.tokenfiles import token_file, token_files
 from arena.models import utc_now
-from referee.cli.output import AsJson, print_json, renamed, say, show
+from referee.cli.output import AsJson, print_json, renamed, say, show, warn
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 Language = Annotated[str | None, typer.Option(help="The language it is written in: go, c++, …")]
 Link = Annotated[str | None, typer.Option(metavar="URL", help="A web page about it: http:// or https://.")]
@@ -67,8 +72,24 @@ def register(
 
 def _register_all(ctx: typer.Context, file: Path, folder: Path, as_json: bool) -> None:
     bots = bulk.load_bots(file)
-    with storage_of(ctx) as storage, token_files(folder, [one.bot for one in bots]) as keep:
-        registered = bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep)
+    with token_files(folder, [one.bot for one in bots]) as keep:
+
+        def there(arena: "Client") -> Sequence[Registered]:
+            made = arena.send(
+                api.bots.register_bots([one.model_dump(exclude_none=True) for one in bots])
+            ).bots
+            try:
+                keep(made)
+            except OSError:
+                warn("the bots are registered all the same: give them new tokens with `arena bot rotate`")
+                raise
+            return made
+
+        registered = answer(
+            ctx,
+            lambda storage: bulk.register_all(storage, actor_at_terminal(), bots, utc_now(), keep),
+            there,
+        )
     files = [{"bot": one.name, "token_file": str(token_file(folder, one.name))} for one in registered]
     if as_json:
         print_json({"bots": files})

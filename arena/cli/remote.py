@@ -1,10 +1,11 @@
 """What an arena on the network answers, as the values that commands show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import arena.client as api
+from arena.errors import StateError
 from arena.leagues.answers import LeagueWhole
 from arena.leagues.overview import LeagueInfo, LeagueShown
 from arena.matches.overview import MatchView, SessionView
@@ -48,11 +49,19 @@ def _goodness(version: "VersionInfo", unexpired: bool) -> tuple[bool, bool, int]
 def match_view(arena: "Client", tournament: str, round: int, table: int) -> MatchView:
     """Return a match with the deals of all its sessions."""
     found = arena.send(api.results.show_match(tournament, round, table))
-    sessions = []
-    for one in found.sessions:
-        deals = arena.send(api.results.list_deals(tournament, round, table, one.number, limit=MOST)).deals
-        sessions.append(SessionView(**_fields_of(one), records=deals))
-    return MatchView(**{**_fields_of(found), "sessions": tuple(sessions)})
+    numbers, withheld = [one.number for one in found.sessions], None
+    deals: dict[int, tuple[Mapping[str, Any], ...]] = {}
+    try:
+        for number in numbers:
+            asked = api.results.list_deals(tournament, round, table, number, limit=MOST)
+            deals[number] = arena.send(asked).deals
+    except StateError as error:  # other tables are still to play them
+        withheld = str(error)
+    sessions = tuple(
+        SessionView(**_fields_of(one), records=() if withheld else deals[one.number])
+        for one in found.sessions
+    )
+    return MatchView(**{**_fields_of(found), "sessions": sessions}, withheld=withheld)
 
 
 def standing_lines(placed: Sequence[Placed]) -> list[StandingLine]:

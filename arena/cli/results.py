@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import arena.client as api
 from arena.cli import remote
 from arena.cli.context import actor_at_terminal, answer, client_of, is_here, storage_of
 from arena.cli.linefiles import write_lines
 from arena.cli.matches import list_ as list_matches
-from arena.errors import UnknownError
+from arena.errors import StateError, UnknownError
 from arena.exports.records import export_records
 from arena.exports.write import export_lines
 from arena.matches import overview
@@ -22,12 +23,16 @@ from arena.models import utc_now
 from arena.ratings.rebuild import mend as mend_ratings
 from arena.ratings.rebuild import rebuild as check_ratings
 from arena.standings.scoreboard import Crosstable
+from arena.storage import Storage
 from arena.strength.baselines import add_baselines, list_baselines, remove_baselines
 from referee.cli.deals import show_deal
 from referee.cli.output import MOST, AsJson, console, headline, print_json, renamed, say, show
 from referee.cli.tables import in_pages
 from referee.cli.tables import table as make_table
 from referee.matches.match import MAX_SESSIONS
+
+if TYPE_CHECKING:
+    from arena.client import Client
 
 SEATINGS = 120
 """Sessions whose seatings are shown at most."""
@@ -70,7 +75,10 @@ def show_match(
     deal: Annotated[int | None, typer.Option(help="The deal that is shown; by default the first.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a match, and one of its deals: hands, tricks, points. With --session or --deal, only that deal."""
+    """Show a match, and one of its deals: hands, tricks, points. With --session or --deal, only that deal.
+
+    Deals that other tables of a duplicate tournament still have to play are not shown, only their points.
+    """
     view = answer(
         ctx,
         lambda storage: overview.match_view(storage, tournament, round, table),
@@ -79,10 +87,15 @@ def show_match(
     if as_json:
         print_json(match_object(view))
         return
+    is_summary = session is None and deal is None
+    if view.withheld and not is_summary:
+        raise StateError(view.withheld)
     wanted = (1 if number is None else number for number in (session, deal))
-    record = _record(view, *wanted) if view.sessions else None
-    if session is None and deal is None:
+    record = _record(view, *wanted) if view.sessions and not view.withheld else None
+    if is_summary:
         _show_summary(view)
+    if view.withheld:
+        say(view.withheld)
     if record is not None:
         show_deal(record, console())
         say("another one: --session N --deal N")
@@ -139,14 +152,14 @@ def _sessions(view: MatchView, called: Sequence[str]) -> tuple[list[str], list[l
         points = dict(zip(one.names, one.points, strict=True))
         row: list[object] = [
             one.number,
-            len(one.records),
+            len(one.deal_points),
             sum(one.faults),
             *(points[name] for name in view.names),
         ]
         forfeit = ", ".join(name_of[one.names[seat]] for seat in one.forfeits)
         rows.append([*row, forfeit] if forfeits else row)
     if view.points is not None:
-        total: list[object] = ["all", sum(len(one.records) for one in view.sessions), "", *view.points]
+        total: list[object] = ["all", sum(len(one.deal_points) for one in view.sessions), "", *view.points]
         rows.append([*total, ""] if forfeits else total)
     return [*(f">{name}" for name in called), *(["forfeit"] if forfeits else [])], rows
 
@@ -241,11 +254,20 @@ def baseline(
     """
     if remove and not bots:
         raise typer.BadParameter("say which bots", param_hint="'--remove'")
-    with storage_of(ctx) as storage:
-        if bots:
+    named = bots or []
+
+    def here(storage: Storage) -> list[str]:
+        if named:
             change = remove_baselines if remove else add_baselines
-            change(storage, actor_at_terminal(), bots, utc_now())
-        found = list_baselines(storage)
+            change(storage, actor_at_terminal(), named, utc_now())
+        return list_baselines(storage)
+
+    def there(arena: "Client") -> list[str]:
+        calls = api.operator
+        change = calls.remove_baselines if remove else calls.add_baselines
+        return arena.send(change(named) if named else calls.list_baselines()).baselines
+
+    found = answer(ctx, here, there)
     if as_json:
         print_json({"baselines": found})
     else:

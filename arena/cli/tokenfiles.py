@@ -7,6 +7,7 @@ from pathlib import Path
 from arena.bots.versions import Registered
 from arena.errors import SpecError
 from arena.files import make_private, write_private
+from arena.tokens import new_token
 from referee.errors import Problem
 
 
@@ -15,33 +16,41 @@ def token_file(folder: Path, bot: str) -> Path:
     return folder / f"{bot.partition('@')[0].replace('/', '.')}.token"  # names have no dots
 
 
+BLANK = f"{' ' * len(new_token())}\n"
+"""What a file holds until its token is known: as many bytes, so that the disk has room for that."""
+
+
 @contextmanager
 def token_files(folder: Path, bots: Sequence[str]) -> Iterator[Callable[[Sequence[Registered]], None]]:
-    """Yield what writes a file for each of these bots; all are removed again if the block raises.
+    """Make a file for each of these bots, and yield what writes the tokens into them.
 
-    Raise SpecError, which names all files that are there already, or what is wrong with the folder.
+    All are removed again if the block raises. Raise SpecError, which names all files that are there already,
+    or what is wrong with the folder.
     """
     taken = [file for bot in bots if (file := token_file(folder, bot)).exists()]
     if taken:
         raise SpecError.of([Problem("tokens", f"{file} is there already") for file in taken])
     written: list[Path] = []
-    is_new = not folder.exists()
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
 
     def write(registered: Sequence[Registered]) -> None:
-        make_private(folder)
         for one in registered:
-            file = token_file(folder, one.name)
-            write_private(file, f"{one.token}\n")
-            written.append(file)
+            with token_file(folder, one.name).open("r+") as file:
+                file.write(f"{one.token}\n")
 
     try:
+        make_private(folder)
+        for bot in bots:
+            file = token_file(folder, bot)
+            write_private(file, BLANK)
+            written.append(file)
         yield write
     except BaseException as error:
         for file in written:
             file.unlink(missing_ok=True)
-        if is_new:
-            with suppress(OSError):
-                folder.rmdir()
+        with suppress(OSError):
+            for one in made:
+                one.rmdir()
         if isinstance(error, OSError):
             raise SpecError("tokens", f"cannot write in {folder}: {error.strerror or error}") from None
         raise

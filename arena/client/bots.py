@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from arena.bots.bulk import RegisteredTogether
 from arena.bots.describing import Description
 from arena.bots.versions import Registered, VersionInfo
 from arena.client.call import Call, of_bot, of_version
@@ -31,6 +32,11 @@ def register_bot(
     """Register a bot of yours, or its next version; the token is shown only once."""
     body = {"bot": bot, "language": language, "link": link, "expires_in": expires_in}
     return Call("POST", "/bots", Registered, body=body)
+
+
+def register_bots(bots: Sequence[Mapping[str, object]]) -> Call[RegisteredTogether]:
+    """Register new bots of yours, all of them or none, each described as for ``register_bot``."""
+    return Call("POST", "/bots/together", RegisteredTogether, body={"bots": [*bots]})
 
 
 def show_bot(bot: str, limit: int = 10) -> Call[Profile]:

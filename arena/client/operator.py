@@ -1,5 +1,7 @@
 """Calls of operators."""
 
+from collections.abc import Sequence
+
 from arena.accounts.accounts import AccountInfo, Accounts
 from arena.actors import Role
 from arena.client.call import Call
@@ -8,6 +10,7 @@ from arena.operations.doctor import Findings
 from arena.operations.tokens import MadeToken, TokenInfo, Tokens
 from arena.queries.changes import ChangePage
 from arena.queries.waiting import Work
+from arena.strength.baselines import Baselines
 from referee.matches.auth import Scope
 
 
@@ -32,6 +35,21 @@ def referees() -> Call[Referees]:
 def work(limit: int = 100) -> Call[Work]:
     """List the matches that wait for a worker, or that one plays now."""
     return Call("GET", "/operator/work", Work, query={"limit": limit})
+
+
+def list_baselines() -> Call[Baselines]:
+    """List the bot versions whose mean strength is 1500 in each pool."""
+    return Call("GET", "/baselines", Baselines)
+
+
+def add_baselines(bots: Sequence[str]) -> Call[Baselines]:
+    """Make bot versions baselines, all or none."""
+    return Call("POST", "/baselines", Baselines, body={"bots": [*bots]})
+
+
+def remove_baselines(bots: Sequence[str]) -> Call[Baselines]:
+    """Make bot versions baselines no longer, all or none."""
+    return Call("POST", "/baselines/remove", Baselines, body={"bots": [*bots]})
 
 
 def list_tokens() -> Call[Tokens]:

@@ -40,7 +40,7 @@ class SessionView(PlayedSession):
     """A finished session with its deals."""
 
     records: tuple[Mapping[str, object], ...]
-    """Full deal records."""
+    """Full deal records; none where the match says why they are withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +68,29 @@ class MatchView(PlayedMatch):
     """A match with all its finished sessions and their deals."""
 
     sessions: tuple[SessionView, ...]
+    withheld: str | None = None
+    """Why no deals are shown; None: they are."""
 
 
 def match_view(storage: Storage, tournament: str, round: int, table: int) -> MatchView:
-    """Return a match by tournament, round and table, with all deals; raise UnknownError if there is none.
+    """Return a match by tournament, round and table, with all deals that are not withheld.
 
-    It is for who may read the database as it is: ``session_deals`` withholds what others are still to play.
+    Raise UnknownError if there is none.
     """
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
         names, _ = names_and_points(tx, found.match)
+        shown = _are_shown(tx, found.match)
         sessions = tuple(
             SessionView(
                 **_told(session, names),
-                records=tuple(full_records(tx, found.tournament, round, found.match, session, names)),
+                records=tuple(full_records(tx, found.tournament, round, found.match, session, names))
+                if shown
+                else (),
             )
             for session in sessions_of(tx, found.match)
         )
-        return MatchView(**_summary(tx, found), sessions=sessions)
+        return MatchView(**_summary(tx, found), sessions=sessions, withheld=None if shown else STILL_PLAYED)
 
 
 def played_match(storage: Storage, tournament: str, round: int, table: int) -> PlayedMatch:
@@ -112,8 +117,7 @@ def shown_deals(
     """
     with storage.read() as tx:
         found = _find(tx, tournament, round, table)
-        shown = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
-        if tx.exec(shown.where(Round.id == found.match.round_id, may_be_shown())).first() is None:
+        if not _are_shown(tx, found.match):
             raise StateError(STILL_PLAYED)
         sessions = sessions_of(tx, found.match)
         asked = [session for session in sessions if session.number == number]
@@ -122,6 +126,12 @@ def shown_deals(
             raise UnknownError(f"no session {number} is done in this match; done: {done}")
         names, _ = names_and_points(tx, found.match)
         return [*full_records(tx, found.tournament, round, found.match, asked[0], names)]
+
+
+def _are_shown(tx: Transaction, match: Match) -> bool:
+    """Return whether the deals of a match may be shown."""
+    rounds = select(Round.id).join(Tournament, col(Tournament.id) == Round.tournament_id)
+    return tx.exec(rounds.where(Round.id == match.round_id, may_be_shown())).first() is not None
 
 
 class _Found(NamedTuple):

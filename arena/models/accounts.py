@@ -114,6 +114,9 @@ class KeptAnswer(SQLModel, table=True):
     """SHA-256 of method, path and body."""
     created_at: datetime = Field(index=True)
     """When it came."""
+    held_until: datetime | None = None
+    """Until when it is being worked on, unless its process says again that it is; NULL: by an earlier
+    version, which said nothing."""
     status: int | None = None
     """Status of the answer; NULL: it is being worked on, or was when the process ended."""
     sealed: str | None = None

@@ -1,19 +1,19 @@
 """What a tournament would be like, before it is created: how long, how sensible, and its first tables."""
 
-from contextlib import suppress
-from dataclasses import dataclass, replace
+import secrets
+from dataclasses import dataclass
 from datetime import datetime
+
+from sqlmodel import col, select
 
 from arena.actors import Actor, Role
 from arena.formats import FORMATS, Course, Setup
-from arena.rounds.course import course_of, setup_of
+from arena.models import Bot
+from arena.pairing.chance import lots
 from arena.specs import TournamentSpec
 from arena.storage import Storage
-from arena.tournaments.creation import create_in
-from arena.tournaments.doubts import doubts_of
-from arena.tournaments.entrants import list_entrants
-from arena.tournaments.head import lock_head
-from arena.tournaments.overview import status_of
+from arena.tournaments.creation import check_in
+from arena.tournaments.doubts import doubts_about
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +41,35 @@ class Preview:
     """Who would sit out in it."""
 
 
-class _Undo(Exception):
-    """Raised to end a transaction without a trace."""
-
-
 def preview(storage: Storage, actor: Actor, spec: TournamentSpec, now: datetime) -> Preview:
     """Return what a tournament would be like, and store nothing. Raise what ``create`` raises."""
     actor.require(Role.ORGANISER, "preview tournaments")
-    course, setup = Course((), ()), Setup(0)
-    with suppress(_Undo), storage.write() as tx:
-        tournament = create_in(tx, spec, now)
-        lock_head(tx, tournament, now)
-        entrants, status = list_entrants(tx, tournament), status_of(tx, tournament)
-        warnings, setup = doubts_of(tx, tournament), setup_of(tournament)
-        # Nothing has been played, and the transaction is over when the first round is paired.
-        course = replace(course_of(tx, tournament, entrants), outcomes=tuple)
-        raise _Undo
-    format, names = FORMATS[spec.format], {one.number: one.name for one in entrants}
-    first = None if format.in_batches else next(iter(format.next(setup, course)), None)
+    with storage.read() as tx:
+        spec, ruleset, versions = check_in(tx, spec, now)
+        of_them = col(Bot.id).in_([one.bot_id for one in versions])
+        owner_of = dict(tx.exec(select(Bot.id, Bot.owner_id).where(of_them)).all())
+    format, names = FORMATS[spec.format], dict(enumerate((one.name for one in versions), start=1))
+    owners = {number: owner_of[one.bot_id] for number, one in enumerate(versions, start=1)}
+    setup = Setup(
+        size=ruleset.players,
+        rounds=spec.rounds,
+        options=spec.options,
+        lots=lots(secrets.token_hex(), None),
+        owners_apart=not spec.allow_same_owner,
+    )
+    first = None
+    if not format.in_batches:
+        first = next(iter(format.next(setup, Course([*names], [*names], owners=owners))), None)
+    tables = format.tables_to_come(setup, len(names), 0)
     return Preview(
         tournament=spec.name,
-        ruleset=status.ruleset,
-        table_size=status.table_size,
-        entrants=status.entrants,
-        rounds=format.total(setup, len(entrants)),
-        matches=status.sessions_total // status.sessions,
-        sessions=status.sessions_total,
-        warnings=warnings,
+        ruleset=ruleset.label,
+        table_size=ruleset.players,
+        entrants=len(names),
+        rounds=format.total(setup, len(names)),
+        matches=tables,
+        sessions=tables * spec.sessions,
+        warnings=doubts_about(spec, ruleset.players, len(names)),
         tables=[[names[who] for who in table] for table in first.tables] if first else [],
         byes=[names[who] for who in first.byes] if first else [],
     )

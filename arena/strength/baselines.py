@@ -1,6 +1,7 @@
 """Which bot versions are the baselines of strengths; the organiser says so."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import col, select
@@ -11,6 +12,14 @@ from arena.bots.versions import find_versions
 from arena.errors import StateError
 from arena.models import Baseline, BotVersion
 from arena.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """The baselines there are."""
+
+    baselines: list[str]
+    """Names of bot versions, sorted."""
 
 
 def list_baselines(storage: Storage) -> list[str]:

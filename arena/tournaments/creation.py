@@ -97,6 +97,23 @@ def create_in(
 
     The same errors, and IntegrityError for a taken name.
     """
+    spec, ruleset, versions = check_in(tx, spec, now)
+    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32), organiser_id)
+    tx.add_all(
+        Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
+        for number, version in enumerate(versions, start=1)
+    )
+    tx.flush()
+    return tournament
+
+
+def check_in(
+    tx: Transaction, spec: TournamentSpec, now: datetime
+) -> tuple[TournamentSpec, Ruleset, list[BotVersion]]:
+    """Return what would be created, its ruleset, and its entrants in the order of seeding; only read.
+
+    The same errors.
+    """
     ruleset = load_ruleset(spec.ruleset)
     if tx.exec(select(Tournament.id).where(Tournament.name == spec.name)).first():
         raise TakenError(f"there already is a tournament {spec.name}")
@@ -121,13 +138,7 @@ def create_in(
         if spec.require_check:
             require_checks(versions)
     wrong.raise_all()
-    tournament = _add_tournament(tx, spec, ruleset, now, seed or secrets.token_bytes(32), organiser_id)
-    tx.add_all(
-        Entrant(tournament_id=tournament.id, version_id=version.id, number=number)
-        for number, version in enumerate(versions, start=1)
-    )
-    tx.flush()
-    return tournament
+    return spec, ruleset, versions
 
 
 def _check_points(spec: TournamentSpec, ruleset: Ruleset) -> None:

@@ -7,8 +7,9 @@ from sqlmodel import col, func, select
 
 from arena.formats import FORMATS
 from arena.models import Entrant, EntryRequest, EntryState, Tournament
+from arena.specs import TournamentSpec
 from arena.storage import Storage, Transaction
-from arena.terms import Plan
+from arena.terms import Plan, Terms
 from arena.tournaments.overview import find_tournament
 
 
@@ -25,11 +26,12 @@ def doubts_of(tx: Transaction, tournament: Tournament) -> list[str]:
     """Return the same of a tournament as part of a transaction."""
     stay = (Entrant.tournament_id == tournament.id, col(Entrant.withdrawn_after).is_(None))
     entrants = tx.exec(select(func.count()).select_from(Entrant).where(*stay)).one()
-    return [
-        *doubts(tournament.format, tournament, tournament.table_size, entrants),
-        *_of_limits(tournament),
-        *_of_requests(tx, tournament),
-    ]
+    return [*doubts_about(tournament, tournament.table_size, entrants), *_of_requests(tx, tournament)]
+
+
+def doubts_about(asked: Tournament | TournamentSpec, size: int, entrants: int) -> list[str]:
+    """Return what makes no sense about what is asked for, with so many entrants at tables of ``size``."""
+    return [*doubts(asked.format, asked, size, entrants), *_of_limits(asked)]
 
 
 def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
@@ -46,7 +48,7 @@ def doubts(format: str, plan: Plan, size: int, entrants: int) -> Iterator[str]:
         yield f"duplicate compares tables, and {entrants} bots fill only one table of {size}"
 
 
-def _of_limits(tournament: Tournament) -> Iterator[str]:
+def _of_limits(tournament: Terms) -> Iterator[str]:
     if tournament.min_sessions > tournament.sessions:
         only = "one session" if tournament.sessions == 1 else f"{tournament.sessions} sessions"
         yield f"min_sessions is {tournament.min_sessions}, but a match has only {only}"

@@ -1,5 +1,8 @@
 """Requests that are done once, however often they are sent: those with an ``Idempotency-Key``."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.concurrency import run_in_threadpool
@@ -8,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from arena.accounts.answers import Answer, Once, begin, forget, keep
+from arena.accounts.answers import Answer, Once, begin, forget, hold, keep
 from arena.accounts.apikeys import holder_of
 from arena.accounts.browsers import actor_in_browser
-from arena.errors import ArenaError, SpecError
+from arena.errors import ArenaError, SpecError, StorageError
 from arena.web.asking import COOKIE
 from arena.web.context import Web, web_of
 from arena.web.limits import RefusedBody
@@ -20,6 +23,9 @@ from arena.web.problems import answer_error, answer_http
 HEADER = "Idempotency-Key"
 LONGEST = 200
 """Characters of a key."""
+
+HOLD_SECONDS = 3.0
+"""How often it is said that a request is still being worked on."""
 
 AGAIN = frozenset({401, 408, 413, 429, 503})
 """Answers that are not kept: nothing was done, and the same request may well be done later."""
@@ -62,7 +68,8 @@ class DoneOnce:
         if before is not None:
             return _response(before)
         collected = _Collected()
-        await self._app(request.scope, again, collected.add)
+        async with _held(web, once):
+            await self._app(request.scope, again, collected.add)
         answer = collected.answer()
         after = forget if answer.status in AGAIN else keep
         await run_in_threadpool(after, web.storage, once, *(() if after is forget else (answer,)))
@@ -86,6 +93,25 @@ class _Collected:
         start, *rest = self.messages
         kind = Headers(raw=start["headers"]).get("content-type", "")
         return Answer(start["status"], kind, b"".join(one.get("body", b"") for one in rest))
+
+
+@asynccontextmanager
+async def _held(web: Web, once: Once) -> AsyncIterator[None]:
+    """Say all through the block that a request is being worked on: of a process that is killed, it ends."""
+
+    async def go_on() -> None:
+        while True:
+            await asyncio.sleep(HOLD_SECONDS)
+            with suppress(StorageError):  # then it is said again
+                await run_in_threadpool(hold, web.storage, once, web.clock())
+
+    holding = asyncio.create_task(go_on())
+    try:
+        yield
+    finally:
+        holding.cancel()
+        with suppress(asyncio.CancelledError):
+            await holding
 
 
 def _check(key: str) -> None:

@@ -15,7 +15,7 @@ from arena.sealing import Unsealable
 from arena.settings import Settings
 from arena.storage import Storage, changed
 from arena.webhooks.post import NotSent, post, sign
-from arena.webhooks.sealed import seal_of
+from arena.webhooks.sealed import open_secret
 
 TRIES = 8
 """Attempts before a message is given up."""
@@ -103,7 +103,9 @@ def _deliver(
     """Send a message, and note what became of it."""
     status, problem, timestamp = None, None, int(clock().timestamp())
     try:
-        secret = seal_of(settings).open(one.sealed_secret).decode()
+        secret, sealed = open_secret(settings, one.sealed_secret)
+        if sealed != one.sealed_secret:
+            _seal_anew(storage, one.sealed_secret, sealed)
         headers = {
             "Content-Type": "application/json",
             "webhook-id": one.message,
@@ -116,10 +118,17 @@ def _deliver(
     except NotSent as error:
         problem = str(error)
     except Unsealable:
-        problem = "its secret cannot be read, as the worker token is another one: give it a new secret"
+        problem = "its secret cannot be read, as ARENA_WEBHOOK_KEY is another one here: give it a new secret"
     if problem is not None:
         log.warning("webhook %s: attempt %d: %s", one.name, one.attempt, problem)
     _note(storage, settings, one, clock(), status, problem)
+
+
+def _seal_anew(storage: Storage, before: str, sealed: str) -> None:
+    """Store a secret with another seal, unless it is another one by now."""
+    with storage.write() as tx:
+        same = col(Webhook.sealed_secret) == before
+        changed(tx, update(Webhook).where(same).values(sealed_secret=sealed))
 
 
 def _note(

@@ -8,7 +8,7 @@ import pytest
 
 from arena.errors import SettingsError
 from arena.messages import wake
-from arena.settings import Settings, load_settings
+from arena.settings import SECRETS, Settings, load_settings
 from referee.tls import ClientTls, ServerTls
 from tests.arena.databases import open_new
 
@@ -234,8 +234,9 @@ def test_shown_when_the_broker_has_secrets_then_they_are_hidden(url: str, shown:
     assert load_settings({"broker_url": url}).shown()["broker_url"] == shown
 
 
-def test_shown_when_there_is_a_worker_token_then_it_is_hidden() -> None:
-    assert "hush-hush-hush-hush" not in str(load_settings({"worker_token": "hush-hush-hush-hush"}).shown())
+@pytest.mark.parametrize("name", SECRETS)
+def test_shown_when_there_is_a_secret_then_it_is_hidden(name: str) -> None:
+    assert "hush-hush-hush-hush" not in str(load_settings({name: "hush-hush-hush-hush"}).shown())
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_environment_when_given_to_a_child_then_it_has_the_same_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = load_settings(
-        {"worker_token": "hush-hush-hush-hush", "referees": "a:1,b:2", "lease_seconds": 2.5}
+        {name: f"{name}-hush-hush" for name in SECRETS} | {"referees": "a:1,b:2", "lease_seconds": 2.5}
     )
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
@@ -374,9 +375,10 @@ def test_listen_without_tls_is_told_where_other_hosts_reach_it(listen: str, expo
     assert (settings.exposed() is not None) == exposed
 
 
-def test_worker_token_when_it_is_short_then_it_is_refused_and_not_shown() -> None:
-    with pytest.raises(SettingsError, match=r"^setting worker_token: too short") as caught:
-        load_settings({"worker_token": "fifteen-letters"})
+@pytest.mark.parametrize("name", SECRETS)
+def test_secret_when_it_is_short_then_it_is_refused_and_not_shown(name: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^setting {name}: too short") as caught:
+        load_settings({name: "fifteen-letters"})
     assert "fifteen" not in str(caught.value)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 from sqlmodel import col, select
 
 from arena.accounts import accounts
@@ -26,7 +27,7 @@ from arena.tournaments import creation, entry, lifecycle
 from arena.webhooks import hooks
 from arena.webhooks.addresses import is_public
 from arena.webhooks.outbox import EVENTS, emit
-from arena.webhooks.post import NotSent
+from arena.webhooks.post import NotSent, sign
 from arena.webhooks.sending import GROWTH, KEPT, TAKEN, TRIES, deliver_due, forget_old
 from referee.matches.match import MatchSpec, Progress, SessionResult
 from tests.arena.fakes import ROOT, play_at_once
@@ -269,7 +270,24 @@ def test_message_when_another_attempt_was_begun_then_the_late_answer_says_nothin
     assert [(one.state, one.problem) for one in deliveries(world)] == [("delivered", None)]
 
 
-def test_secret_when_the_worker_token_is_another_then_that_is_told_and_a_new_one_helps(
+def test_secret_when_it_was_sealed_with_the_worker_token_then_it_gets_the_key_of_webhooks(
+    world: World, settings: Settings
+) -> None:
+    shared = settings.model_copy(update={"worker_token": SecretStr(settings.worker_secret())})
+    secret = add(world, shared)  # with nothing else set, as all were before
+    for change in ({}, {"data": settings.data / "other"}):
+        host, receiver = settings.model_copy(update=change), Receiver()
+        if change:  # the worker token is another one there, and webhooks do not depend on it any more
+            host = host.model_copy(update={"webhook_key": SecretStr(settings.webhook_secret())})
+        try_out(world)
+        assert deliver(world, host, receiver) == 1
+        [(headers, body)] = receiver.seen
+        at = int(headers["webhook-timestamp"])
+        assert headers["webhook-signature"] == sign(secret, headers["webhook-id"], at, body)
+    assert (settings.data / "webhook-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_secret_when_the_key_of_webhooks_is_another_then_that_is_told_and_a_new_one_helps(
     world: World, settings: Settings
 ) -> None:
     add(world, settings)
@@ -278,7 +296,7 @@ def test_secret_when_the_worker_token_is_another_then_that_is_told_and_a_new_one
     assert deliver(world, other, Receiver()) == 1
     [one] = deliveries(world)
     assert one.problem is not None
-    assert "the worker token is another one: give it a new secret" in one.problem
+    assert "ARENA_WEBHOOK_KEY is another one here: give it a new secret" in one.problem
     hooks.rotate_webhook(world.storage, ROOT, other, "club", world.clock())
     world.clock.now += timedelta(seconds=5)
     assert deliver(world, other, Receiver()) == 1

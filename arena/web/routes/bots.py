@@ -3,8 +3,9 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
-from arena.bots import describing, versions
+from arena.bots import bulk, describing, versions
 from arena.queries import faults as fault_queries
 from arena.queries import histories, profiles
 from arena.queries import versions as version_queries
@@ -20,6 +21,7 @@ from referee.matches.kinds import FaultKind
 router = APIRouter(tags=["bots"])
 
 Registered = shape(versions.Registered)
+RegisteredTogether = shape(bulk.RegisteredTogether)
 VersionInfo = shape(versions.VersionInfo)
 VersionPage = shape(version_queries.VersionPage)
 Profile = shape(profiles.Profile)
@@ -30,6 +32,9 @@ Description = shape(describing.Description)
 
 Ruleset = Annotated[str | None, Query(description="Name, `name@version`, or the beginning of its hash.")]
 Size = Annotated[int | None, Query(ge=2, le=8)]
+MOST_TOGETHER = 1_000
+"""Bots that are registered together at most: nothing else is stored meanwhile."""
+
 Few = Annotated[int, Query(ge=1, le=200, description="Most matches and opponents.")]
 
 
@@ -44,6 +49,13 @@ class NewVersion(Sent):
     """Where there is more about it, http or https; null: as it was told before."""
     expires_in: int | None = None
     """Days until the token expires; null: it does not."""
+
+
+class NewBots(Sent):
+    """Bots to register together."""
+
+    bots: Annotated[list[bulk.NewBot], Field(min_length=1, max_length=MOST_TOGETHER)]
+    """None of which is registered yet."""
 
 
 class NewToken(Sent):
@@ -76,6 +88,12 @@ def register_bot(web: Shared, actor: Author, sent: NewVersion) -> versions.Regis
     return versions.register_version(
         web.storage, actor, sent.bot, web.clock(), sent.language, sent.expires_in, sent.link
     )
+
+
+@router.post("/bots/together", status_code=201, response_model=RegisteredTogether)
+def register_bots(web: Shared, actor: Author, sent: NewBots) -> bulk.RegisteredTogether:
+    """Register bots of yours that are new, all of them or none; the tokens are shown only once."""
+    return bulk.RegisteredTogether(bulk.register_all(web.storage, actor, sent.bots, web.clock()))
 
 
 @router.get("/bots/{owner}/{bot}", response_model=Profile)

@@ -3,16 +3,28 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from arena.queries import leaderboards as queries
+from arena.strength import baselines
+from arena.web.asking import Operator
 from arena.web.context import Shared
 from arena.web.moments import Moment
 from arena.web.paging import Cursor, Limit
+from arena.web.sent import Sent
 from arena.web.shapes import shape
 
 router = APIRouter(tags=["results"])
 
+BaselinesShown = shape(baselines.Baselines)
 Page = shape(queries.Leaderboard)
+
+
+class Named(Sent):
+    """Bots to make baselines, or no longer."""
+
+    bots: Annotated[list[str], Field(min_length=1, max_length=200)]
+    """`owner/bot@number`, or `owner/bot` for its newest version."""
 
 
 @router.get("/leaderboard", response_model=Page)
@@ -50,3 +62,23 @@ def leaderboard(
         since=since,
     )
     return queries.leaderboard(web.storage, asked, limit, cursor, around)
+
+
+@router.get("/baselines", response_model=BaselinesShown)
+def list_baselines(web: Shared) -> baselines.Baselines:
+    """List the bot versions whose mean strength is 1500 in each pool."""
+    return baselines.Baselines(baselines.list_baselines(web.storage))
+
+
+@router.post("/baselines", response_model=BaselinesShown)
+def add_baselines(web: Shared, actor: Operator, sent: Named) -> baselines.Baselines:
+    """Make bot versions baselines, all or none."""
+    baselines.add_baselines(web.storage, actor, sent.bots, web.clock())
+    return baselines.Baselines(baselines.list_baselines(web.storage))
+
+
+@router.post("/baselines/remove", response_model=BaselinesShown)
+def remove_baselines(web: Shared, actor: Operator, sent: Named) -> baselines.Baselines:
+    """Make bot versions baselines no longer, all or none."""
+    baselines.remove_baselines(web.storage, actor, sent.bots, web.clock())
+    return baselines.Baselines(baselines.list_baselines(web.storage))

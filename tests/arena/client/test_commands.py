@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from arena.bots.journal import DatabaseJournal
+from arena.bots.versions import register_version
 from arena.cli.context import actor_at_terminal
+from arena.client import Client
+from arena.tokens import DatabaseAuthenticator
 from referee.check import SCENARIOS, Report
 from referee.check import Result as Scenario
 from referee.cli.app import run
@@ -18,6 +21,9 @@ from referee.matches.journal import Entry, EntryKind
 from tests.arena.cli import Result, assert_one_line
 from tests.arena.client.conftest import Remote
 from tests.arena.everywhere import CALLS, all_connected, commands
+from tests.arena.fakes import ROOT, Clock
+from tests.arena.random_play import play_randomly
+from tests.arena.world import World
 
 READ = {
     **{name: CALLS[name] for name in CALLS if name.split()[-1] in ("list", "show", "history", "versus")},
@@ -46,6 +52,7 @@ CHANGE = {
     "account enable": "zoe",
     "account invite": "",
     "bot register": "owner-0/new --language go --link https://example.org/",
+    "rating baseline": "owner-0/bot-0",
     "bot describe": "owner-0/new --language rust",
     "bot rotate": "owner-0/new --yes",
     "bot revoke": "owner-0/new --yes",
@@ -116,7 +123,6 @@ REFUSED = {
         "config",
         "demo",
         "migrate",
-        "rating baseline",
         "rating rebuild",
         "referee",
         "restore",
@@ -343,3 +349,82 @@ def test_webhooks_over_the_network_are_those_of_the_account(
     called(capsys, "--server", remote.url, "webhook", "add", "own", "https://example.org/hook")
     assert webhooks() == ["own"]
     called(capsys, "--server", remote.url, "webhook", "remove", "own", "--yes")
+
+
+BOTS = """
+[[bots]]
+bot = "pat/one"
+language = "go"
+
+[[bots]]
+bot = "pat/two"
+expires_in = 30
+"""
+
+
+def test_bots_of_a_file_are_registered_over_the_network_each_with_its_token_in_a_file(
+    remote: Remote, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, tokens = tmp_path / "bots.toml", tmp_path / "tokens"
+    file.write_text(BOTS)
+    words = ["--server", remote.url, "bot", "register", "--file", file, "--tokens"]
+    done = called(capsys, *words, tokens, "--json")
+    made = json.loads(done.out)["bots"]
+    assert [one["bot"] for one in made] == ["pat/one@1", "pat/two@1"]
+    assert "bt_bot_" not in done.out
+    authenticator = DatabaseAuthenticator(remote.storage, "hush")
+    for one in made:
+        path = Path(one["token_file"])
+        identity = authenticator.bot(path.read_text().strip())
+        assert identity is not None
+        assert (identity.name, path.stat().st_mode & 0o777) == (one["bot"], 0o600)
+    again = called(capsys, *words, tmp_path / "others")
+    assert again.err.splitlines() == [
+        f"error: bots: {name} is registered already" for name in ("pat/one", "pat/two")
+    ]
+    assert not (tmp_path / "others").exists()
+
+
+def test_bots_of_a_file_when_their_tokens_cannot_be_written_then_what_to_do_is_said(
+    remote: Remote, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, tokens = tmp_path / "bots.toml", tmp_path / "tokens"
+    file.write_text(BOTS.replace("pat/", "kim/"))
+    real = Client.send
+
+    def send(client: Client, call: Any) -> Any:
+        answer = real(client, call)
+        (tokens / "kim.two.token").unlink()
+        return answer
+
+    monkeypatch.setattr(Client, "send", send)
+    refused = called(capsys, "--server", remote.url, "bot", "register", "--file", file, "--tokens", tokens)
+    assert (refused.status, tokens.exists()) == (1, False)
+    assert "registered all the same" in refused.err
+    assert "arena bot rotate" in refused.err
+    assert f"tokens: cannot write in {tokens}: No such file or directory" in refused.err
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_match_whose_deals_others_still_have_to_play_is_shown_without_them_here_and_there(
+    remote: Remote, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    name = f"open{len(form)}"
+    world = World(remote.storage, Clock())
+    names = [register_version(world.storage, ROOT, f"{name}/{n}", world.clock()).name for n in range(8)]
+    cup = world.tournament_of(names, name=name, format="swiss", rounds=1, deals=1, duplicate=True)
+    world.advance(cup.id)
+    world.play(world.messages[0], play_randomly)
+    shown = []
+    for where in (["--data", remote.folder / "data"], ["--server", remote.url]):
+        shown.append(called(capsys, *where, "match", "show", name, "1", "1", *form.split()))
+        refused = called(capsys, *where, "match", "show", name, "1", "1", "--session", "1")
+        assert_one_line(refused, 1, "other tables still have to play these deals")
+    here, there = shown
+    assert (here.status, there) == (0, here)
+    assert "other tables still have to play these deals" in here.out
+    if form:
+        sessions = json.loads(here.out)["sessions"]
+        assert all(one["points"] and one["records"] == [] for one in sessions)
+    else:
+        assert f"{name}/" in here.out

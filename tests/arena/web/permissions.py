@@ -102,6 +102,9 @@ ROUTES: dict[str, Line] = {
     "GET /operator/audit": _read("/operator/audit", OPERATORS, OPERATE),
     "GET /operator/referees": _read("/operator/referees", OPERATORS, OPERATE),
     "GET /operator/work": _read("/operator/work", OPERATORS, OPERATE),
+    "GET /baselines": _read("/baselines"),
+    "POST /baselines": Line(OPERATORS, OPERATE, "/baselines", {"bots": ["owner-0/bot-0"]}),
+    "POST /baselines/remove": Line(OPERATORS, OPERATE, "/baselines/remove", {"bots": ["owner-2/bot-2"]}),
     "GET /operator/tokens": _read("/operator/tokens", OPERATORS, OPERATE),
     "POST /operator/tokens": Line(OPERATORS, OPERATE, "/operator/tokens", {"name": "new", "scope": "worker"}),
     "POST /operator/tokens/{name}/rotate": Line(OPERATORS, OPERATE, "/operator/tokens/organiser/rotate", {}),
@@ -123,6 +126,7 @@ ROUTES: dict[str, Line] = {
     # bots
     "GET /bots": _read("/bots"),
     "POST /bots": Line(OWNER, BOTS, "/bots", {"bot": "owner-0/new"}),
+    "POST /bots/together": Line(OWNER, BOTS, "/bots/together", {"bots": [{"bot": "owner-0/new"}]}),
     "GET /bots/{owner}/{bot}": _read("/bots/owner-0/bot-0"),
     "PATCH /bots/{owner}/{bot}": Line(OWNER, BOTS, "/bots/owner-0/bot-0", {"language": "go"}),
     "POST /bots/{owner}/{bot}/test-match": Line(OWNER, BOTS, "/bots/owner-0/bot-0/test-match", {}),

@@ -14,8 +14,10 @@ from arena.accounts.answers import Once
 from arena.errors import StateError, StorageError
 from arena.models import KeptAnswer
 from arena.storage import Storage
+from arena.web import once
 from arena.web.app import PREFIX
 from tests.arena.fakes import Clock
+from tests.arena.waiting import DEADLINE, wait_for
 from tests.arena.web.conftest import PASSWORD, Ask
 
 KEY = {"Idempotency-Key": "0f8fad5b-d9cb-469f-a165-70867728950e"}
@@ -140,6 +142,36 @@ def test_request_when_the_first_is_still_worked_on_then_it_has_to_wait(app: Fast
     assert client.post("/slow", headers=KEY).json() == {"done": "once"}
 
 
+def test_request_when_it_takes_long_then_it_is_still_worked_on_and_done_once(
+    app: FastAPI, client_of: Ask, clock: Clock, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(once, "HOLD_SECONDS", 0.01)
+    begun, go_on = Event(), Event()
+
+    def slow() -> dict[str, str]:
+        begun.set()
+        assert go_on.wait(DEADLINE)
+        return {"done": "once"}
+
+    def is_held() -> bool:
+        with storage.read() as tx:
+            until = tx.exec(select(KeptAnswer.held_until)).one()
+        return until is not None and until > clock()
+
+    app.add_api_route(f"{PREFIX}/slow", slow, methods=["POST"])
+    client = client_of("ann")
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(client.post, "/slow", headers=KEY)
+        assert begun.wait(DEADLINE)
+        for _ in range(3):
+            clock.move(answers.HELD.total_seconds())
+            wait_for(is_held)
+            assert "being worked on" in client.post("/slow", headers=KEY).json()["detail"]
+        go_on.set()
+        assert first.result(DEADLINE).json() == {"done": "once"}
+    assert client.post("/slow", headers=KEY).headers["idempotency-replayed"] == "true"
+
+
 def test_request_when_the_arena_broke_off_within_then_it_is_never_done_again(
     app: FastAPI, client_of: Ask, clock: Clock
 ) -> None:
@@ -153,7 +185,7 @@ def test_request_when_the_arena_broke_off_within_then_it_is_never_done_again(
     client = client_of("ann")
     assert client.post("/stop", headers=KEY).status_code == 500
     assert "being worked on" in client.post("/stop", headers=KEY).json()["detail"]
-    clock.move(answers.WORKED_ON.total_seconds())
+    clock.move(answers.HELD.total_seconds())
     again = client.post("/stop", headers=KEY)
     assert (again.status_code, calls) == (409, ["done"])
     assert "see whether it was done" in again.json()["detail"]

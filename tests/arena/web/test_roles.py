@@ -24,6 +24,7 @@ from arena.models import League, Tournament, utc_now
 from arena.settings import Settings, load_settings
 from arena.specs import make_spec
 from arena.storage import Storage, changed, open_storage
+from arena.strength.baselines import add_baselines
 from arena.tournaments import creation
 from arena.web import limits
 from arena.web.app import PREFIX, make_app
@@ -115,6 +116,7 @@ def _belongings(storage: Storage, settings: Settings) -> str:
     code = invitations.invite(storage, author, Role.AUTHOR, now, str(Caller.AUTHOR)).code
     invitations.join_owner(storage, friend, code, now)
     versions.register_version(storage, ROOT, "owner-0/spare", now)
+    add_baselines(storage, ROOT, ["owner-2/bot-2"], now)
     store_check(storage, ROOT, "owner-0/bot-0@1", CHECK, True, now)
     membership.join(storage, ROOT, "winter", "owner-0/spare", now)
     organisers = {}

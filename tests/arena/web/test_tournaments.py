@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy import text
 
 from arena.actors import Role
 from arena.bots.versions import register_version
@@ -199,13 +200,22 @@ def test_preview_when_it_is_asked_for_then_nothing_is_stored(
 
 
 @pytest.mark.parametrize("format", ["round-robin", "knockout", "gauntlet", "continuous"])
-def test_preview_when_the_format_is_another_then_it_is_previewed_too(
+def test_preview_when_the_format_is_another_then_it_is_previewed_too_while_others_write(
     organiser: TestClient, world: World, format: str
 ) -> None:
     sent = wanted(world, 8, format=format)
-    found = organiser.post("/tournaments/preview", json={k: v for k, v in sent.items() if k != "rounds"})
+    asked = {k: v for k, v in sent.items() if k != "rounds"}
+    organiser.get("/me")  # which notes that the key is used today
+    with world.storage.write() as tx:  # which is the only one at a time
+        tx.connection().execute(text("UPDATE owners SET name = name"))
+        found = organiser.post("/tournaments/preview", json=asked)
     assert found.status_code == 200, found.text
     assert bool(found.json()["tables"]) == (format != "continuous")
+    created = organiser.post("/tournaments", json=asked).json()
+    alike = ("ruleset", "table_size", "entrants")
+    assert {key: found.json()[key] for key in alike} == {key: created[key] for key in alike}
+    assert found.json()["sessions"] == created["sessions_total"]
+    assert found.json()["warnings"] == created["warnings"]
 
 
 def test_steering_when_the_tournament_is_of_somebody_else_then_it_is_refused(
