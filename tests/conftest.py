@@ -41,7 +41,6 @@ LONGEST = (
     "test_wheel",
     "test_referees",
     "test_doctor_servers",
-    "test_continuous_running",
     "test_worker",
     "test_outages",
     "test_servers_operations",
@@ -106,8 +105,8 @@ def logging_left_alone() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one process more than cores: some tests mostly wait for processes of their own."""
-    return (os.cpu_count() or 1) + 1
+    """Return two processes more than cores: some tests mostly wait for processes of their own."""
+    return (os.cpu_count() or 1) + 2
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
