@@ -84,8 +84,8 @@ class BotClient:
         """The ids of referees on which the bot was ever welcomed."""
         self._failed: set[str] = set()
         """Addresses at which no referee has answered the last attempt."""
-        self._explained: set[str] = set()
-        """Those of which the author was told why."""
+        self._explained: dict[str, str] = {}
+        """What the author was told of an address: why no referee answers there."""
         self._stopping = self._finishing = False
         self._group: asyncio.TaskGroup
         self._thinker: Thinker
@@ -167,7 +167,7 @@ class BotClient:
         self._live[name] = address
         self._reached.add(name)
         self._failed.discard(address)
-        self._explained.discard(address)
+        self._explained.pop(address, None)
         log.info("%s is connected to referee %s", welcome.bot, _spelt(name, address))
         if self._stopping:
             self._streams[address].finish()
@@ -255,18 +255,14 @@ class BotClient:
         )
 
     def _note(self, address: str, stream: Stream, failure: Failure | None) -> bool:
-        """Log how a stream ended; quietly where a referee is still out of reach.
-
-        Return whether nobody answers at the address, for the first time.
-        """
+        """Log how a stream ended; quietly where a referee is out of reach. Return whether it is."""
         silent = failure is not None and not failure.reason and stream.welcome is None
-        again = address in self._failed
-        if silent and not again:
+        if silent and address not in self._failed:
             self._failed.add(address)
             self._share_out()
         if failure is not None and not silent:
             log.info("referee %s: %s", address, failure.text)
-        return silent and not again
+        return silent
 
     async def _explain_soon(self, address: str) -> None:
         """Log why nobody is reached, where that takes long: gRPC waits for TLS where none is spoken."""
@@ -275,14 +271,14 @@ class BotClient:
             await self._explain(address)
 
     async def _explain(self, address: str, otherwise: str = "") -> None:
-        """Log once why nobody is reached; what gRPC says, ``otherwise``, where that does not show."""
-        if address in self._explained:
-            return
-        why = await why_unreached(address, self._tls) or otherwise
-        if NO_GRPC in why:
+        """Log why nobody is reached, once for each reason; what gRPC says, ``otherwise``, only at first."""
+        why = await why_unreached(address, self._tls)
+        if not why and NO_GRPC in otherwise:
             why = "something else answers there, which is no referee (is that the port of the pages?)"
-        if why and address not in self._explained:
-            self._explained.add(address)
+        elif not why and address not in self._explained:
+            why = otherwise
+        if why and self._explained.get(address) != why:
+            self._explained[address] = why
             log.warning("referee %s cannot be reached: %s; trying again", address, why)
 
     def _fail(self, error: BotFailed) -> None:

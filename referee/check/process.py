@@ -19,8 +19,12 @@ from referee.plain import plain
 
 STOP_SECONDS = 1.5
 """How long a bot may take to end each time it is told to, before it is told again and then killed."""
-SHOWN_LINES, SHOWN_WIDTH = 12, 300
-"""How much of what a bot printed is shown: lines, and characters of each."""
+SHOWN_FIRST, SHOWN_LAST, SHOWN_WIDTH = 5, 9, 300
+"""How much of what a bot printed is shown: the first and the last lines, and characters of each.
+
+What failed stands at the end in Python, and at the beginning of what Go prints.
+"""
+LEFT_OUT = "…"
 
 _ROUTINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|DEBUG) ")
 """How lines of the SDK's log begin that tell of nothing wrong."""
@@ -83,14 +87,24 @@ class BotProcess:
             self._mark = os.fstat(self._output.fileno()).st_size
 
     def printed(self) -> tuple[str, ...]:
-        """Return the last lines that the bot printed since the mark, fit to be shown."""
+        """Return the first and the last lines that the bot printed since the mark, fit to be shown."""
         if self._output is None:
             return ()
         size = os.fstat(self._output.fileno()).st_size
-        start = max(self._mark, size - SHOWN_LINES * SHOWN_WIDTH)
-        text = os.pread(self._output.fileno(), size - start, start).decode(errors="replace")
-        lines = [_fit(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
-        return tuple(lines[-SHOWN_LINES:])
+        shown = (SHOWN_FIRST + SHOWN_LAST) * SHOWN_WIDTH
+        if size - self._mark <= 2 * shown:
+            lines = self._lines(self._mark, size)
+            if len(lines) <= SHOWN_FIRST + SHOWN_LAST:
+                return tuple(lines)
+            return (*lines[:SHOWN_FIRST], LEFT_OUT, *lines[-SHOWN_LAST:])
+        first, last = self._lines(self._mark, self._mark + shown), self._lines(size - shown, size)
+        return (*first[:SHOWN_FIRST], LEFT_OUT, *last[-SHOWN_LAST:])
+
+    def _lines(self, start: int, end: int) -> list[str]:
+        """Return the lines in a part of what was printed that tell of something wrong."""
+        assert self._output is not None
+        text = os.pread(self._output.fileno(), end - start, start).decode(errors="replace")
+        return [_fit(line) for line in text.splitlines() if line.strip() and not _ROUTINE.match(line)]
 
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the bot and all that it started."""

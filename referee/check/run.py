@@ -213,7 +213,7 @@ async def _run(desk: Desk, scenario: Scenario, began: float) -> None:
     """
     limit = scenario.seconds * max(1.0, desk.patience / PATIENCE)
     limits = [limit / 3, limit] if len(desk.slow) >= SLOW else [limit]
-    run = asyncio.ensure_future(scenario.run(desk))
+    run, answered = asyncio.ensure_future(scenario.run(desk)), desk.answered
     try:
         for seconds in limits:
             await asyncio.wait([run], timeout=began + seconds - time.monotonic())
@@ -222,7 +222,11 @@ async def _run(desk: Desk, scenario: Scenario, began: float) -> None:
             if desk.last_answer > max(began, time.monotonic() - desk.patience) and not desk.strays:
                 less = f" (a third of the time, as in {', '.join(desk.slow[:SLOW])} it was slow too)"
                 note = "" if seconds == limit else less
-                raise Slow(f"answered turns, but had not finished after {seconds:g} s: the bot is slow{note}")
+                turns = max(desk.answered - answered, 1)
+                each = f"about {1000 * seconds / turns:.0f} ms each"
+                raise Slow(
+                    f"the bot is slow: {turns} turns in {seconds:.1f} s, {each}, and not finished{note}"
+                )
         raise Unfinished(f"expected the bot to finish within {limit:g} s; it did not")
     finally:
         run.cancel()

@@ -242,7 +242,7 @@ async def test_share_when_the_other_referee_is_out_of_reach_then_the_bot_asks_fo
     )
 
 
-async def test_bot_when_the_address_is_that_of_pages_then_it_says_that_there_is_no_referee(
+async def test_bot_when_why_it_reaches_nobody_changes_then_it_says_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def page(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -250,12 +250,21 @@ async def test_bot_when_the_address_is_that_of_pages_then_it_says_that_there_is_
         await writer.drain()
         writer.close()
 
+    async def told(text: str) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while text not in caplog.text:
+                await asyncio.sleep(0.02)
+
     server = await asyncio.start_server(page, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
+    server.close()
+    await server.wait_closed()
     playing = asyncio.create_task(BotClient(lowest, "token").run([f"{host}:{port}"]))
-    async with asyncio.timeout(DEADLINE):
-        while "something else answers there, which is no referee" not in caplog.text:
-            await asyncio.sleep(0.02)
+    await told("nobody listens there")
+    server = await asyncio.start_server(page, host, port)
+    await told("something else answers there, which is no referee (is that the port of the pages?)")
     playing.cancel()
     await asyncio.wait([playing])
     server.close()
+    for reason in ("nobody listens there", "something else answers there"):
+        assert caplog.text.count(reason) == 1

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.check import SCENARIOS, Report, Result, UnknownScenario, check
+from referee.check.process import BotProcess
 from referee.check.session import BotSession
 from referee.errors import ListenError
 from referee.v1 import bots_pb2
@@ -322,3 +323,13 @@ def test_docs_when_read_then_they_list_every_scenario() -> None:
     rows = [f"| `{s.code}` | {s.title} | {s.proves} |" for s in SCENARIOS]
     table = [line for line in docs.splitlines() if line.startswith("| `")]
     assert table == rows, "the table should be:\n" + "\n".join(rows)
+
+
+async def test_output_when_a_bot_prints_much_then_its_first_and_last_lines_are_shown() -> None:
+    for lines, between in ((14, ()), (15, ("…",)), (10_000, ("…",))):
+        process = BotProcess([sys.executable, "-c", f"for i in range({lines}): print(i)"], "", "", None)
+        await process.start()
+        assert await process.ended(DEADLINE)
+        last = range(lines - 9, lines)
+        assert process.printed() == (*map(str, range(5)), *between, *map(str, last))
+        await process.close()
