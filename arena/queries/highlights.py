@@ -108,13 +108,17 @@ def telling_deals(storage: Storage, bot: str, each: int = 2) -> tuple[DealLine, 
         wanted = _Wanted(None, [version.id for version in versions_called(tx, bot)])
         asked = Asked(HighlightKind.CLOSEST, bot=bot)
         pools = {pool: _few_sessions(tx, pool, wanted, each) for pool in _pools(tx, asked, wanted)}
-        found = {kind: _merged(tx, kind, pools, wanted, None, each) for kind in HighlightKind}
+        few = [session_id for ids in pools.values() for session_id in ids or ()]
+        many = {pool: ids for pool, ids in pools.items() if ids is None}
+        found = _among(tx, [*HighlightKind], few)
+        for kind, places in found.items():
+            found[kind] = sorted(places + _merged(tx, kind, many, wanted, None, each))[:each]
         lines = _lines(tx, _rows(tx, found))
-        places: dict[tuple[object, ...], DealLine] = {}
+        best: dict[tuple[object, ...], DealLine] = {}
         for line in lines:
             at = (line.tournament, line.round, line.table, line.session, line.deal)
-            places.setdefault(at, line)
-        return tuple(places.values())
+            best.setdefault(at, line)
+        return tuple(best.values())
 
 
 def _pools(tx: Transaction, asked: Asked, wanted: "_Wanted") -> list[Pool]:
@@ -229,18 +233,17 @@ def _merged(
 def _places(
     tx: Transaction, kind: HighlightKind, way: _Way, wanted: _Wanted, after: Key | None, limit: int
 ) -> list[Place]:
+    if way.session_ids is not None:
+        places = sorted(_among(tx, [kind], way.session_ids)[kind])
+        return [place for place in places if after is None or place > (*after,)][:limit]
     value, session_id = col(Highlight.value), col(Highlight.session_id)
     rows: Any = (
-        select_columns(col(Highlight.value), session_id)
+        select_columns(value, session_id)
         .join(Session, col(Session.id) == Highlight.session_id)
         .join(Match, col(Match.id) == Session.match_id)
         .join(Round, col(Round.id) == Match.round_id)
         .join(Tournament, col(Tournament.id) == Match.tournament_id)
     )
-    if way.session_ids is not None:
-        found = (_among(tx, kind, rows.where(may_be_shown()), part) for part in _parts(way.session_ids))
-        places = sorted(place for part in found for place in part if after is None or place > (*after,))
-        return places[:limit]
     rows = rows.where(*wanted.conditions())
     if kind is HighlightKind.CLOSEST:
         return [*islice(_rising(tx, way, rows.where(*way.conditions), after, limit), limit)]
@@ -252,12 +255,22 @@ def _places(
 
 
 def _among(
-    tx: Transaction, kind: HighlightKind, rows: Select[Any], session_ids: Sequence[int]
-) -> list[Place]:
-    """Return the places of the deals of these sessions, in any order."""
-    of_them = (col(Highlight.session_id).in_(session_ids), col(Highlight.kind) == kind)
-    sign = 1 if kind is HighlightKind.CLOSEST else -1
-    return [(sign * value, -session) for value, session in tx.execute(rows.where(*of_them))]
+    tx: Transaction, kinds: Sequence[HighlightKind], session_ids: Sequence[int]
+) -> dict[HighlightKind, list[Place]]:
+    """Return by kind the places of the deals of these sessions, in any order."""
+    rows = (
+        select_columns(col(Highlight.kind), col(Highlight.value), col(Highlight.session_id))
+        .join(Session, col(Session.id) == Highlight.session_id)
+        .join(Match, col(Match.id) == Session.match_id)
+        .join(Round, col(Round.id) == Match.round_id)
+        .join(Tournament, col(Tournament.id) == Match.tournament_id)
+        .where(may_be_shown(), col(Highlight.kind).in_(kinds))
+    )
+    found: dict[HighlightKind, list[Place]] = {kind: [] for kind in kinds}
+    for part in _parts(session_ids):
+        for kind, value, session in tx.execute(rows.where(col(Highlight.session_id).in_(part))):
+            found[kind].append((value if kind is HighlightKind.CLOSEST else -value, -session))
+    return found
 
 
 def _rising(tx: Transaction, way: _Way, rows: Select[Any], after: Key | None, limit: int) -> Iterator[Place]:

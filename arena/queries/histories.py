@@ -1,7 +1,7 @@
 """How a bot's Elo and strength went, across its versions."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from heapq import merge
@@ -22,6 +22,9 @@ from arena.strength.scale import figure
 
 LAST = 2**31 - 1
 """As much as any id can be, in PostgreSQL too."""
+
+NEWEST = (LAST, LAST)
+"""Before what lines are wanted, of both kinds, if all are."""
 
 
 class HistoryKind(StrEnum):
@@ -98,7 +101,7 @@ def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None
     Raise SpecError for no such name or a cursor of another list, UnknownError.
     """
     with storage.read() as tx:
-        before = [LAST, LAST] if cursor is None else [*read_cursor(asked, cursor, int, int)]
+        before = [*NEWEST] if cursor is None else [*read_cursor(asked, cursor, int, int)]
         lists = [
             found
             for version in versions_called(tx, asked.bot)
@@ -110,6 +113,28 @@ def history(storage: Storage, asked: Asked, limit: int = 100, cursor: str | None
         before[one.is_strength] = min(before[one.is_strength], one.id)
     next = make_cursor(asked, tuple(before)) if len(told) > limit else None
     return HistoryPage(tuple(one.line for one in told[:limit]), next)
+
+
+def latest(storage: Storage, asked: Asked, limits: Mapping[HistoryKind, int]) -> tuple[HistoryLine, ...]:
+    """Return so many of the newest lines of each kind, the newest first.
+
+    Raise SpecError for no such name, UnknownError.
+    """
+    told: list[_Told] = []
+    with storage.read() as tx:
+        versions = versions_called(tx, asked.bot)
+        pools = {version.id: _pools(tx, asked, version.id) for version in versions}
+        for kind, limit in limits.items():
+            lists = [
+                found
+                for version in versions
+                for pool in pools[version.id]
+                for found in _both(
+                    tx, replace(asked, kind=kind), version.id, version.name, pool, NEWEST, limit
+                )
+            ]
+            told += islice(merge(*lists, key=lambda one: one[:3], reverse=True), limit)
+    return tuple(one.line for one in sorted(told, key=lambda one: one[:3], reverse=True))
 
 
 def _pools(tx: Transaction, asked: Asked, version_id: int) -> list[NamedPool]:

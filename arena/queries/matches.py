@@ -92,6 +92,15 @@ class MatchLine:
     """Changes of Elo; None: the match is not rated, or its round not closed yet."""
 
 
+class MatchPlace(NamedTuple):
+    """Where and when a match was played."""
+
+    tournament: str
+    round: int
+    table: int
+    finished_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class MatchPage:
     """A page of matches."""
@@ -109,6 +118,20 @@ def newest_matches(tx: Transaction, asked: Asked, limit: int) -> tuple[MatchLine
 def newest_ids(tx: Transaction, asked: Asked, limit: int) -> list[int]:
     """Return the ids of the newest matches; the same errors as of ``find_matches``."""
     return [key[-1] for key in _keys(tx, *_found(tx, asked), None, limit)]
+
+
+def find_places(storage: Storage, asked: Asked, limit: int) -> list[MatchPlace]:
+    """Return where the newest matches were played, newest first; the same errors as of ``find_matches``."""
+    with storage.read() as tx:
+        match_ids = newest_ids(tx, asked, limit)
+        rows = (
+            select_columns(Match.id, Tournament.name, Round.number, Match.table_number, Match.finished_at)  # type: ignore[call-overload]
+            .join(Round, col(Round.id) == Match.round_id)
+            .join(Tournament, col(Tournament.id) == Match.tournament_id)
+            .where(col(Match.id).in_(match_ids))
+        )
+        found = {match_id: MatchPlace(*place) for match_id, *place in tx.execute(rows)}
+        return [found[match_id] for match_id in match_ids]
 
 
 class _Way(NamedTuple):

@@ -108,8 +108,12 @@ def lines_before(tx: Transaction, pool: Pool, wanted: Wanted, key: Key, limit: i
 
 def find_line(tx: Transaction, pool: Pool, version_id: int) -> Placed | None:
     """Return the line of a bot version; None if it is not rated in the pool."""
-    own = Wanted(among=[[version_id]])
-    return next(iter(lines_after(tx, pool, own, None, 1)), None)
+    return next(iter(find_lines(tx, pool, [version_id])), None)
+
+
+def find_lines(tx: Transaction, pool: Pool, version_ids: Sequence[int]) -> list[Placed]:
+    """Return the lines of those of these bot versions that are rated in the pool, in order."""
+    return lines_after(tx, pool, Wanted(among=[version_ids]), None, len(version_ids))
 
 
 def _lines(

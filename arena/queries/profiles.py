@@ -14,10 +14,11 @@ from arena.queries.leaderboards import LeaderboardLine, newest_line, shown
 from arena.queries.matches import Asked, MatchLine, newest_matches
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called
-from arena.queries.places import find_line
+from arena.queries.places import find_lines
 from arena.queries.pools import rated_pools
 from arena.ratings.elo import TWO_SIDED
 from arena.storage import Storage, Transaction
+from arena.strength.kept import Pool
 
 VERSIONS = 20
 """So many of the newest versions are told of apart."""
@@ -126,15 +127,19 @@ def _version(row: BotVersion) -> VersionLine:
 
 
 def _pools(tx: Transaction, version_ids: Sequence[int]) -> Iterator[LeaderboardLine]:
+    """Yield where these versions stand, the newest first."""
     rated = select(Rating.version_id, Rating.ruleset_id, Rating.table_size).where(
         col(Rating.version_id).in_(version_ids), Rating.matches > 0
     )
     newest = rated.order_by(col(Rating.version_id).desc(), col(Rating.ruleset_id), col(Rating.table_size))
-    pools = {one.pool: one for one in rated_pools(tx)}
-    for version_id, *pool in tx.exec(newest.limit(POOLS)).all():
-        named = pools[tuple(pool)]  # type: ignore[index]  # which pools are
-        placed = find_line(tx, named.pool, version_id)
-        yield from shown(tx, named, [placed] if placed is not None else [])
+    places = [(version_id, Pool(*pool)) for version_id, *pool in tx.exec(newest.limit(POOLS))]
+    lines: dict[tuple[int, Pool], LeaderboardLine] = {}
+    for named in rated_pools(tx):
+        own = [version_id for version_id, pool in places if pool == named.pool]
+        placed = find_lines(tx, named.pool, own) if own else []
+        for one, line in zip(placed, shown(tx, named, placed) if own else (), strict=True):
+            lines[one.rating.version_id, named.pool] = line
+    yield from (lines[place] for place in places)
 
 
 def _seats(tx: Transaction, version_ids: Collection[int]) -> Iterator[SeatLine]:

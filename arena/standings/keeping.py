@@ -1,6 +1,6 @@
 """The sums of standings are kept as rounds close; what is not in them yet is added as it is read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 
@@ -74,6 +74,23 @@ def kept_sums(tx: Transaction, tournament: Tournament) -> Sums:
     return Sums(dict(_kept_entrants(tx, tournament)), dict(_kept_pairs(tx, tournament)))
 
 
+def pairs_among(
+    tx: Transaction, tournament: Tournament, entrant_ids: Collection[int]
+) -> Mapping[tuple[int, int], Pair]:
+    """Return what came of all finished matches between each two of these, the lower id first.
+
+    Only their own rows are read, however many others there are.
+    """
+    those = (col(Encounter.entrant_id).in_(entrant_ids), col(Encounter.other_id).in_(entrant_ids))
+    found = Sums(pairs=dict(_kept_pairs(tx, tournament, *those)))
+    open_rounds = (col(Round.summed).is_(False), col(Round.state).in_(BEGUN))
+    theirs = select(Seat.match_id).where(col(Seat.entrant_id).in_(entrant_ids))
+    # What duplicate deals are compared with makes no difference to who was before whom.
+    _add_played(tx, tournament, found, *open_rounds, col(Match.id).in_(theirs), duplicate=False)
+    wanted = {*entrant_ids}
+    return {both: pair for both, pair in found.pairs.items() if wanted.issuperset(both)}
+
+
 def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[int, Sum]]:
     entered = select(EntrantSum).join(Entrant, col(Entrant.id) == EntrantSum.entrant_id)
     for row in tx.exec(entered.where(Entrant.tournament_id == tournament.id)):
@@ -81,7 +98,9 @@ def _kept_entrants(tx: Transaction, tournament: Tournament) -> Iterator[tuple[in
         yield values.pop("entrant_id"), Sum(**values)
 
 
-def _kept_pairs(tx: Transaction, tournament: Tournament) -> Iterator[tuple[tuple[int, int], Pair]]:
+def _kept_pairs(
+    tx: Transaction, tournament: Tournament, *which: ColumnElement[bool]
+) -> Iterator[tuple[tuple[int, int], Pair]]:
     entered = (
         select_columns(
             col(Encounter.entrant_id),
@@ -92,7 +111,7 @@ def _kept_pairs(tx: Transaction, tournament: Tournament) -> Iterator[tuple[tuple
             col(Encounter.behind),
         )
         .join(Entrant, col(Entrant.id) == Encounter.entrant_id)
-        .where(col(Entrant.tournament_id) == tournament.id)
+        .where(col(Entrant.tournament_id) == tournament.id, *which)
     )
     for one, other, *counts in tx.connection().execute(entered):
         yield (one, other), Pair(*counts)
@@ -100,15 +119,22 @@ def _kept_pairs(tx: Transaction, tournament: Tournament) -> Iterator[tuple[tuple
 
 def add_rounds(tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool]) -> None:
     """Add the finished matches of the rounds that meet these conditions, and the byes of closed ones."""
-    seated = _seated(tx, tournament, *which)
-    for number, played in played_deals(tx, tournament, *which):
-        found.add_round(number, seated[number], played, duplicate=tournament.duplicate)
+    _add_played(tx, tournament, found, *which, duplicate=tournament.duplicate)
     closed = (col(Round.tournament_id) == tournament.id, col(Round.state) == RoundState.CLOSED, *which)
     byes = [number for numbers in tx.exec(select(Round.byes).where(*closed)) for number in numbers]
     if byes:
         numbered = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(set(byes)))
         ids = dict(tx.exec(select(Entrant.number, Entrant.id).where(*numbered)).all())
         found.add_byes(ids[number] for number in byes)
+
+
+def _add_played(
+    tx: Transaction, tournament: Tournament, found: Sums, *which: ColumnElement[bool], duplicate: bool
+) -> None:
+    """Add the finished matches that meet these conditions on rounds and matches."""
+    seated = _seated(tx, tournament, *which)
+    for number, played in played_deals(tx, tournament, *which):
+        found.add_round(number, seated[number], played, duplicate=duplicate)
 
 
 def _seated(

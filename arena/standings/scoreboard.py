@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import permutations
 
+from sqlmodel import col, select
+
 from arena.formats import FORMATS
-from arena.models import Tournament, TournamentState
+from arena.models import Entrant, Tournament, TournamentState
 from arena.ratings.elo import spread
 from arena.standings.corrections import Correction, adjust_sums, demoted, disqualified_by
 from arena.standings.forfeited import forfeited_sessions
-from arena.standings.keeping import current_sums
+from arena.standings.keeping import current_sums, pairs_among
 from arena.standings.outcomes import corrections_of, outcomes
 from arena.standings.ranking import Standing, ranked
 from arena.standings.sums import Sum, Sums
@@ -198,23 +200,24 @@ def _ranked(
     return demoted([replace(line, entrant=numbers[line.entrant]) for line in lines], disqualified)
 
 
-def crosstable(storage: Storage, name: str, limit: int = CROSSED, offset: int = 0) -> Crosstable:
+def crosstable(
+    storage: Storage, name: str, limit: int = CROSSED, offset: int = 0, board: Scoreboard | None = None
+) -> Crosstable:
     """Return how often each bot finished before each other one, in the deals of all finished matches.
 
-    Covers ``limit`` lines of the standings after the first ``offset``, and follows from sums as these do.
-    Raise UnknownError if there is no such tournament.
+    Covers ``limit`` lines of the standings after the first ``offset``; ``board`` is these, where they are
+    known. Raise UnknownError if there is no such tournament.
     """
+    lines = (scoreboard(storage, name) if board is None else board).standings
+    shown = lines[offset : offset + limit]
     with storage.read() as tx:
         tournament = find_tournament(tx, name)
-        entrants = list_entrants(tx, tournament)
-        sums, disqualified = _corrected(tx, tournament, entrants)
-        by_number = {entrant.number: entrant for entrant in entrants}
-        lines = _ranked(tournament, entrants, sums, disqualified)
-        shown = [by_number[line.entrant] for line in lines[offset : offset + limit]]
-        place = {entrant.entrant_id: at for at, entrant in enumerate(shown)}
-        before = dict.fromkeys(permutations(place.values(), 2), (0, 0))
-        for (one, other), pair in sums.pairs.items():
-            if one in place and other in place:
-                before[place[one], place[other]] = (pair.ahead, pair.deals)
-                before[place[other], place[one]] = (pair.behind, pair.deals)
-        return Crosstable(tuple(entrant.name for entrant in shown), before, offset, len(lines))
+        numbers = [line.entrant for line in shown]
+        there = (Entrant.tournament_id == tournament.id, col(Entrant.number).in_(numbers))
+        ids = dict(tx.exec(select(Entrant.id, Entrant.number).where(*there)).all())
+        place = {entrant_id: numbers.index(number) for entrant_id, number in ids.items()}
+        before = dict.fromkeys(permutations(range(len(shown)), 2), (0, 0))
+        for (one, other), pair in pairs_among(tx, tournament, place).items():
+            before[place[one], place[other]] = (pair.ahead, pair.deals)
+            before[place[other], place[one]] = (pair.behind, pair.deals)
+        return Crosstable(tuple(line.name for line in shown), before, offset, len(lines))

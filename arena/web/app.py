@@ -22,6 +22,7 @@ from arena.web.limits import Limits
 from arena.web.nul import WithoutNul
 from arena.web.once import DoneOnce
 from arena.web.pages.routers import add_pages
+from arena.web.pairings import Pairings
 from arena.web.placings import Placings
 from arena.web.problems import RESPONSES, add_handlers
 from arena.web.remembered import Remembered
@@ -109,6 +110,7 @@ def make_app(settings: Settings, storage: Storage, *, clock: Callable[[], dateti
         Feeds(storage),
         watching,
         Glancing(storage, watching, TABLES),
+        Pairings(storage),
         Placings(storage),
         Slots("streams", *STREAMS),
         Slots("exports", *EXPORTS),

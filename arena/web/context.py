@@ -12,6 +12,7 @@ from arena.settings import Settings
 from arena.storage import Storage
 from arena.web.feeds import Feeds
 from arena.web.glancing import Glancing
+from arena.web.pairings import Pairings
 from arena.web.placings import Placings
 from arena.web.slots import Slots
 from arena.web.watching import Watching
@@ -34,6 +35,8 @@ class Web:
     """What those who look at matches in play are told."""
     glancing: Glancing
     """Tables in small for those who look at rounds."""
+    pairings: Pairings
+    """Pairings for those who read them."""
     placings: Placings
     """Standings for those who read them."""
     streams: Slots

@@ -94,14 +94,10 @@ def latest_lines(told: Profile) -> list[LeaderboardLine]:
 
 def course(storage: Storage, told: Profile, name: str, ruleset: str, size: int | None) -> Course:
     """Return how a bot went in a pool. Raise UnknownError."""
-    kinds = ((histories.HistoryKind.STRENGTH, FITS), (histories.HistoryKind.ELO, CHANGES))
-    fits, changes = (
-        histories.history(storage, histories.Asked(name, ruleset, size, kind), most).lines
-        for kind, most in kinds
-    )
-    faulty = matches.find_matches(storage, matches.Asked(bot=name, ruleset=ruleset, faults=True), FAULTY)
-    lines = sorted((*fits, *changes), key=lambda line: line.at, reverse=True)
-    return Course(ruleset, timeline(lines, told.versions, faulty.lines), lines[:TABLED])
+    kinds = {histories.HistoryKind.STRENGTH: FITS, histories.HistoryKind.ELO: CHANGES}
+    lines = histories.latest(storage, histories.Asked(name, ruleset, size), kinds)
+    faulty = matches.find_places(storage, matches.Asked(bot=name, ruleset=ruleset, faults=True), FAULTY)
+    return Course(ruleset, timeline(lines, told.versions, faulty), lines[:TABLED])
 
 
 def own_faults(storage: Storage, actor: Actor, owner: str, name: str) -> Sequence[LogLine] | None:

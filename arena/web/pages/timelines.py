@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from arena.queries.histories import HistoryLine
-from arena.queries.matches import MatchLine
+from arena.queries.matches import MatchPlace
 from arena.queries.profiles import VersionLine
 from arena.web.pages.scales import Scale, scale_of
 
@@ -65,7 +65,7 @@ class _Place:
 
 
 def timeline(
-    lines: Sequence[HistoryLine], versions: Sequence[VersionLine], faults: Sequence[MatchLine]
+    lines: Sequence[HistoryLine], versions: Sequence[VersionLine], faults: Sequence[MatchPlace]
 ) -> TimeLine | None:
     """Return the time line of these lines, which are of one pool; None: there are none."""
     if not lines:

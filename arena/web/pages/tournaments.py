@@ -13,18 +13,16 @@ from arena.queries import matches
 from arena.queries import tournaments as queries
 from arena.queries.matches import MatchLine
 from arena.queries.tables import round_tables
-from arena.rounds import overview as rounds
-from arena.rounds.overview import PairingsShown, RoundShown
-from arena.rounds.reasons import reason_lines
+from arena.rounds.overview import RoundShown
 from arena.specs import Name
 from arena.standings import scoreboard
 from arena.standings.corrections import correction_text
-from arena.storage import Storage
 from arena.tournaments import overview
 from arena.tournaments.overview import TournamentStatus
-from arena.web.context import Shared
+from arena.web.context import Shared, Web
 from arena.web.pages.asked import FromForm
 from arena.web.pages.page import Page
+from arena.web.pairings import Why
 
 router = APIRouter()
 
@@ -70,6 +68,19 @@ class StandingsAsked(FromForm):
     around: Annotated[str | None, Query(max_length=200)] = None
     """Where this bot stands, instead."""
 
+    def begin(self, board: scoreboard.Scoreboard, most: int) -> tuple[int, str | None]:
+        """Return before which place so many lines begin, and what was wrong with the bot."""
+        if self.around is None:
+            return self.offset, None
+        place = place_of(board, self.around)
+        if place is None:
+            return self.offset, f"no {self.around} among the entrants"
+        return max(0, min(place - most // 2, len(board.standings) - most)), None
+
+    def is_asked(self, name: str) -> bool:
+        """Return whether a version is of the bot."""
+        return self.around is not None and is_called(name, self.around)
+
 
 @dataclass(frozen=True, slots=True)
 class TableShown:
@@ -113,8 +124,7 @@ def show_tournament(
     """Show how a tournament stands."""
     status = overview.status(web.storage, tournament)
     board = web.placings.of(status)
-    place = None if asked.around is None else place_of(board, asked.around)
-    offset = asked.offset if place is None else max(0, place - PLACES // 2)
+    offset, trouble = asked.begin(board, PLACES)
     river: Sequence[MatchLine] = ()
     if status.format == "continuous":
         river = matches.find_matches(web.storage, matches.Asked(tournament=tournament), RIVER).lines
@@ -130,17 +140,20 @@ def show_tournament(
         raw=any(line.raw != line.points for line in board.standings),
         decisive=[(key, *CRITERIA[key]) for key in FORMATS[status.format].criteria.decisive],
         asked=asked,
-        trouble=f"no {asked.around} among the entrants" if asked.around and place is None else None,
+        trouble=trouble,
         river=river,
-        bracket=bracket(web.storage, status, board) if status.format == "knockout" else (),
+        bracket=bracket(web, status, board) if status.format == "knockout" else (),
     )
 
 
 def place_of(board: scoreboard.Scoreboard, bot: str) -> int | None:
     """Return the place, from 0, of a bot or of one version in the standings; None: it has none."""
-    wanted = bot.strip().lower()
-    names = ((at, line.name.lower()) for at, line in enumerate(board.standings))
-    return next((at for at, name in names if wanted in (name, name.partition("@")[0])), None)
+    return next((at for at, line in enumerate(board.standings) if is_called(line.name, bot)), None)
+
+
+def is_called(name: str, bot: str) -> bool:
+    """Return whether a version is one of a bot, or the one that is named."""
+    return bot.strip().lower() in (name.lower(), name.lower().partition("@")[0])
 
 
 @router.get("/tournaments/{tournament}/rounds/{round}")
@@ -155,14 +168,13 @@ def show_round(
     """Show the tables of a round, what came of them, and with ``why`` the reasons of the pairing."""
     status = overview.status(web.storage, tournament)
     found = round_tables(web.storage, tournament, round, TABLES, offset)
-    explained = rounds.pairings(web.storage, tournament, round, explained=True) if why else None
-    reasons = {} if explained is None else reasons_of(explained)
+    explained = web.pairings.why(status, round) if why else Why({}, only=False)
     return page(
         "round.html",
         status=status,
         round=found,
-        reasons=reasons,
-        only=explained is not None and explained.rounds[0].only,
+        reasons=explained.lines,
+        only=explained.only,
         offset=offset,
         most=TABLES,
         why=why,
@@ -170,20 +182,16 @@ def show_round(
     )
 
 
-def reasons_of(shown: PairingsShown) -> Mapping[int, Sequence[str]]:
-    """Return by table of a round why it is as it is."""
-    return {
-        number: [*reason_lines(one, shown.names)]
-        for number, one in enumerate(shown.rounds[0].reasons, start=1)
-    }
-
-
 @router.get("/tournaments/{tournament}/crosstable")
-def show_crosstable(page: Page, web: Shared, tournament: Name, offset: Offset = 0) -> HTMLResponse:
-    """Show how often each bot finished before each other one."""
+def show_crosstable(
+    page: Page, web: Shared, tournament: Name, asked: Annotated[StandingsAsked, Query()]
+) -> HTMLResponse:
+    """Show how often each bot finished before each other one, of some neighbours in the standings."""
     status = overview.status(web.storage, tournament)
-    crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset)
-    return page("crosstable.html", one=status, crossed=crossed, most=CROSSED)
+    board = web.placings.of(status)
+    offset, trouble = asked.begin(board, CROSSED)
+    crossed = scoreboard.crosstable(web.storage, tournament, CROSSED, offset, board)
+    return page("crosstable.html", one=status, crossed=crossed, most=CROSSED, asked=asked, trouble=trouble)
 
 
 def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchLine]) -> Sequence[TableShown]:
@@ -195,12 +203,10 @@ def tables_of(round: RoundShown, names: Mapping[int, str], done: Sequence[MatchL
     ]
 
 
-def bracket(
-    storage: Storage, status: TournamentStatus, board: scoreboard.Scoreboard
-) -> Sequence[BracketRound]:
+def bracket(web: Web, status: TournamentStatus, board: scoreboard.Scoreboard) -> Sequence[BracketRound]:
     """Return the rounds of a knockout, the last ones if there are many tables."""
-    shown = rounds.pairings(storage, status.name)
-    done = matches.find_matches(storage, matches.Asked(tournament=status.name), BRACKET).lines
+    shown = web.pairings.all(status)
+    done = matches.find_matches(web.storage, matches.Asked(tournament=status.name), BRACKET).lines
     winners = frozenset(
         line.name for line in board.standings if status.state is TournamentState.FINISHED and line.rank == 1
     )

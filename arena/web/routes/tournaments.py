@@ -16,7 +16,7 @@ from arena.rounds import showing
 from arena.specs import Name, make_spec
 from arena.standings import scoreboard
 from arena.standings.corrections import MOST_POINTS, Correction, Kind
-from arena.tournaments import corrections, creation, following, lifecycle
+from arena.tournaments import corrections, creation, following, lifecycle, overview
 from arena.tournaments.admission import LONGEST_REASON
 from arena.tournaments.answers import Changed
 from arena.tournaments.doubts import list_doubts
@@ -103,8 +103,9 @@ def tournament_crosstable(
     offset: Annotated[int, Query(ge=0, le=2**31 - 1, description="Places to leave out before.")] = 0,
 ) -> scoreboard.Crossed:
     """Return how often each bot finished before each other one."""
+    board = web.placings.of(overview.status(web.storage, tournament))
     return scoreboard.Crossed(
-        tournament, scoreboard.crosstable(web.storage, tournament, limit, offset).matrix
+        tournament, scoreboard.crosstable(web.storage, tournament, limit, offset, board).matrix
     )
 
 

@@ -16,6 +16,7 @@ from arena.tournaments import corrections, creation
 from arena.tournaments.overview import status
 from arena.web.app import make_app
 from arena.web.pages.links import bot_url, deal_url, match_url, round_url, tournament_url
+from arena.web.pages.tournaments import StandingsAsked
 from referee.signing import SigningKey
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_with_faults
@@ -153,6 +154,20 @@ def test_crosstable_when_it_is_read_then_each_cell_has_its_share(
             told = f"{crossed.names[row]} before {crossed.names[column]}: {ahead} of {deals}"
             assert told in answer.text
     assert Read(answer.text).tags >= {"abbr"}
+    assert (
+        client.get(f"/tournaments/cup/crosstable?around={crossed.names[-1]}").text.count('class="mine"') == 1
+    )
+    assert "no a/b among the entrants" in client.get("/tournaments/cup/crosstable?around=a/b").text
+
+
+def test_part_of_the_standings_when_it_is_around_a_bot_then_it_is_within_them(storage: Storage) -> None:
+    board = scoreboard.scoreboard(storage, "cup")
+    count = len(board.standings)
+    for place, line in enumerate(board.standings):
+        begin, trouble = StandingsAsked(around=line.name).begin(board, 4)
+        assert trouble is None
+        assert begin <= place < begin + 4 <= count
+    assert StandingsAsked(offset=2).begin(board, 4) == (2, None)
 
 
 def test_standings_when_the_organiser_decided_then_it_is_told_and_what_was_written_does_nothing(

@@ -1,0 +1,61 @@
+"""Pairings for pages: worked out once for all who read them, however many bots there are."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, TypeVar
+
+from arena.rounds.overview import PairingsShown, pairings
+from arena.rounds.reasons import reason_lines
+from arena.storage import Storage
+from arena.tournaments.overview import TournamentStatus
+
+Found = TypeVar("Found")
+
+MOST_KEPT = 16
+"""Of tournaments and of explained rounds together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why the tables of a round are as they are."""
+
+    lines: Mapping[int, Sequence[str]]
+    """By table; empty where there was nothing to choose."""
+    only: bool
+    """Whether no other table was possible."""
+
+
+class Pairings:
+    """What was paired never changes, nor does what it was paired from: what is kept stays right."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._kept: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self._lock = Lock()
+
+    def all(self, status: TournamentStatus) -> PairingsShown:
+        """Return the rounds of a tournament that are paired. Raise UnknownError."""
+        return self._known((status.id, status.round, 0), lambda: pairings(self._storage, status.name))
+
+    def why(self, status: TournamentStatus, round: int) -> Why:
+        """Return why the tables of a round are as they are. Raise UnknownError."""
+        return self._known((status.id, round), lambda: self._explained(status.name, round))
+
+    def _explained(self, tournament: str, round: int) -> Why:
+        shown = pairings(self._storage, tournament, round, explained=True)
+        [one] = shown.rounds
+        told = enumerate(one.reasons, start=1)
+        return Why({number: [*reason_lines(reason, shown.names)] for number, reason in told}, one.only)
+
+    def _known(self, key: tuple[int, ...], find: Callable[[], Found]) -> Found:
+        """Return what is kept; while something large is worked out, others wait."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = find()
+            self._kept.move_to_end(key)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+            found: Found = self._kept[key]
+            return found
