@@ -33,7 +33,7 @@ from arena.queries.leaderboards import leaderboard
 from arena.queries.matches import Result, find_matches
 from arena.queries.meetings import crosstable
 from arena.queries.pools import list_pools
-from arena.queries.profiles import profile
+from arena.queries.profiles import newest_lines, profile
 from arena.queries.rulesets import find_ruleset, list_rulesets
 from arena.queries.tables import round_tables
 from arena.queries.together import same_deal
@@ -134,6 +134,9 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "matches of a bot, won": lambda one: find_matches(
         one.storage, matches.Asked(bot=one.bot(), result=Result.WON)
     ),
+    "where a bot had faults": lambda one: matches.find_places(
+        one.storage, matches.Asked(bot=one.bot(), faults=True), 10
+    ),
     "matches of two": lambda one: find_matches(one.storage, matches.Asked(*one.two())),
     "matches of a week": lambda one: find_matches(
         one.storage, matches.Asked(since=one.now - 9 * WEEK, until=one.now - 8 * WEEK)
@@ -141,6 +144,10 @@ QUESTIONS: Mapping[str, Callable[[Asker], object]] = {
     "matches of a tournament": lambda one: find_matches(one.storage, matches.Asked(tournament="season")),
     "matches with faults": lambda one: find_matches(one.storage, matches.Asked(faults=True)),
     "bot": lambda one: profile(one.storage, one.bot()),
+    "where a bot stands": lambda one: newest_lines(one.storage, one.bot()),
+    "history of all its versions": lambda one: histories.latest(
+        one.storage, histories.Asked(one.bot()), dict.fromkeys(HistoryKind, 10)
+    ),
     "history": lambda one: history(one.storage, histories.Asked(one.bot())),
     "history of strength": lambda one: history(
         one.storage, histories.Asked(one.bot(), kind=HistoryKind.STRENGTH)
