@@ -9,13 +9,14 @@ import typer
 import arena.client as api
 from arena.cli.context import answer, database_of, is_here
 from arena.cli.lists import LARGEST_PAGE, AsCsv, Cursor, moment_of, print_list, say_next
-from arena.queries.presence import is_anybody_rated
+from arena.queries.board import LeaderboardLine
 from arena.strength.scale import ENOUGH
 from referee.cli.output import MOST, AsJson, console, headline, print_json, say
 
 if TYPE_CHECKING:
     from arena.client import Client
-    from arena.queries.leaderboards import Leaderboard, LeaderboardLine
+    from arena.queries.board import Leaderboard
+    from arena.storage import Storage
 
 Bot = Annotated[
     str | None, typer.Option(metavar="OWNER/BOT[@VERSION]", help="Show the lines around this bot.")
@@ -86,14 +87,18 @@ def leaderboard(
         else:
             show_leaderboards([])
         return
-    from arena.queries.leaderboards import Asked, LeaderboardLine
-    from arena.queries.leaderboards import leaderboard as find
+
+    def here(storage: "Storage") -> "Leaderboard":
+        from arena.queries.leaderboards import Asked
+        from arena.queries.leaderboards import leaderboard as find
+
+        return find(storage, Asked(**given), limit, cursor, around)
 
     def there(arena: "Client") -> "Leaderboard":
         asked = {"min_matches" if name == "matches" else name: value for name, value in given.items()}
         return arena.send(api.results.leaderboard(**asked, around=around, limit=limit, cursor=cursor))
 
-    found = answer(ctx, lambda storage: find(storage, Asked(**given), limit, cursor, around), there)
+    found = answer(ctx, here, there)
     names = {"name": "bot", "last_played": "last_played_at"}
     page: dict[str, Any] = {"as_json": as_json, "as_csv": as_csv, "next": found.next}
     if not print_list("leaderboard", LeaderboardLine, found.lines, names=names, **page):
@@ -105,12 +110,14 @@ def leaderboard(
 
 def _is_empty(ctx: typer.Context) -> bool:
     """Return whether nobody is rated; the models are loaded only otherwise, as they take the longest."""
+    from arena.queries.presence import is_anybody_rated
+
     with database_of(ctx) as database:
         return not is_anybody_rated(database)
 
 
 def show_leaderboards(
-    lines: "Sequence[LeaderboardLine]", *, changes: bool = False, empty: str = NOBODY
+    lines: Sequence[LeaderboardLine], *, changes: bool = False, empty: str = NOBODY
 ) -> None:
     """Print one table for each pool."""
     if not lines:
@@ -157,7 +164,7 @@ def _anchor(anchors: Set[str]) -> str:
     return "the mean of the baselines" + (" (of all, where a group has none)" if "mean" in anchors else "")
 
 
-def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
+def _leaderboard_row(line: LeaderboardLine) -> tuple[object, ...]:
     strength = line.strength
     counts = (f"{line.rating:.0f}", line.matches, line.deals)
     if strength is None:
@@ -174,7 +181,7 @@ def _leaderboard_row(line: "LeaderboardLine") -> tuple[object, ...]:
     )
 
 
-def _changes(line: "LeaderboardLine") -> tuple[str, str, str]:
+def _changes(line: LeaderboardLine) -> tuple[str, str, str]:
     """Return by how much strength, rank and Elo have changed; ``new`` where there was none."""
     before, strength = line.before, line.strength
     if before is None:

@@ -4,6 +4,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import Enum
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
@@ -20,8 +21,9 @@ class Call(Generic[T]):
     method: str
     path: str
     """As the OpenAPI document has it, with names in braces."""
-    answer: type[T]
-    """The dataclass that the answer is decoded into."""
+    kind: type[T] | str
+    """The dataclass that the answer is decoded into; or where it is, ``module:name``, if it takes long to
+    load."""
     named: Mapping[str, object] = field(default_factory=dict)
     """What stands in the path for each name in braces."""
     query: Mapping[str, object] = field(default_factory=dict)
@@ -30,6 +32,15 @@ class Call(Generic[T]):
     """A JSON object; None: nothing is sent."""
     lines: str = ""
     """Field of the answer with the lines that ``limit`` counts; empty: there is none."""
+
+    @property
+    def answer(self) -> type[T]:
+        """Return the dataclass that the answer is decoded into."""
+        if not isinstance(self.kind, str):
+            return self.kind
+        module, _, name = self.kind.partition(":")
+        found: type[T] = getattr(import_module(module), name)
+        return found
 
     @property
     def place(self) -> str:

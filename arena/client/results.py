@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from arena.client.call import Call
-from arena.matches.overview import PlayedMatch
-from arena.models import HighlightKind
-from arena.queries.deals import SessionDeals
-from arena.queries.highlights import DealPage
-from arena.queries.leaderboards import Leaderboard
-from arena.queries.matches import MatchPage, Result
-from arena.queries.meetings import Crosstable
+
+if TYPE_CHECKING:
+    from arena.matches.overview import PlayedMatch
+    from arena.models import HighlightKind
+    from arena.queries.board import Leaderboard
+    from arena.queries.deals import SessionDeals
+    from arena.queries.highlights import DealPage
+    from arena.queries.matches import MatchPage, Result
+    from arena.queries.meetings import Crosstable
 
 MATCH = "/matches/{tournament}/{round}/{table}"
 DEALS = f"{MATCH}/sessions/{{session}}/deals"
@@ -32,9 +34,9 @@ def leaderboard(
     since: datetime | None = None,
     limit: int = 100,
     cursor: str | None = None,
-) -> Call[Leaderboard]:
+) -> "Call[Leaderboard]":
     """Return the ratings: ``limit`` places of each pool, at most 200."""
-    return Call("GET", "/leaderboard", Leaderboard, query=dict(locals()))
+    return Call("GET", "/leaderboard", "arena.queries.board:Leaderboard", query=dict(locals()))
 
 
 def list_matches(
@@ -46,25 +48,32 @@ def list_matches(
     since: datetime | None = None,
     until: datetime | None = None,
     faults: bool = False,
-    result: Result | None = None,
+    result: "Result | None" = None,
     limit: int = 50,
     cursor: str | None = None,
-) -> Call[MatchPage]:
+) -> "Call[MatchPage]":
     """List matches that are done, the newest first."""
-    return Call("GET", "/matches", MatchPage, query=dict(locals()), lines="lines")
+    return Call("GET", "/matches", "arena.queries.matches:MatchPage", query=dict(locals()), lines="lines")
 
 
-def show_match(tournament: str, round: int, table: int) -> Call[PlayedMatch]:
+def show_match(tournament: str, round: int, table: int) -> "Call[PlayedMatch]":
     """Return a match with its finished sessions."""
-    return Call("GET", MATCH, PlayedMatch, dict(locals()))
+    return Call("GET", MATCH, "arena.matches.overview:PlayedMatch", dict(locals()))
 
 
 def list_deals(
     tournament: str, round: int, table: int, session: int, limit: int = 50, cursor: str | None = None
-) -> Call[SessionDeals]:
+) -> "Call[SessionDeals]":
     """Return the deals of a finished session as records."""
     named = {"tournament": tournament, "round": round, "table": table, "session": session}
-    return Call("GET", DEALS, SessionDeals, named, {"limit": limit, "cursor": cursor}, lines="deals")
+    return Call(
+        "GET",
+        DEALS,
+        "arena.queries.deals:SessionDeals",
+        named,
+        {"limit": limit, "cursor": cursor},
+        lines="deals",
+    )
 
 
 def show_deal(tournament: str, round: int, table: int, session: int, deal: int) -> Call[dict[str, Any]]:
@@ -73,21 +82,21 @@ def show_deal(tournament: str, round: int, table: int, session: int, deal: int) 
 
 
 def find_deals(
-    kind: HighlightKind,
+    kind: "HighlightKind",
     ruleset: str | None = None,
     table_size: int | None = None,
     bot: str | None = None,
     tournament: str | None = None,
     limit: int = 20,
     cursor: str | None = None,
-) -> Call[DealPage]:
+) -> "Call[DealPage]":
     """Find deals worth seeing, at most one of each session."""
-    return Call("GET", "/deals", DealPage, query=dict(locals()), lines="lines")
+    return Call("GET", "/deals", "arena.queries.highlights:DealPage", query=dict(locals()), lines="lines")
 
 
 def show_crosstable(
     bot: Sequence[str], ruleset: str | None = None, table_size: int | None = None
-) -> Call[Crosstable]:
+) -> "Call[Crosstable]":
     """Return how often each of some bots finished before each other one."""
     query = {"bot": list(bot), "ruleset": ruleset, "table_size": table_size}
-    return Call("GET", "/crosstable", Crosstable, query=query)
+    return Call("GET", "/crosstable", "arena.queries.meetings:Crosstable", query=query)

@@ -4,28 +4,16 @@ import json
 import zlib
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from sqlmodel import col, select
 
 from arena.models import Rating, RatingChange, StrengthFit, StrengthPoint
+from arena.queries.board import Before
 from arena.storage import Transaction
 from arena.strength.kept import Pool
 from arena.strength.scale import figure
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """How a bot version stood in its pool at an earlier time."""
-
-    rating: float | None
-    """Elo; None: it was not rated yet."""
-    figure: float | None
-    """Its strength on a scale like that of Elo; None: it had none yet."""
-    rank: int | None
-    """Its rank in the whole fit of that time; None: it was in none yet."""
 
 
 def earlier(tx: Transaction, pool: Pool, ratings: Sequence[Rating], since: datetime) -> dict[int, Before]:

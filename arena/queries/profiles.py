@@ -10,7 +10,8 @@ from sqlalchemy import select as select_columns
 from sqlmodel import col, func, select
 
 from arena.models import Bot, BotVersion, FaultTally, Owner, Rating, SeatTally, StoredRuleset
-from arena.queries.leaderboards import LeaderboardLine, newest_line, shown
+from arena.queries.board import LeaderboardLine
+from arena.queries.leaderboards import newest_line, shown
 from arena.queries.matches import Asked, MatchLine, newest_matches
 from arena.queries.meetings import OpponentLine, met_most
 from arena.queries.names import versions_called

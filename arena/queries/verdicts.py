@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from arena.queries.leaderboards import LeaderboardLine, StrengthLine
+from arena.queries.board import LeaderboardLine, StrengthLine
 
 FEWEST_SHARE = 0.02
 """A lead below this share of what is not known is none that could be settled."""

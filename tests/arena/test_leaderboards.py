@@ -11,8 +11,9 @@ from arena.bots.describing import describe
 from arena.cli.lists import print_csv
 from arena.errors import SpecError, UnknownError
 from arena.models import Rating
+from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.cursors import make_cursor, read_cursor
-from arena.queries.leaderboards import Asked, Leaderboard, LeaderboardLine, leaderboard
+from arena.queries.leaderboards import Asked, leaderboard
 from arena.settings import Settings
 from arena.storage import Storage
 from arena.strength.fitting import fit_due

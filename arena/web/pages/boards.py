@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from arena.errors import SpecError, UnknownError
 from arena.queries import leaderboards as queries
-from arena.queries.leaderboards import LeaderboardLine
+from arena.queries.board import Leaderboard, LeaderboardLine
 from arena.queries.pools import NamedPool, list_pools
 from arena.queries.verdicts import Verdict, verdict
 from arena.storage import Storage
@@ -157,7 +157,7 @@ def chosen(pools: Sequence[NamedPool], ruleset: str | None, table_size: int | No
     return max(called, key=lambda one: one.matches, default=None)
 
 
-def board_of(pool: NamedPool, found: queries.Leaderboard) -> Board:
+def board_of(pool: NamedPool, found: Leaderboard) -> Board:
     """Return a page of a leaderboard with its lines in bands."""
     tiers = [Tier(key and key[1], key and key[0], [*lines]) for key, lines in groupby(found.lines, key=_band)]
     known = [line.strength for line in found.lines if line.strength is not None]

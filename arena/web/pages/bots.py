@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from arena.actors import Actor, Role
 from arena.queries import highlights, histories, matches
 from arena.queries.authors import LogLine, log_for
-from arena.queries.leaderboards import LeaderboardLine
+from arena.queries.board import LeaderboardLine
 from arena.queries.profiles import Profile, profile
 from arena.queries.versus import versus
 from arena.storage import Storage

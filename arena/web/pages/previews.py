@@ -4,8 +4,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from arena.formats import FORMATS
+from arena.queries.board import LeaderboardLine
 from arena.queries.deals import deal_in_session
-from arena.queries.leaderboards import LeaderboardLine
 from arena.queries.profiles import newest_lines
 from arena.replays.steps import Replay
 from arena.specs import Name

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from arena.queries import leaderboards as queries
+from arena.queries.board import Leaderboard
 from arena.strength import baselines
 from arena.web.asking import Operator
 from arena.web.context import Shared
@@ -17,7 +18,7 @@ from arena.web.shapes import shape
 router = APIRouter(tags=["results"])
 
 BaselinesShown = shape(baselines.Baselines)
-Page = shape(queries.Leaderboard)
+Page = shape(Leaderboard)
 
 
 class Named(Sent):
@@ -46,7 +47,7 @@ def leaderboard(
     since: Annotated[Moment | None, Query(description="Tell how they stood then.")] = None,
     limit: Limit = 100,
     cursor: Cursor = None,
-) -> queries.Leaderboard:
+) -> Leaderboard:
     """Return the ratings: a leaderboard for each ruleset and table size, the best first."""
     asked = queries.Asked(
         ruleset=ruleset,

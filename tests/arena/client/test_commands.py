@@ -23,6 +23,7 @@ from tests.arena.client.conftest import Remote
 from tests.arena.everywhere import CALLS, all_connected, commands
 from tests.arena.fakes import ROOT, Clock
 from tests.arena.random_play import play_randomly
+from tests.arena.test_cli_loading import loaded_by
 from tests.arena.world import World
 
 READ = {
@@ -349,6 +350,13 @@ def test_webhooks_over_the_network_are_those_of_the_account(
     called(capsys, "--server", remote.url, "webhook", "add", "own", "https://example.org/hook")
     assert webhooks() == ["own"]
     called(capsys, "--server", remote.url, "webhook", "remove", "own", "--yes")
+
+
+def test_leaderboard_over_the_network_loads_nothing_of_a_database(remote: Remote) -> None:
+    shown, loaded = loaded_by("--server", remote.url, "leaderboard", "--json")
+    assert json.loads(shown)["leaderboard"]
+    forbidden = ("sqlalchemy", "sqlmodel", "arena.models", "arena.storage", "grpc", "celery")
+    assert [name for name in forbidden if name in loaded] == []
 
 
 BOTS = """

@@ -21,7 +21,7 @@ from arena.errors import (
     UnknownError,
     Unreachable,
 )
-from arena.queries.leaderboards import Leaderboard
+from arena.queries.board import Leaderboard
 
 URL = "https://arena.test"
 EMPTY: dict[str, Any] = {"leaderboard": [], "next": None}

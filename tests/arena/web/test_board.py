@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from arena.accounts import accounts, apikeys, browsers
 from arena.actors import Role
-from arena.queries.leaderboards import LeaderboardLine, StrengthLine, leaderboard
+from arena.queries.board import LeaderboardLine, StrengthLine
+from arena.queries.leaderboards import leaderboard
 from arena.queries.verdicts import VerdictKind, verdict
 from arena.settings import load_settings
 from arena.storage import Storage, open_storage

@@ -1,0 +1,88 @@
+"""What a leaderboard tells, as values: who only asks an arena on the network needs no database for them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How a bot version stood in its pool at an earlier time."""
+
+    rating: float | None
+    """Elo; None: it was not rated yet."""
+    figure: float | None
+    """Its strength on a scale like that of Elo; None: it had none yet."""
+    rank: int | None
+    """Its rank in the whole fit of that time; None: it was in none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthLine:
+    """How strong a bot version is, by the latest fit of its pool (``arena.strength``)."""
+
+    points: float
+    """Points a deal more than the mean of the group."""
+    plus_minus: float
+    """Half the width of the 95 % interval around that."""
+    figure: float
+    """Strength against the anchor, which has 1500, on a scale like that of Elo (``arena.strength.scale``)."""
+    figure_low: float
+    """The lower end of its 95 % interval."""
+    figure_high: float
+    """The upper end."""
+    anchor: Literal["baselines", "mean"]
+    """The anchor: the mean of the group's baselines; without them, of its bots that are not provisional."""
+    ahead: float | None
+    """How often it finishes a deal ahead of another bot of the group, from 0 to 1; None: not known."""
+    ahead_low: float | None
+    """The lower end of the 95 % interval of that."""
+    ahead_high: float | None
+    """The upper end."""
+    rank: int
+    """Place in the group."""
+    best: int
+    """The best place that it may have."""
+    worst: int
+    """The worst place."""
+    tier: int
+    group: int
+    """From 1; bots of different groups never met, not even by way of others, and are not comparable."""
+    deals: int
+    """Deals that it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardLine:
+    """A bot version's place in a pool."""
+
+    ruleset: str
+    """Name and version, as ``hong-kong@1``."""
+    table_size: int
+    place: int
+    """In the whole pool, from 1; by strength where it is known, then by rating."""
+    name: str
+    """``owner/bot@version``."""
+    owner: str
+    language: str | None
+    """What it is written in; None: not told."""
+    strength: StrengthLine | None
+    """None before the first fit, and without deals that were played out."""
+    provisional: bool
+    """Whether it has no strength yet, or one from few deals (``arena.queries.provisional``)."""
+    rating: float
+    matches: int
+    deals: int
+    last_played: datetime | None
+    """When its last rated match finished; None: not known."""
+    before: Before | None
+    """How it stood at the time asked for; None: none was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """A page of a leaderboard, or the beginnings of several."""
+
+    lines: tuple[LeaderboardLine, ...]
+    next: str | None
+    """Cursor of the next page; None: there is none, or there are several pools."""
