@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from referee.cli.output import AsJson
-from referee.cli.play import T0, T1, Alpha, Beta, Deals, DecisionMs, Jobs, Rules, Seed, Wait, play
+from referee.cli.play import T0, T1, Alpha, Beta, Deals, DecisionMs, Jobs, PerSession, Rules, Seed, Wait, play
 
 BOT = "a sample bot, a Python file, one as it was (my_bot.py@v1), or a command in quotes."
 
@@ -18,6 +18,7 @@ def compare(
         typer.Argument(metavar="BOT …", help="Whom both play; by default sample bots."),
     ] = None,
     deals: Deals = None,
+    session: PerSession = None,
     ruleset: Rules = "chinese",
     seed: Seed = None,
     decision_ms: DecisionMs = 1000,
@@ -38,6 +39,7 @@ def compare(
         [b, *(panel or [])],
         against=a,
         deals=deals,
+        session=session,
         ruleset=ruleset,
         seed=seed,
         decision_ms=decision_ms,

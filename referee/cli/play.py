@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import cycle, islice
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,10 @@ USUAL = ("keeper", "greedy", "pairs-first")
 """Opponents where none are named; at larger tables they sit there several times."""
 DEALS = 1000
 """Different deals where nobody says how many, and no test ends it."""
+MOST_PER_SESSION = 1000
+"""``referee.ruleset.limits.MAX_DEALS``, which takes long to import."""
+WITH_EXCHANGE = 4
+"""Deals in a session where cards are exchanged between deals, if nobody says how many."""
 
 Bots = Annotated[
     list[str],
@@ -46,6 +51,17 @@ Deals = Annotated[
         max=MOST,
         help="Different deals, each played in several seatings: "
         f"{DEALS}, or with --against as many as it takes.",
+    ),
+]
+PerSession = Annotated[
+    int | None,
+    typer.Option(
+        "--session",
+        min=1,
+        max=MOST_PER_SESSION,
+        metavar="DEALS",
+        help="Deals in a row in one seating, where one hands something on to the next: 1, or "
+        f"{WITH_EXCHANGE} if the ruleset has an exchange.",
     ),
 ]
 Rules = Annotated[str, typer.Option("--ruleset", metavar="NAME|FILE", help="A preset, or a TOML file.")]
@@ -88,6 +104,7 @@ T1 = Annotated[float | None, typer.Option(help="Better: it leads by at least thi
 def play(
     bots: Bots,
     deals: Deals = None,
+    session: PerSession = None,
     ruleset: Rules = "chinese",
     against: Against = None,
     seed: Seed = None,
@@ -114,11 +131,15 @@ def play(
     from referee.local.report import Asked, report
 
     rules = load_rules(ruleset)
-    versus = _versus(against, alpha=alpha, beta=beta, t0=t0, t1=t1)
+    per_session = session or (1 if rules.exchange == "none" else WITH_EXCHANGE)
+    versus = _versus(against, per_session, alpha=alpha, beta=beta, t0=t0, t1=t1)
     seed = seed or secrets.token_hex(4)
     if versus is None:
         deals = deals or DEALS
+    if deals is not None:
+        deals = ceil(deals / per_session) * per_session  # whole sessions
     options: dict[str, object] = {"against": against, "deals": deals, "ruleset": ruleset, "seed": seed}
+    options |= {"session": None if per_session == 1 else per_session}
     options |= {"decision-ms": decision_ms, "alpha": alpha, "beta": beta, "t0": t0, "t1": t1}
     command = _command(bots, options)
     with (
@@ -127,7 +148,8 @@ def play(
         tempfile.TemporaryDirectory(prefix="arena-play-") as folder,
     ):
         programs, slots = _programs(bots, against, rules.players, Path(folder))
-        order = Order(rules, programs, slots, seed, decision_ms, deals, jobs or os.cpu_count() or 1, wait)
+        jobs = jobs or os.cpu_count() or 1
+        order = Order(rules, programs, slots, seed, decision_ms, deals, per_session, jobs, wait)
         begun = time.monotonic()
         course = _played(order, versus, keep=_keeping(order, save, write))
     panel = () if versus is None else tuple(order.names[slot] for slot in slots[2:])
@@ -184,7 +206,13 @@ def _played(order: "Order", versus: "Versus | None", *, keep: "Keep") -> "Course
 
 
 def _versus(
-    against: str | None, *, alpha: float | None, beta: float | None, t0: float | None, t1: float | None
+    against: str | None,
+    per_session: int,
+    *,
+    alpha: float | None,
+    beta: float | None,
+    t0: float | None,
+    t1: float | None,
 ) -> "Versus | None":
     """Return the test that is asked for; None where all play all. Raise BadParameter."""
     from referee.local.sequential import SequentialTest
@@ -201,7 +229,7 @@ def _versus(
         raise typer.BadParameter(
             f"must be more than t0, which is {test.t0:g}, and 10 at most", param_hint="'--t1'"
         )
-    return Versus(test)
+    return Versus(test, per_session=per_session)
 
 
 def _programs(

@@ -26,7 +26,7 @@ def tell(line: str) -> None:
 def progress(course: "Course", total: int) -> Iterator[Callable[[], None]]:
     """Yield a function that shows how many deals are done: as a bar, or now and then as a line in a log."""
     if not sys.stderr.isatty():
-        yield now_and_then(lambda: tell(f"play: {course.tally.blocks} of {total} deals"))
+        yield now_and_then(lambda: tell(f"play: {course.tally.deals} of {total} deals"))
         return
     from rich.live import Live
 
@@ -38,7 +38,7 @@ def progress(course: "Course", total: int) -> Iterator[Callable[[], None]]:
         live = stack.enter_context(Live(console=PlainConsole(stderr=True), transient=True))
 
         def update() -> None:
-            done = course.tally.blocks
+            done = course.tally.deals
             rate = done / (time.monotonic() - begun)
             left = f", {rate:.0f}/s, {_duration((total - done) / rate)} left" if rate else ""
             live.update(FittedBar("play", done, total, f"{done} of {total} deals{left}"))
@@ -58,9 +58,7 @@ def progress_of_test(versus: "Versus", new: str, old: str) -> Iterator[Callable[
     from referee.local.versus import finding, lines
 
     if not sys.stderr.isatty():
-        yield now_and_then(
-            lambda: tell(f"play: {versus.sums.count} deals; {finding(versus, new, old).sentence}")
-        )
+        yield now_and_then(lambda: tell(f"play: {versus.deals} deals; {finding(versus, new, old).sentence}"))
         return
     from rich.live import Live
     from rich.text import Text

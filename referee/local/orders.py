@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from math import ceil
 
 from referee.local.field import Block, field_blocks, versus_blocks
 from referee.local.playing import Course, Engine, Keep, play
@@ -34,6 +35,8 @@ class Order:
     decision_ms: int
     deals: int | None
     """Different deals at most; None: as many as it takes."""
+    per_session: int
+    """Deals in a row in one seating."""
     jobs: int
     """Processes that play."""
     wait: float
@@ -46,7 +49,12 @@ class Order:
 
     def course(self) -> Course:
         """Return an empty course."""
-        return Course(Tally(len(self.programs), self.decision_ms / 1000))
+        return Course(Tally(len(self.programs), self.decision_ms / 1000, self.per_session))
+
+    @property
+    def blocks(self) -> int | None:
+        """How many blocks are played at most, each of as many different deals as a session has."""
+        return None if self.deals is None else ceil(self.deals / self.per_session)
 
 
 def play_field(
@@ -58,7 +66,7 @@ def play_field(
     a line where a bot thinks for very long.
     """
     blocks = partial(field_blocks, order.seed, order.slots, order.ruleset.players)
-    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, keep=keep, show=show)
+    play(_engine(order, blocks, report), islice(blocks(), order.blocks), course, keep=keep, show=show)
 
 
 def play_versus(
@@ -75,7 +83,14 @@ def play_versus(
     Raise ProgramError where a bot cannot play; the rest is as for a field.
     """
     blocks = partial(versus_blocks, order.seed, order.slots[2:])
-    play(_engine(order, blocks, report), islice(blocks(), order.deals), course, watch=versus.take, show=show)
+    play(
+        _engine(order, blocks, report),
+        islice(blocks(), order.blocks),
+        course,
+        watch=versus.take,
+        keep=keep,
+        show=show,
+    )
 
 
 def _engine(order: Order, blocks: Blocks, report: Callable[[str], None]) -> Engine:
@@ -91,6 +106,7 @@ def _engine(order: Order, blocks: Blocks, report: Callable[[str], None]) -> Engi
         files=tuple(files),
         seed=order.seed,
         decision_ms=order.decision_ms,
+        deals=order.per_session,
     )
     if len(files) < len(order.programs):
         seatings = [session.seating for block in islice(blocks(), LOOKED_AT) for session in block.sessions]

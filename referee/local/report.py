@@ -101,12 +101,12 @@ def report(asked: Asked, course: Course, versus: Versus | None, seconds: float) 
         ruleset=asked.ruleset,
         seed=asked.seed,
         command=asked.command,
-        deals=tally.blocks,
-        played=tally.sessions,
+        deals=tally.deals,
+        played=tally.played,
         seconds=round(seconds, 1),
         bots=tuple(bots if versus is None else bots[:2]),
         panel=asked.panel,
-        comparisons=tuple(compared(names, tally.against) if versus is None else ()),
+        comparisons=tuple(compared(names, tally.against, tally.per_session) if versus is None else ()),
         finding=None if versus is None else finding(versus, *names[:2]),
         interrupted=bool(course.interrupted),
     )
@@ -131,38 +131,44 @@ def _estimate(sums: Sums, comparisons: int = 1) -> Estimate | None:
     return Estimate(sums.mean, sums.plus_minus(comparisons)) if sums.count else None
 
 
-def compared(names: Sequence[str], against: Sequence[Sums]) -> list[Comparison]:
-    """Return how the first bot stands against each of the others."""
+def compared(names: Sequence[str], against: Sequence[Sums], per_session: int) -> list[Comparison]:
+    """Return how the first bot stands against each of the others, by blocks of so many deals."""
     number = max(1, len(names) - 1)
     return [
-        Comparison(name, sums.count, _estimate(sums, number), sentence(names[0], name, sums, number))
+        Comparison(
+            name,
+            sums.count * per_session,
+            _estimate(sums, number),
+            sentence(names[0], name, sums, number, per_session),
+        )
         for name, sums in zip(names[1:], against[1:], strict=True)
     ]
 
 
-def sentence(first: str, other: str, sums: Sums, comparisons: int) -> str:
+def sentence(first: str, other: str, sums: Sums, comparisons: int, per_session: int = 1) -> str:
     """Return what is known of two bots: which is better, or how many deals it may take to know."""
     if not sums.count:
         return f"nothing is known of {first} and {other}: they met in no deal"
-    plus_minus = sums.plus_minus(comparisons)
+    plus_minus, known = sums.plus_minus(comparisons), sums.count * per_session
     if plus_minus is None:
-        return f"too few deals to compare {first} with {other}: {sums.count}, and it takes {FEWEST} at least"
+        least = FEWEST * per_session
+        return f"too few deals to compare {first} with {other}: {known}, and it takes {least} at least"
     lead = f"{round(sums.mean, 2) + 0.0:+.2f} ± {plus_minus:.2f} points a deal"
     if not sums.squares and not sums.mean:
-        return f"{first} and {other} are not told apart: equal points in each of {sums.count} deals"
+        return f"{first} and {other} are not told apart: equal points in each of {known} deals"
     if sums.mean > plus_minus:
         return f"{first} is better than {other}: {lead}"
     if sums.mean < -plus_minus:
         return f"{first} is worse than {other}: {lead}"
-    return f"{first} and {other} cannot be told apart: {lead}{_enough(sums, plus_minus)}"
+    return f"{first} and {other} cannot be told apart: {lead}{_enough(sums, plus_minus, per_session)}"
 
 
-def _enough(sums: Sums, plus_minus: float) -> str:
+def _enough(sums: Sums, plus_minus: float, per_session: int) -> str:
     """Return how many deals would tell, if the difference is what it seems to be."""
     if not sums.mean:
         return ""
-    deals = ceil(sums.count * (plus_minus / sums.mean) ** 2)
-    if deals > 1000 * sums.count:
+    deals = per_session * ceil(sums.count * (plus_minus / sums.mean) ** 2)
+    if deals > 1000 * per_session * sums.count:
         return ""
     digits = 10 ** max(0, len(str(deals)) - 2)
     return f"; if that is the difference, about {ceil(deals / digits) * digits} deals tell"

@@ -1,5 +1,6 @@
 """What was played, added up block by block: points, places, faults and times of every bot."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -69,8 +70,11 @@ class Tally:
     bots: int
     limit: float
     """Seconds that a decision may take."""
+    per_session: int = 1
+    """Deals in a session."""
     blocks: int = 0
-    sessions: int = 0
+    played: int = 0
+    """Deals that were played, each seating counted."""
     standings: list[Standing] = field(init=False)
     against: list[Sums] = field(init=False)
     """By bot, of the blocks in which it and the first sat: points a deal of the first less its own."""
@@ -78,6 +82,11 @@ class Tally:
     def __post_init__(self) -> None:
         self.standings = [Standing(Times(self.limit)) for _ in range(self.bots)]
         self.against = [Sums() for _ in range(self.bots)]
+
+    @property
+    def deals(self) -> int:
+        """Different deals; a session that ended early counts as if it had not."""
+        return self.blocks * self.per_session
 
     def add(self, block: Block, played: Sequence[Played]) -> Mapping[int, float]:
         """Take a whole block; return its value for each bot that sat in it: points a deal."""
@@ -96,11 +105,12 @@ class Tally:
         return values
 
     def _add_session(self, seating: Sequence[int], played: Played) -> None:
-        self.sessions += 1
+        deals = list(_points(played))
+        self.played += len(deals)
         for seat, bot in enumerate(seating):
             standing = self.standings[bot]
-            standing.seats += 1
-            standing.places[1 + sum(other > played.points[seat] for other in played.points)] += 1
+            standing.seats += len(deals)
+            standing.places.update([1 + sum(other > points[seat] for other in points) for points in deals])
             standing.times.add(played.spent[seat])
             standing.forfeits += seat in played.forfeits
         for fault in played.faults:
@@ -118,3 +128,11 @@ class Tally:
         known = {one.lines for one in standing.failure_texts}
         if len(known) < KEPT and failure.lines not in known:
             standing.failure_texts.append(failure)
+
+
+def _points(played: Played) -> Iterator[Sequence[int]]:
+    """Yield the points of each deal of a session."""
+    if len(played.records) < 2:
+        yield played.points
+    else:
+        yield from (json.loads(record)["points"] for record in played.records)

@@ -23,6 +23,13 @@ class Versus:
     test: SequentialTest
     sums: Sums = field(default_factory=Sums)
     """Of blocks: points a deal of the first less those of the second."""
+    per_session: int = 1
+    """Different deals in a block: as many as a session has."""
+
+    @property
+    def deals(self) -> int:
+        """Different deals that both played; a session that ended early counts as if it had not."""
+        return self.sums.count * self.per_session
 
     @property
     def verdict(self) -> Verdict:
@@ -86,7 +93,7 @@ def _to_go(versus: Versus) -> int | None:
     if versus.verdict is not Verdict.OPEN:
         return 0
     blocks = versus.test.blocks_to_go(versus.sums)
-    return ceil(blocks) if isfinite(blocks) else None
+    return ceil(blocks) * versus.per_session if isfinite(blocks) else None
 
 
 def _sentence(versus: Versus, lead: Lead, new: str, old: str) -> str:
@@ -100,7 +107,7 @@ def _sentence(versus: Versus, lead: Lead, new: str, old: str) -> str:
     if lead.watched is not None and lead.watched.high < 0:
         return f"{new} is worse than {old}"
     if not lead.deviation:
-        return f"no difference: {new} made as many points as {old} in each of {sums.count} deals"
+        return f"no difference: {new} made as many points as {old} in each of {versus.deals} deals"
     least = test.t1 * lead.deviation
     return f"no difference shown: {new} is not better than {old} by {least:.2f} points a deal or more"
 

@@ -34,12 +34,17 @@ def bot(folder: Path, choose: str, name: str = "my_bot") -> str:
     return str(path)
 
 
+def troubles(err: str) -> list[str]:
+    """Return the lines that do not tell how far it is, as it does every ten seconds."""
+    return [line for line in err.splitlines() if not line.startswith("play: ")]
+
+
 def test_play_when_bots_are_files_then_they_are_compared_and_nothing_is_left(
     arena: Arena, tmp_path: Path
 ) -> None:
     asked = ("play", bot(tmp_path, "turn.legal[-1] if turn.legal else None"), "greedy", "lowest")
     found = arena(*asked, "--deals", 30, *HERE, "--json")
-    assert (found.status, found.err) == (0, "")
+    assert (found.status, troubles(found.err)) == (0, [])
     report = found.json
     assert [one["bot"] for one in report["bots"]] == ["my_bot", "greedy", "lowest"]
     assert (report["deals"], report["interrupted"]) == (30, False)
@@ -71,7 +76,7 @@ def test_play_when_a_bot_is_a_command_then_it_plays_over_the_network_as_it_does_
     command = f"{sys.executable} {file}"
     asked = ("--ruleset", "chinese-3", "--deals", 4, "--seed", "a", "--json")
     there = arena("play", command, "greedy", *asked)
-    assert (there.status, there.err) == (0, "")
+    assert (there.status, troubles(there.err)) == (0, [])
     here = arena("play", str(file), "greedy", *asked, "--jobs", 1).json
     assert [one["bot"] for one in there.json["bots"]] == [command, "greedy"]
     for known in ("points", "places", "deals", "faults"):
@@ -138,7 +143,7 @@ def test_play_when_it_is_interrupted_then_it_tells_what_was_played(tmp_path: Pat
         _until_it_plays(process, marks)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=DEADLINE)
-    assert (process.returncode, err) == (130, "")
+    assert (process.returncode, troubles(err)) == (130, [])
     report = json.loads(out)
     assert report["interrupted"]
     assert report["deals"] < 1_000_000
@@ -169,7 +174,7 @@ def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, t
     worse = bot(tmp_path, "None if turn.can_pass else turn.legal[0]", "worse")
     asked = ("--against", worse, "--ruleset", "chinese-3", "--t1", 0.4, *HERE)
     shown = arena("play", "lowest", "greedy", *asked)
-    assert (shown.status, shown.err) == (0, "")
+    assert (shown.status, troubles(shown.err)) == (0, [])
     assert shown.out.startswith("chinese-3@1, against greedy, greedy: ")
     assert "\nlowest is better than worse (alpha 0.05)\n" in shown.out
     report = arena("play", "lowest", "greedy", *asked, "--json").json
@@ -185,6 +190,26 @@ def test_play_against_an_older_bot_then_it_ends_when_it_is_known(arena: Arena, t
         "compare", worse, "lowest", "greedy", *asked[2:], "--seed", report["seed"], "--json"
     ).json
     assert compared["finding"] == found
+
+
+def test_play_when_cards_are_exchanged_between_deals_then_sessions_have_several(
+    arena: Arena, tmp_path: Path
+) -> None:
+    ruleset, saved = tmp_path / "given.toml", tmp_path / "all.jsonl"
+    ruleset.write_text('extends = "chinese-3"\nname = "given"\nexchange = "loser_to_winner"\n')
+    asked = ("play", "greedy", "lowest", "keeper", "--ruleset", ruleset, "--deals", 7, *HERE)
+    report = arena(*asked, "--save", "all", saved, "--json").json
+    assert (report["deals"], report["played"]) == (8, 24)
+    assert [sum(one["places"]) for one in report["bots"]] == [24] * 3
+    assert " --deals 8 " in report["command"]
+    assert " --session 4 " in report["command"]
+    records = [json.loads(line) for line in saved.read_text().splitlines()]
+    assert [record["deal"] for record in records] == [1, 2, 3, 4] * 6
+    exchanged = ["exchange" in record for record in records]
+    assert exchanged == [False, True, True, True] * 6
+    short = arena(*asked, "--session", 2, "--against", "random", "--save", "all", saved, "--json").json
+    assert short["deals"] == 8
+    assert len(saved.read_text().splitlines()) == short["played"]
 
 
 def test_play_when_a_test_is_limited_then_it_says_what_is_known_so_far(arena: Arena) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from referee.local.field import Block, Session, field_blocks
 from referee.local.played import Failure, Fault, Played
-from referee.local.report import sentence
+from referee.local.report import compared, sentence
 from referee.local.sums import Sums, student
 from referee.local.tally import Assembly, Tally
 from referee.local.times import Times
@@ -38,6 +38,21 @@ def test_tally_when_bots_sit_twice_then_all_their_seats_count() -> None:
     assert tally.against[1].mean == (9 - 1) / 2 - (-3 - 5) / 2
     assert [one.seats for one in tally.standings] == [2, 2]
     assert tally.standings[1].places == {3: 1, 4: 1}
+
+
+def test_tally_when_a_session_has_several_deals_then_each_deal_counts() -> None:
+    tally = Tally(2, 1.0, per_session=3)
+    block = Block(0, (Session(1, (0, 1), b""), Session(2, (1, 0), b"")))
+    records = tuple(f'{{"points": {points}}}' for points in ([4, -4], [-1, 1], [3, -3]))
+    whole = Played(1, (6, -6), records, [[], []])
+    cut_short = Played(2, (-1, 1), ('{"points": [-1, 1]}',), [[], []])
+    assert tally.add(block, [whole, cut_short]) == {0: 1.5, 1: -1.5}
+    assert [one.places for one in tally.standings] == [{1: 3, 2: 1}, {1: 1, 2: 3}]
+    assert (tally.deals, tally.played, tally.standings[0].seats) == (3, 4, 4)
+    told = compared(("a", "b"), tally.against, tally.per_session)
+    assert [(one.deals, one.sentence) for one in told] == [
+        (3, "too few deals to compare a with b: 3, and it takes 30 at least")
+    ]
 
 
 def test_tally_when_bots_do_not_meet_then_nothing_is_compared() -> None:
