@@ -8,7 +8,9 @@ def check_address(address: str) -> str:
     """Return an address as it is; raise ValueError if it is none."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise ValueError(f"{address!r} is not host:port")
+        number = address.strip(":")
+        example = f", such as 127.0.0.1:{number}" if number.isdecimal() and int(number) <= 65535 else ""
+        raise ValueError(f"{address!r} is not host:port{example}")
     return address
 
 

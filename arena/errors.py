@@ -28,10 +28,14 @@ class ArenaError(Told):
 
 
 class SettingsError(FieldsWrong, ArenaError):
-    """Settings are wrong."""
+    """Settings are wrong. Each is told by its name, or by that of the variable that it comes from."""
 
     def __init__(self, setting: str, reason: str, *others: Problem) -> None:
-        super().__init__(f"setting {setting}", reason, *others)
+        super().__init__(_told(setting), reason, *(Problem(_told(one.field), one.reason) for one in others))
+
+
+def _told(setting: str) -> str:
+    return setting if setting.isupper() else f"setting {setting}"
 
 
 class StorageError(ArenaError):

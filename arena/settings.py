@@ -28,6 +28,7 @@ from arena.addresses import NO_PLACE, check_address, local_addresses, split_addr
 from arena.certificates import read_authorities, read_pair
 from arena.errors import SettingsError
 from arena.files import make_private
+from arena.running import TOGETHER, found_in
 from arena.urls import check_broker, check_database, without_secrets
 from referee.errors import Problem, TomlError
 from referee.tls import ClientTls, ServerTls
@@ -264,10 +265,14 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Put the arguments of a call before the environment, and that before the file."""
-        data = init_settings().get("data") or env_settings().get("data") or DEFAULT_DATA
-        file = _config_file(_absolute("data", Path(str(data))))
-        return init_settings, env_settings, InitSettingsSource(settings_cls, _read_config(file))
+        """Put the arguments of a call before the environment, that before the file, and all before what a
+        running ``arena up`` has left in the folder."""
+        given, variables = init_settings(), env_settings()
+        data = _absolute("data", Path(str(given.get("data") or variables.get("data") or DEFAULT_DATA)))
+        written = _read_config(_config_file(data))
+        left = found_in(data, {*given, *variables, *written})
+        sources = (InitSettingsSource(settings_cls, one) for one in (written, left))
+        return init_settings, env_settings, *sources
 
     @property
     def logs(self) -> Path:
@@ -377,6 +382,11 @@ class Settings(BaseSettings):
         """Return the environment variables that give a child process these settings."""
         return {PREFIX + name.upper(): text for name, text in self._texts().items()}
 
+    def served(self) -> dict[str, str]:
+        """Return the settings by which commands here reach what runs with them."""
+        texts = self._texts()
+        return {name: texts[name] for group in TOGETHER for name in group}
+
     def shown(self) -> dict[str, str]:
         """Return every setting as text for people, without secrets."""
         texts = self._texts()
@@ -401,7 +411,8 @@ class Settings(BaseSettings):
 
 def _default_referees(listen: str, count: object) -> str:
     """Return the addresses of the local referees; ``listen`` alone where a wrong value is refused later."""
-    right = str(count).isdecimal() and len(str(count)) < 3 and listen.rpartition(":")[2].isdecimal()
+    host, _, port = listen.rpartition(":")
+    right = str(count).isdecimal() and len(str(count)) < 3 and host and port.isdecimal()
     return ",".join(local_addresses(listen, int(str(count)))) if right else listen
 
 
@@ -436,17 +447,24 @@ def _read_config(file: Path) -> dict[str, object]:
 def load_settings(overrides: Mapping[str, object] | None = None) -> Settings:
     """Load the settings; ``overrides`` take precedence over the environment.
 
-    Raise SettingsError, which names the settings that are wrong.
+    Raise SettingsError, which names the settings that are wrong, or the variables that they come from.
     """
+    given = overrides or {}
     try:
-        return Settings(**(overrides or {}))  # type: ignore[arg-type]
+        return Settings(**given)  # type: ignore[arg-type]
     except ValidationError as error:
         # What follows from a wrong setting is wrong for the same reason, and is not told again.
         found = {problem.reason: problem for problem in reversed([*map(_problem, error.errors())])}
-        (name, reason), *others = reversed(found.values())
-        raise SettingsError(name, reason, *(one.within("setting ") for one in others)) from None
+        problems = [one._replace(field=_origin(one.field, given)) for one in reversed(found.values())]
+        raise SettingsError.of(problems) from None
     except OSError as error:
         raise SettingsError(CONFIG, f"cannot read {error.filename}: {error.strerror}") from None
+
+
+def _origin(name: str, given: Mapping[str, object]) -> str:
+    """Return the variable that a setting comes from; where it comes from none, its name."""
+    variable = f"{PREFIX}{name.upper()}"
+    return variable if variable in os.environ and name not in given else name
 
 
 def _problem(error: "ErrorDetails") -> Problem:

@@ -146,7 +146,16 @@ class AddressError(RefereeError):
 
 
 class ListenError(RefereeError):
-    """The address cannot be listened on: taken, not ours, or not allowed."""
+    """Addresses cannot be listened on: taken, not ours, or not allowed; ``reasons`` has a line for each."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """A line for each of them."""
+        return self.reasons
 
 
 class RefereeUnavailable(RefereeError):

@@ -77,8 +77,9 @@ COMMANDS = (
     ),
     Later(
         "doctor",
-        "referee.cli.botdoctor:doctor",
-        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+        "arena.cli.botrun:doctor",
+        "Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of "
+        "sessions.",
     ),
     Later("run", "arena.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
 )

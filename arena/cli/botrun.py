@@ -1,12 +1,37 @@
-"""``arena bot run`` of the whole arena: reaches its referees as the settings say."""
+"""``arena bot run`` and ``doctor`` of the whole arena: they reach its referees as the settings say."""
+
+from typing import Annotated
 
 import typer
 
 from arena.cli.context import own_settings
-from referee.bot.program import DEFAULT_REFEREE
-from referee.cli.botrun import Program, Referee, Token, run_program
+from referee.bot.program import tls_of_environment
+from referee.cli.botdoctor import examine_bot
+from referee.cli.botrun import Program, Token, run_program
+
+Referee = Annotated[
+    str | None,
+    typer.Option(
+        envvar="ARENA_REFEREE",
+        help="Addresses of the referees, separated by commas; by default those of the arena here.",
+    ),
+]
 
 
-def run(ctx: typer.Context, program: Program, token: Token, referee: Referee = DEFAULT_REFEREE) -> None:
+def run(ctx: typer.Context, program: Program, token: Token, referee: Referee = None) -> None:
     """Run a bot written in Python until Ctrl-C."""
-    run_program(program, token, referee, own_settings(ctx).client_tls())
+    run_program(program, token, referee or _own(ctx), own_settings(ctx).client_tls())
+
+
+def doctor(ctx: typer.Context, referee: Referee = None) -> None:
+    """Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of sessions.
+
+    It reads what bots read: ARENA_TOKEN, ARENA_REFEREE, ARENA_TLS_CA, ARENA_TLS_CLIENT_CERTIFICATE and
+    ARENA_TLS_CLIENT_KEY. A bot that plays meanwhile is not disturbed. Exits with status 1 if anything is
+    wrong.
+    """
+    examine_bot(referee or _own(ctx), tls_of_environment())
+
+
+def _own(ctx: typer.Context) -> str:
+    return ",".join(own_settings(ctx).referees)

@@ -30,7 +30,8 @@ def enter(ctx: typer.Context, name: Name, bot: BotName, as_json: AsJson = False)
         first = entry.enter(storage, actor, name, bot, now, ask)
         if first is not None and first > 1:  # it is being played
             entered = roster(storage, name, now, ask)
-            warn(*absence([line for line in entered if bot in (line.bot, line.bot.partition("@")[0])]))
+            own = [line for line in entered if bot in (line.bot, line.bot.partition("@")[0])]
+            warn(*absence(own, ask))
         return first
 
     first = answer(ctx, here, lambda arena: arena.send(api.entries.enter_bot(name, bot)).first_round)

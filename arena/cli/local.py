@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from arena.addresses import local_addresses, split_address
+from arena.cli.listening import LAST_PORT, require_free
 from arena.errors import SettingsError, StateError
 from arena.processes import Supervisor
+from arena.running import LOCK
 from arena.settings import PREFIX, Settings
-from referee.errors import ListenError
 
 POLL_SECONDS = 0.1
 
-LAST_PORT = 65_535
+PROBES = 5
+"""How often a lock is tried that somebody has: commands share it for a moment, to see whether it is taken."""
 
 
 class LocalReferee(NamedTuple):
@@ -66,13 +68,15 @@ def start_arena(supervisor: Supervisor, settings: Settings) -> None:
 
     Raise SettingsError, ListenError, ProcessFailed.
     """
-    referees = local_referees(settings)
-    for referee in referees:
-        _check_free(_address(referee.listen), "ARENA_LISTEN")
+    referees, metrics = local_referees(settings), metrics_addresses(settings)
     web = [_address(settings.web_listen, "web_listen")] if settings.web_listen else []
-    for place in web:
-        _check_free(place, "ARENA_WEB_LISTEN")
-    metrics = metrics_addresses(settings)
+    require_free(
+        {
+            f"{PREFIX}LISTEN": [referee.listen for referee in referees],
+            f"{PREFIX}WEB_LISTEN": [settings.web_listen] if web else [],
+            f"{PREFIX}METRICS_LISTEN": [*metrics.values()],
+        }
+    )
     for name, listen, address in referees:
         command = arena_command("referee", "--listen", listen, "--address", address)
         # Whoever stops an arena waits for it, and what is being played goes on the next time.
@@ -115,13 +119,26 @@ def only_arena(folder: Path) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            file = stack.enter_context((folder / "up.lock").open("a"))
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file = stack.enter_context((folder / LOCK).open("a"))
+            _lock(file.fileno())
         except BlockingIOError:
             raise StateError(f"an arena is running in {folder} already; choose another --data") from None
         except OSError as error:
-            raise SettingsError("data", f"cannot lock {folder / 'up.lock'}: {error.strerror}") from None
+            raise SettingsError("data", f"cannot lock {folder / LOCK}: {error.strerror}") from None
         yield
+
+
+def _lock(file: int) -> None:
+    """Lock a file. Raise BlockingIOError if somebody else keeps it locked."""
+    for left in reversed(range(PROBES)):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not left:
+                raise
+            time.sleep(POLL_SECONDS)
+        else:
+            return
 
 
 def arena_command(*arguments: str) -> Sequence[str]:
@@ -147,15 +164,6 @@ def _address(text: str, setting: str = "listen") -> tuple[str, int]:
     if port == 0:
         raise SettingsError(setting, f"{text}: port 0 means any port, and others have to know which")
     return host, port
-
-
-def _check_free(address: tuple[str, int], variable: str) -> None:
-    family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-    try:
-        socket.create_server(address, family=family).close()
-    except OSError as error:
-        where, reason = f"{address[0]}:{address[1]}", str(error.strerror).partition(" (")[0]
-        raise ListenError(f"cannot listen on {where}: {reason}; set {variable} to another port") from None
 
 
 def _listens(address: tuple[str, int]) -> bool:

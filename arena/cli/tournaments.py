@@ -180,7 +180,7 @@ def _start(
     ask, now = asker(settings), utc_now()
     status = lifecycle.start(storage, actor_at_terminal(), name, now, ask, beacon)
     wake(settings, status.id)
-    return status, absence(roster(storage, name, now, ask))
+    return status, absence(roster(storage, name, now, ask), ask)
 
 
 @app.command()

@@ -11,6 +11,7 @@ from arena.cli.house import start_house
 from arena.cli.local import local_referees, metrics_addresses, only_arena, start_arena, watch_over
 from arena.models import utc_now
 from arena.processes import Supervisor
+from arena.running import left_in
 from arena.storage import migrate_storage, open_storage
 from arena.web.pages.links import sign_up_url
 from referee.cli.output import say
@@ -20,6 +21,7 @@ from referee.interrupts import ending
 def up(ctx: typer.Context) -> None:
     """Run a whole arena in this terminal: referees, a worker, the beat and the API. Ctrl-C stops it."""
     settings = settings_of(ctx)
+    say(f"starting an arena in {settings.data} …")
     for read in (settings.server_tls, settings.client_tls):
         read()  # a wrong file is reported here, not in a child's log
     if settings.embedded_database:  # one on a server belongs to other hosts, too
@@ -31,6 +33,7 @@ def up(ctx: typer.Context) -> None:
         signal.signal(number, lambda *_: stop.set())
     with (
         only_arena(settings.data),
+        left_in(settings.data, settings.served()),
         Supervisor(settings.logs, settings.environment(), report=say) as supervisor,
     ):
         start_arena(supervisor, settings)

@@ -16,13 +16,19 @@ STATUS_SECONDS = 1.0
 NO_REFEREE = "no referee has been started with this data folder, and ARENA_WORKER_TOKEN is not set"
 """Why no referee can be asked."""
 
+OTHER_TOKEN = "does not take the workers' token; it may be another arena's (ARENA_REFEREES names this one's)"
+
 TROUBLES = {
     "unavailable": "cannot be reached from here",
     "deadline_exceeded": "does not answer",
-    "token_unknown": "does not take the workers' token",
-    "token_scope": "does not take the workers' token",
+    "token_unknown": OTHER_TOKEN,
+    "token_scope": OTHER_TOKEN,
 }
 """Why referees say nothing, by the code of the failure."""
+
+
+REFUSED = "connection refused"
+"""What gRPC says, among other things, where nobody listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,16 @@ class Answer:
         if self.status is not None:
             return "is shutting down" if self.status.draining else ""
         code, _, details = self.problem.removeprefix(f"referee {self.address}: ").partition(": ")
+        if code == "unavailable" and REFUSED in details.lower():
+            return f"{TROUBLES[code]}: {REFUSED}, nobody listens there"
         return TROUBLES.get(code, f"says {code}: {details}")
+
+
+def silence(answers: Sequence[Answer]) -> str:
+    """Return why no referee says who is connected to it; empty if one does."""
+    if any(answer.usable is not None for answer in answers):
+        return ""
+    return ", ".join(f"referee {answer.address} {answer.trouble}" for answer in answers) or NO_REFEREE
 
 
 Ask = Callable[[Sequence[int], Mapping[str, object] | None], Sequence[Answer]]

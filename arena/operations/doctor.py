@@ -5,7 +5,6 @@ too. Nothing is made or changed: not even a database that is missing.
 """
 
 import errno
-import fcntl
 import platform
 import shutil
 import tempfile
@@ -31,6 +30,7 @@ from arena.files import open_to_others
 from arena.matches.leases import LONGEST_WAIT
 from arena.migrations import HEAD
 from arena.models import BotLogEntry, League, Match, MatchState, Tournament, TournamentState
+from arena.running import found_in, is_running
 from arena.settings import PREFIX, Settings, load_settings
 from arena.storage import Storage
 from referee.client import referee_status
@@ -63,6 +63,12 @@ UNWRITABLE = {
     errno.ENOSPC: "make room: results cannot be stored on a full disk",
 }
 """What to do where nothing can be written, by the number of the error."""
+
+OTHER_ARENA = (
+    f"another arena's referee may listen there: name this one's with {PREFIX}REFEREES, or set {PREFIX}LISTEN "
+    f"as for `arena up`; if it is this one's, {PREFIX}WORKER_TOKEN must be the same here and there"
+)
+"""What to do about a referee that refuses the workers' token."""
 
 REFUSALS = ("password", "authenticat", "access_refused", 'role "')
 """Words with which servers refuse whoever they do not know."""
@@ -248,7 +254,7 @@ def _folder(settings: Settings) -> list[Finding]:
         advice = UNWRITABLE.get(error.errno or 0, "correct its permissions")
         return [fail("data folder", f"cannot write in {settings.data}: {error.strerror}", advice)]
     free = shutil.disk_usage(settings.data).free
-    return [_private(settings.data), disk(settings.data, free), _lock(settings.data / "up.lock")]
+    return [_private(settings.data), disk(settings.data, free), _lock(settings)]
 
 
 def _private(folder: Path) -> Finding:
@@ -265,16 +271,18 @@ def disk(folder: Path, free: int) -> Finding:
     return warn("disk", found, "make room soon") if free < DISK_LOW else ok("disk", found)
 
 
-def _lock(file: Path) -> Finding:
-    """Return whether `arena up` has the folder; asked by trying for a moment to share the lock."""
+def _lock(settings: Settings) -> Finding:
+    """Return whether `arena up` has the folder, and whether the addresses here are those that it serves."""
     try:
-        with file.open() as opened:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        if not is_running(settings.data):
+            return ok("lock", "`arena up` does not run in this folder now")
     except FileNotFoundError:
         return ok("lock", "`arena up` has never run in this folder")
-    except BlockingIOError:
+    served = found_in(settings.data, ()).get("referees", "")
+    if served in ("", ",".join(settings.referees)):
         return ok("lock", "`arena up` runs in this folder")
-    return ok("lock", "`arena up` does not run in this folder now")
+    advice = f"unset {PREFIX}REFEREES and {PREFIX}LISTEN here, and leave them out of the settings file"
+    return warn("lock", f"`arena up` runs in this folder, and its referees are at {served}", advice)
 
 
 def _database(settings: Settings, clock: Callable[[], datetime]) -> list[Finding]:
@@ -431,7 +439,7 @@ def _referee(settings: Settings, address: str) -> list[Finding]:
             address, settings.worker_secret(), tls=settings.client_tls(), timeout=CHECK_SECONDS / 2
         )
     except TokenRefused as error:
-        return [fail(name, str(error), f"{PREFIX}WORKER_TOKEN must be the same here and there")]
+        return [fail(name, str(error), OTHER_ARENA)]
     except RefereeError as error:
         advice = (
             f"is `arena up` or `arena referee` running there? if it is elsewhere, correct {PREFIX}REFEREES"

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlmodel import col, select
 
 from arena.bots.versions import WITHOUT_REPORT, token_problem
-from arena.matches.referees import Answer, Ask
+from arena.matches.referees import Answer, Ask, silence
 from arena.models import BotVersion, Entrant, StoredRuleset, Tournament
 from arena.standings.forfeited import forfeited_sessions
 from arena.storage import Storage
@@ -132,11 +132,13 @@ MOST_TOLD = 20
 """Entrants that ``absence`` names at most."""
 
 
-def absence(lines: Sequence[RosterLine]) -> list[str]:
-    """Return a line for each entrant that could not play now, up to a number; or that nobody knows it."""
+def absence(lines: Sequence[RosterLine], ask: Ask) -> list[str]:
+    """Return a line for each entrant that could not play now, up to a number; or why nobody knows it."""
     playing = [line for line in lines if line.withdrawn_after is None]
     if playing and all(line.connected is None for line in playing):
-        return ["no referee says which bots are connected; is `arena up` or `arena referee` running?"]
+        why = silence(ask((), None))
+        told = f": {why}" if why else ""
+        return [f"no referee says which bots are connected{told}; is `arena up` or `arena referee` running?"]
     absent = [f"{line.bot} {line.problem}" for line in playing if line.problem is not None]
     more = len(absent) - MOST_TOLD
     return absent[:MOST_TOLD] + ([f"{more} more could not play now"] if more > 0 else [])

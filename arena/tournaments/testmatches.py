@@ -10,7 +10,7 @@ from arena.actors import Actor
 from arena.audit import record
 from arena.bots.versions import WITHOUT_REPORT, find_versions, token_problem
 from arena.errors import StateError, UnknownError
-from arena.matches.referees import Answer, Ask, find_unable
+from arena.matches.referees import Answer, Ask, find_unable, silence
 from arena.models import Bot, BotVersion, Entrant, Owner, Tournament
 from arena.pairing import owner_of
 from arena.specs import make_spec
@@ -132,6 +132,8 @@ def _seated(
     house = [version for version in house if version.id != mine.id]
     ids = [mine.id, *(version.id for version in house)]
     answers = ask(ids, rules.to_object())
+    if why := silence(answers):
+        raise StateError(f"nobody says whether {mine.name} is connected: {why}")
     here, lacks = _connected(ids, answers), find_unable(ids, answers)
     if mine.id not in here:
         raise StateError(f"{mine.name} is not connected to a referee")

@@ -76,5 +76,5 @@ def _listen(address: str) -> socket.socket:
     except OSError as error:
         reason = str(error.strerror).partition(" (")[0]
         raise ListenError(
-            f"cannot listen on {address}: {reason}; set ARENA_WEB_LISTEN to another port"
+            f"cannot listen on {address}: {reason}; set ARENA_WEB_LISTEN to another address"
         ) from None

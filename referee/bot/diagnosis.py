@@ -60,6 +60,8 @@ def check_token(token: str) -> Finding:
     if token.startswith("bt_") and not token.startswith(TOKEN):
         whose = token.split("_")[1]
         return finding(f"ARENA_TOKEN is a token of another kind ({whose}); a bot's begins with {TOKEN}")
+    if not token.startswith(TOKEN):
+        return finding(f"ARENA_TOKEN does not begin with {TOKEN}, as every token of a bot does")
     return finding("has a form that a token can have", True)
 
 

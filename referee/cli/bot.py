@@ -27,7 +27,8 @@ COMMANDS = (
     Later(
         "doctor",
         "referee.cli.botdoctor:doctor",
-        "Say what is right and what is wrong with a bot's token, addresses, TLS and version of the protocol.",
+        "Say what is right and wrong with a bot's token, addresses, TLS, version, clock and number of "
+        "sessions.",
     ),
     Later("run", "referee.cli.botrun:run", "Run a bot written in Python until Ctrl-C."),
     Later(

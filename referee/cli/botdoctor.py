@@ -11,6 +11,7 @@ from referee.bot.diagnosis import Finding, check_token, examine
 from referee.bot.program import DEFAULT_REFEREE, tls_of_environment
 from referee.cli.output import say
 from referee.errors import AddressError
+from referee.tls import ClientTls
 
 
 def doctor(
@@ -24,6 +25,11 @@ def doctor(
     ARENA_TLS_CLIENT_KEY. A bot that plays meanwhile is not disturbed. Exits with status 1 if anything is
     wrong.
     """
+    examine_bot(referee, tls_of_environment())
+
+
+def examine_bot(referee: str, tls: ClientTls | None) -> None:
+    """Print what is right and wrong between a bot and its referees. Raise Exit if anything is wrong."""
     token = os.environ.get("ARENA_TOKEN", "").strip()
     findings = [check_token(token)]
     try:
@@ -31,7 +37,7 @@ def doctor(
     except AddressError as error:
         findings.append(Finding("ARENA_REFEREE", False, str(error)))
     else:
-        findings += asyncio.run(examine(addresses, token, tls_of_environment()))
+        findings += asyncio.run(examine(addresses, token, tls))
     say(*(f"{'ok   ' if one.right else 'wrong'}  {one.subject}: {one.text}" for one in findings))
     if not all(one.right for one in findings):
         raise typer.Exit(1)

@@ -99,7 +99,7 @@ def check_all(running: Cluster, broker: Server, wrong_broker: str) -> None:
     assert (status, len(failed)) == (1, len(settings.referees))
     for line in failed:
         assert line.startswith("fail  referee ")
-        assert line.endswith("→ ARENA_WORKER_TOKEN must be the same here and there")
+        assert line.endswith("ARENA_WORKER_TOKEN must be the same here and there")
 
     broker.end()
     line = trouble(settings)

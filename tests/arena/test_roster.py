@@ -10,7 +10,7 @@ import pytest
 
 from arena.bots import versions
 from arena.formats import FORMATS
-from arena.matches.referees import Answer, Ask, nobody_asked
+from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.settings import Settings
 from arena.terms import Plan
 from arena.tournaments import creation, entry
@@ -24,7 +24,7 @@ from tests.arena.fakes import ROOT
 from tests.arena.world import World
 from tests.referee.support import WORKER_TOKEN, WireBot, referee
 
-NOBODY = "no referee says which bots are connected; is `arena up` or `arena referee` running?"
+NOBODY = f"no referee says which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
 
 
 def here(*connected: int, lacking: Mapping[int, str] | None = None) -> Ask:
@@ -60,7 +60,7 @@ def test_roster_when_referees_answer_then_it_says_who_is_missing_and_who_cannot_
         (names[5], True, None),
         (names[6], None, None),
     ]
-    assert absence(lines) == [f"{line.bot} {line.problem}" for line in lines if line.problem]
+    assert absence(lines, nobody_asked) == [f"{line.bot} {line.problem}" for line in lines if line.problem]
 
 
 def test_roster_when_another_version_of_a_missing_bot_is_connected_then_it_is_named(world: World) -> None:
@@ -81,7 +81,7 @@ def test_roster_when_no_referee_answers_then_nobody_is_said_to_be_missing(world:
     world.tournament(4)
     lines = roster(world.storage, "cup", world.clock(), nobody_asked)
     assert {(line.connected, line.problem) for line in lines} == {(None, None)}
-    assert absence(lines) == [NOBODY]
+    assert absence(lines, nobody_asked) == [NOBODY]
 
 
 def test_roster_when_the_tournament_has_ended_then_no_referee_is_asked(world: World) -> None:
@@ -95,7 +95,7 @@ def test_roster_when_the_tournament_has_ended_then_no_referee_is_asked(world: Wo
 
 def test_absence_when_many_are_missing_then_some_are_named_and_the_others_counted(world: World) -> None:
     world.tournament(MOST_TOLD + 4)
-    lines = absence(roster(world.storage, "cup", world.clock(), here(1)))
+    lines = absence(roster(world.storage, "cup", world.clock(), here(1)), here(1))
     assert len(lines) == MOST_TOLD + 1
     assert lines[-1] == "3 more could not play now"
 
@@ -345,7 +345,9 @@ async def test_connected_bots_are_listed_with_referee_sessions_and_what_they_pla
     assert as_json.json["bots"][0]["max_sessions"] == 7
     assert [one["bot"] for one in of_owner.json["bots"]] == [names[4]]
     assert "everything" in shown.out
-    assert shown.err == "warning: referee 127.0.0.1:1 cannot be reached from here\n"
+    assert shown.err == (
+        "warning: referee 127.0.0.1:1 cannot be reached from here: connection refused, nobody listens there\n"
+    )
 
 
 def test_connected_bots_when_no_referee_answers_then_that_is_an_error(

@@ -11,7 +11,7 @@ from arena.actors import Actor, Role
 from arena.bots.versions import register_version
 from arena.cli.house import BOTS
 from arena.errors import NotAllowed, SpecError, StateError, UnknownError
-from arena.matches.referees import Answer, Ask, nobody_asked
+from arena.matches.referees import NO_REFEREE, Answer, Ask, nobody_asked
 from arena.models import BotVersion, Entrant
 from arena.queries.tournaments import Asked, list_tournaments
 from arena.tournaments import overview
@@ -37,6 +37,11 @@ def connected(*version_ids: int, lacking: Mapping[int, tuple[str, ...]] = {}) ->
         return [Answer(":1", RefereeStatus(False, 0, 0, 0, 0, here))]
 
     return ask
+
+
+def away(_asked: Sequence[int], _ruleset: Mapping[str, object] | None) -> list[Answer]:
+    """Be a referee where nobody listens."""
+    return [Answer("a:1", None, "referee a:1: unavailable: … connect: Connection refused (111)")]
 
 
 @pytest.fixture
@@ -106,7 +111,11 @@ def test_test_match_when_a_named_house_bot_cannot_sit_there_then_it_is_said(
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (nobody_asked, "ann/bot@1 is not connected to a referee"),
+        (nobody_asked, f"nobody says whether ann/bot@1 is connected: {NO_REFEREE}"),
+        (
+            away,
+            "nobody says whether ann/bot@1 is connected: referee a:1 cannot be reached from here: connection",
+        ),
         (connected(1, 2, 3), "ann/bot@1 is not connected to a referee"),
         (connected(1, 2, 4), "needs 3 house bots, and 2 are connected"),
         (connected(1, 2, 3, 4, lacking={3: ("draws",)}), "needs 3 house bots, and 2 are connected"),

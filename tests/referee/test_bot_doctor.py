@@ -21,6 +21,7 @@ __all__ = ["world"]
     [
         ("bt_bot_abc", True, "has a form that a token can have"),
         ("", False, "ARENA_TOKEN is not set; it is what `arena bot register` printed"),
+        ("blah", False, "ARENA_TOKEN does not begin with bt_bot_, as every token of a bot does"),
         ("bt_bot_a\nb", False, "ARENA_TOKEN contains characters that no token has"),
         (
             "bt_worker_x",

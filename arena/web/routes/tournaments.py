@@ -150,7 +150,7 @@ def start_tournament(web: Shared, actor: Organiser, tournament: Name, sent: Star
     """Start a tournament of yours, or continue one that failed."""
     now, beacon = web.clock(), sent.beacon if sent else None
     status = lifecycle.start(web.storage, actor, tournament, now, web.ask, beacon)
-    absent = absence(roster(web.storage, tournament, now, web.ask))
+    absent = absence(roster(web.storage, tournament, now, web.ask), web.ask)
     return _changed(status, [*list_doubts(web.storage, tournament), *absent, *_wake(web, status)])
 
 

@@ -29,7 +29,7 @@ def test_arena_when_it_is_up_then_its_api_answers_and_signs_in(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("listen", "text"),
-    [("", "setting web_listen: it is empty"), ("nowhere", "setting web_listen: 'nowhere' is not host:port")],
+    [("", "setting web_listen: it is empty"), ("nowhere", "ARENA_WEB_LISTEN: 'nowhere' is not host:port")],
 )
 def test_web_when_it_has_nowhere_to_listen_then_a_line_says_so(
     migrated: Settings,
@@ -51,5 +51,6 @@ def test_web_when_the_port_is_taken_then_a_line_says_so(
         failed = make_arena(migrated.data, capsys)("web")
     assert (failed.status, failed.out) == (1, "")
     assert failed.err == (
-        f"error: cannot listen on {address}: Address already in use; set ARENA_WEB_LISTEN to another port\n"
+        f"error: cannot listen on {address}: Address already in use; "
+        "set ARENA_WEB_LISTEN to another address\n"
     )

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from arena.actors import Role
 from arena.bots.versions import register_version
 from arena.errors import BrokerError
-from arena.matches.referees import nobody_asked
+from arena.matches.referees import NO_REFEREE, nobody_asked
 from arena.models import Tournament
 from arena.settings import Settings
 from arena.storage import Storage
@@ -127,7 +127,7 @@ def test_organiser_when_it_runs_a_tournament_then_each_step_tells_how_it_stands(
     started = organiser.post(f"{path}/start", json={"beacon": "value"}).json()
     assert (started["state"], started["beacon_value"]) == ("running", "value")
     assert started["warnings"] == [
-        "no referee says which bots are connected; is `arena up` or `arena referee` running?"
+        f"no referee says which bots are connected: {NO_REFEREE}; is `arena up` or `arena referee` running?"
     ]
     assert len(woken) == 1
     states = [organiser.post(f"{path}/{step}").json()["state"] for step in ("pause", "resume", "stop")]

@@ -1,0 +1,60 @@
+"""Whether the addresses are free on which an arena here is about to listen."""
+
+import errno
+import socket
+from collections.abc import Mapping, Sequence
+
+from arena.addresses import local_addresses, split_address
+from referee.errors import ListenError
+
+LAST_PORT = 65_535
+FIRST_PORT = 1024
+"""Ports below need rights that few have."""
+
+NEARBY = 100
+"""Ports that are tried for one to propose."""
+
+
+def require_free(wanted: Mapping[str, Sequence[str]]) -> None:
+    """Raise ListenError, which has a line for each address that is taken, unless all are free.
+
+    ``wanted`` has by variable the address that it names, and those on the ports that follow.
+    """
+    lines: list[str] = []
+    spoken_for = {address for addresses in wanted.values() for address in addresses}
+    for variable, addresses in wanted.items():
+        problems = {address: error for address in addresses if (error := _problem(address))}
+        advice = ""
+        if any(error.errno in (errno.EADDRINUSE, errno.EACCES) for error in problems.values()):
+            instead = _free_near(addresses, spoken_for)
+            spoken_for.update(instead)
+            advice = f", such as {variable}={instead[0]}" if instead else ""
+        lines += [
+            f"cannot listen on {address}: {str(error.strerror).partition(' (')[0]}; "
+            f"set {variable} to another address{advice}"
+            for address, error in problems.items()
+        ]
+    if lines:
+        raise ListenError(*lines)
+
+
+def _free_near(addresses: Sequence[str], taken: set[str]) -> list[str]:
+    """Return as many addresses in a row that are free, on ports above; empty if none are found."""
+    host, _, port = addresses[0].rpartition(":")
+    first = max(int(port) + 1, FIRST_PORT)
+    for start in range(first, min(first + NEARBY, LAST_PORT + 1 - len(addresses))):
+        instead = local_addresses(f"{host}:{start}", len(addresses))
+        if taken.isdisjoint(instead) and not any(map(_problem, instead)):
+            return instead
+    return []
+
+
+def _problem(address: str) -> OSError | None:
+    """Return why nobody can listen on an address; None if somebody can."""
+    host, port = split_address(address)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        return error
+    return None

@@ -1,0 +1,131 @@
+"""``arena up``: what it leaves for commands in its data folder, and what it says of taken addresses."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from arena.cli.listening import require_free
+from arena.cli.local import only_arena
+from arena.models import utc_now
+from arena.operations.doctor import examine
+from arena.running import SERVED, found_in, is_running, left_in
+from arena.settings import Settings, load_settings
+from referee.errors import ListenError
+from tests.arena.cli import make_arena
+from tests.arena.ports import deaf_address, free_address, taken_address
+
+ELSEWHERE = {"listen": "127.0.0.1:9001", "referees": "127.0.0.1:9001", "web_listen": "127.0.0.1:9002"}
+
+
+@pytest.fixture(autouse=True)
+def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name no addresses but those that a test names."""
+    for name in ("LISTEN", "REFEREES", "WEB_LISTEN", "WEB_URL"):
+        monkeypatch.delenv(f"ARENA_{name}", raising=False)
+
+
+@contextmanager
+def up(folder: Path) -> Iterator[None]:
+    """Do what ``arena up`` on other ports does with a data folder."""
+    running = load_settings({"data": folder, **ELSEWHERE}).prepare()
+    with only_arena(folder), left_in(folder, running.served()):
+        yield
+
+
+def test_settings_when_an_arena_is_up_in_the_folder_then_they_have_its_addresses(settings: Settings) -> None:
+    with up(settings.data):
+        here = load_settings({"data": settings.data})
+        assert (here.listen, here.referees) == ("127.0.0.1:9001", ("127.0.0.1:9001",))
+        assert here.web_url == "http://127.0.0.1:9002"
+    after = load_settings({"data": settings.data})
+    assert (after.listen, after.referees) == (settings.listen, settings.referees)
+
+
+def test_settings_when_one_is_named_then_the_running_arena_does_not_mix_its_own_in(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_REFEREES", "a.example:1")
+    with up(settings.data):
+        here = load_settings({"data": settings.data})
+    assert (here.listen, here.referees) == (settings.listen, ("a.example:1",))
+    assert here.web_listen == "127.0.0.1:9002"
+
+
+def test_found_when_the_arena_was_killed_then_what_it_left_is_not_read(settings: Settings) -> None:
+    with pytest.raises(FileNotFoundError):
+        is_running(settings.data)
+    with up(settings.data):
+        left = (settings.data / SERVED).read_text()
+        assert is_running(settings.data)
+    (settings.data / SERVED).write_text(left)
+    assert found_in(settings.data, ()) == {}
+    with up(settings.data):  # overwrites it
+        assert found_in(settings.data, ())["listen"] == "127.0.0.1:9001"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"listen": 5, "referees": null}'])
+def test_found_when_the_file_is_damaged_then_nothing_is_read(settings: Settings, text: str) -> None:
+    with up(settings.data):
+        (settings.data / SERVED).write_text(text)
+        assert found_in(settings.data, ()) == {}
+
+
+def test_doctor_when_the_addresses_here_are_not_those_that_are_served_then_it_warns(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARENA_REFEREES", "127.0.0.1:1")
+    with up(settings.data):
+        [lock] = [one for one in examine({"data": settings.data}, utc_now) if one.check == "lock"]
+    assert (lock.level, lock.found) == (
+        "warn",
+        "`arena up` runs in this folder, and its referees are at 127.0.0.1:9001",
+    )
+    assert lock.advice.startswith("unset ARENA_REFEREES and ARENA_LISTEN here")
+
+
+def test_bot_doctor_when_no_referee_is_named_then_it_asks_those_that_are_up(
+    settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ARENA_REFEREE", raising=False)
+    monkeypatch.setenv("ARENA_TOKEN", "bt_bot_x")
+    with deaf_address() as address:
+        running = load_settings({"data": settings.data, "listen": address}).prepare()
+        with only_arena(settings.data), left_in(settings.data, running.served()):
+            told = make_arena(settings.data, capsys)("bot", "doctor")
+    assert f"wrong  {address}: nobody listens there" in told.out
+
+
+def test_free_when_several_addresses_are_taken_then_each_has_its_line_with_one_that_is_free() -> None:
+    with taken_address() as first, taken_address() as second:
+        wanted = {"ARENA_LISTEN": [first], "ARENA_WEB_LISTEN": [second], "ARENA_METRICS_LISTEN": []}
+        with pytest.raises(ListenError) as caught:
+            require_free(wanted)
+    lines = caught.value.lines
+    assert [line.partition(": ")[0] for line in lines] == [
+        f"cannot listen on {first}",
+        f"cannot listen on {second}",
+    ]
+    proposed = [line.rpartition("=")[2] for line in lines]
+    assert "such as ARENA_WEB_LISTEN=127.0.0.1:" in lines[1]
+    assert len({first, second, *proposed}) == 4
+
+
+def test_free_when_all_are_free_then_nothing_is_said() -> None:
+    require_free({"ARENA_LISTEN": [free_address()]})
+
+
+def test_up_when_ports_are_taken_then_it_says_what_it_starts_and_all_that_is_in_the_way(
+    migrated: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with taken_address() as first, taken_address() as second:
+        monkeypatch.setenv("ARENA_LISTEN", first)
+        monkeypatch.setenv("ARENA_WEB_LISTEN", second)
+        failed = make_arena(migrated.data, capsys)("up")
+    assert (failed.status, failed.out) == (1, f"starting an arena in {migrated.data} …\n")
+    assert [line.split(": ")[:2] for line in failed.err.splitlines()] == [
+        ["error", f"cannot listen on {first}"],
+        ["error", f"cannot listen on {second}"],
+    ]
+    assert not is_running(migrated.data)
