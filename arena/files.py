@@ -1,10 +1,13 @@
-"""Files and folders that are their user's alone, whatever the umask."""
+"""Files and folders that are their user's alone, whatever the umask, and files that users name."""
 
 import os
 import shutil
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from arena.errors import StateError
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """Modes."""
@@ -68,3 +71,35 @@ def write_private(file: Path, text: str) -> None:
 def open_to_others(path: Path) -> bool:
     """Return whether anybody but its user may do anything with a file or folder."""
     return bool(path.stat().st_mode & OTHERS)
+
+
+def is_special(path: Path) -> bool:
+    """Return whether there is something that is neither a file nor a folder: a pipe, a device.
+
+    It must be written into, never replaced. Raise OSError.
+    """
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return False
+
+
+def written_path(path: Path) -> Path:
+    """Return the file that is to be written where a user names this one: what a link leads to."""
+    return Path(os.path.realpath(path))
+
+
+def require_free(path: Path) -> None:
+    """Raise StateError if there is a file already."""
+    if path.is_file():
+        raise StateError(f"{path} is there already; give another name, or replace it with --force")
+
+
+@contextmanager
+def draft_beside(file: Path) -> Iterator[Path]:
+    """Name a hidden file beside this one, to be moved into its place; what is left of it goes at the end."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)

@@ -33,7 +33,10 @@ def interruption(error: KeyboardInterrupt) -> int:
 
 @contextmanager
 def unwound_on_signals() -> Iterator[None]:
-    """Have signals end the block as Ctrl-C does, so that it closes and removes what it has opened."""
+    """Have signals end the block as Ctrl-C does, so that it closes and removes what it has opened.
+
+    Raise SystemExit after it, with the status that shells expect after such a signal.
+    """
 
     def end(number: int, _frame: object) -> None:
         for other in before:  # once is enough, and a second one must not disturb the tidying up
@@ -45,6 +48,8 @@ def unwound_on_signals() -> Iterator[None]:
         for number in before:
             signal.signal(number, end)
         yield
+    except Ended as ended:  # of which Typer would make a Ctrl-C
+        raise SystemExit(ended.status) from ended
     finally:
         for number, found in before.items():
             signal.signal(number, found)

@@ -7,6 +7,7 @@ import typer
 
 from arena.errors import StateError
 
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 

@@ -5,24 +5,27 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.asking import Yes, confirm
+from arena.cli.asking import Force, Yes, confirm
 from arena.cli.context import settings_of
 from arena.migrations import HEAD
 from arena.operations import backups
 from referee.cli.output import AsJson, print_json, say
+from referee.interrupts import unwound_on_signals
 
 
 def backup(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the database to a file; the arena may be running.
 
     It holds the seeds of tournaments that have not ended, so it is as secret as the arena. For PostgreSQL use
-    pg_dump.
+    pg_dump. A file that is there already is replaced with --force only.
     """
-    revision = backups.backup(settings_of(ctx), file)
+    with unwound_on_signals():
+        revision = backups.backup(settings_of(ctx), file, force=force)
     if as_json:
         print_json({"file": str(file), "schema": revision})
     else:

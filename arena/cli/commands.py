@@ -42,7 +42,7 @@ COMMANDS = (
     Later(
         "demo",
         "arena.cli.demo:demo",
-        "Run a whole arena here for half a minute: eight bots, three tournaments, standings and ratings.",
+        "Run a whole arena here for a minute or two: eight bots, three tournaments, standings and ratings.",
     ),
     Later(
         "bot",
@@ -94,7 +94,7 @@ COMMANDS = (
     ),
     Later(
         "export",
-        "arena.cli.results:export",
+        "arena.cli.export:export",
         "Write a tournament as JSON lines: all that `arena verify` needs, including every deal record.",
     ),
     Later("backup", "arena.cli.backup:backup", "Write the database to a file; the arena may be running."),

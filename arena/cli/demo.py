@@ -84,7 +84,7 @@ def demo(
         typer.Option(help="Serve the pages, in the end until Ctrl-C; a terminal has it so anyway."),
     ] = None,
 ) -> None:
-    """Run a whole arena here for half a minute: eight bots, three tournaments, standings and ratings."""
+    """Run a whole arena here for a minute or two: eight bots, three tournaments, standings and ratings."""
     serving = sys.stdout.isatty() if web is None else web
     with unwound_on_signals(), demo_folder(settings_of(ctx).data / "demo") as folder:
         settings = demo_settings(folder, serving)

@@ -1,24 +1,36 @@
 """Files of lines that a command writes."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from arena.errors import StorageError
+from arena.files import draft_beside, is_special, require_free, written_path
 
 
-def write_lines(path: Path, lines: Iterator[str]) -> int:
-    """Write lines to a file that appears whole or not at all; return their number."""
-    count = 0
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+def write_lines(path: Path, lines: Iterable[str], *, force: bool = False) -> int:
+    """Write lines to a file that appears whole or not at all; return their number.
+
+    A link stays, and what it leads to is written. A pipe or a device is written into. Raise StateError for a
+    file that is there already, unless forced, and StorageError.
+    """
+    if not force:
+        require_free(path)
     try:
-        with part.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-        part.replace(path)
+        if is_special(path):
+            return _write(path, lines)
+        target = written_path(path)
+        with draft_beside(target) as draft:
+            count = _write(draft, lines)
+            draft.replace(target)
+        return count
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        part.unlink(missing_ok=True)
+
+
+def _write(path: Path, lines: Iterable[str]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for line in lines:
+            file.write(line + "\n")
+            count += 1
     return count

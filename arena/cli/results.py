@@ -1,21 +1,16 @@
-"""What came out: crosstables, matches deal by deal, exports and their proof."""
+"""What came out: crosstables, matches deal by deal, and the proof of ratings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import arena.client as api
 from arena.cli import remote
-from arena.cli.context import actor_at_terminal, answer, client_of, is_here, storage_of
-from arena.cli.linefiles import write_lines
+from arena.cli.context import actor_at_terminal, answer, storage_of
 from arena.cli.matches import list_ as list_matches
 from arena.errors import StateError, UnknownError
-from arena.exports.records import export_records
-from arena.exports.write import export_lines
 from arena.matches import overview
 from arena.matches.overview import MatchView, SessionView
 from arena.matches.seating import balance, seatings
@@ -272,31 +267,3 @@ def baseline(
         print_json({"baselines": found})
     else:
         show(["baseline"], [(name,) for name in found], "no baselines: the mean of each pool is 1500")
-
-
-def export(
-    ctx: typer.Context,
-    tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
-    output: Annotated[
-        Path | None, typer.Option(help="File to write; the default is standard output.")
-    ] = None,
-    deals: Annotated[bool, typer.Option("--deals", help="Write the deal records only.")] = False,
-) -> None:
-    """Write a tournament as JSON lines: all that `arena verify` needs, including every deal record."""
-    with _exported(ctx, tournament, deals) as lines:
-        if output is None:
-            for line in lines:
-                print(line)
-        else:
-            count = write_lines(output, lines)
-            say(f"{count} {'deals' if deals else 'lines'} written to {output}")
-
-
-@contextmanager
-def _exported(ctx: typer.Context, tournament: str, deals: bool) -> Iterator[Iterator[str]]:
-    if is_here(ctx):
-        with storage_of(ctx) as storage:
-            yield (export_records if deals else export_lines)(storage, tournament)
-    else:
-        with client_of(ctx) as arena:
-            yield arena.export(tournament, deals=deals)

@@ -1,7 +1,6 @@
 """``arena verify``: a tournament checked from its export alone, without any database."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,24 +8,19 @@ from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.live import Live
 
 from arena.cli.context import client_of, is_here
 from arena.cli.linefiles import write_lines
+from arena.cli.paces import progress
 from arena.errors import StorageError
 from arena.standings.corrections import Correction, correction_text
 from arena.verify import Report, check_export, check_links, compare, read_log, sessions_in, unproven
 from arena.verify.botlogs import BotLog, Comparison
 from arena.verify.report import Key
-from referee.cli.bars import FittedBar
 from referee.cli.output import AsJson, console, print_json, say
 
 MOST_TOLD = 20
 """Differences and notes of a log that are shown one by one."""
-
-EVERY = 0.1
-"""Seconds between two looks at the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +126,7 @@ def _at_hand(ctx: typer.Context, file: Path) -> Iterator[Path]:
 
 def _check(file: Path, wanted: frozenset[str]) -> Report:
     try:
-        with file.open("rb") as lines, _progress(file.name, file.stat().st_size, console()) as seen:
+        with file.open("rb") as lines, progress(file.name, file.stat().st_size, console()) as seen:
             return check_export(lines, seen, wanted)
     except OSError as error:
         raise StorageError(f"cannot read {file}: {error.strerror}") from None
@@ -183,29 +177,3 @@ def _verdict(file: Path, report: Report) -> Verdict:
         provisional=report.provisional,
         corrections=report.corrections,
     )
-
-
-@contextmanager
-def _progress(name: str, size: int, out: Console) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar with rate and time left if the output is a terminal, else nothing."""
-    if not out.is_terminal:
-        yield lambda _bytes, _deals: None
-        return
-    with Live(console=out, transient=True, vertical_overflow="visible") as live:
-        begun = looked = time.monotonic()
-
-        def seen(read: int, deals: int) -> None:
-            nonlocal looked
-            now = time.monotonic()
-            if now - looked >= EVERY:
-                looked = now
-                text = pace_text(now - begun, read / (size or 1), deals)
-                live.update(FittedBar(name, read, size, text))
-
-        yield seen
-
-
-def pace_text(seconds: float, share: float, deals: int) -> str:
-    """Return the progress after this many seconds: ``1,200 deals, 400/s, 5 s left``."""
-    left = f", {seconds / share - seconds:.0f} s left" if share > 0 else ""
-    return f"{deals:,} deals, {deals / seconds:,.0f}/s{left}" if seconds > 0 else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from arena.errors import SpecError, StorageError
-from arena.files import make_private, open_to_others
+from arena.files import make_private, open_to_others, written_path
 
 FILE = "logins.json"
 
@@ -61,11 +61,12 @@ class Logins:
         try:
             make_private(self.file.parent)
             text = json.dumps({address: asdict(one) for address, one in kept.items()}, indent=2)
-            with NamedTemporaryFile("w", dir=self.file.parent, prefix=f".{FILE}.", delete=False) as part:
+            file = written_path(self.file)  # of those who keep their settings elsewhere, a link leads there
+            with NamedTemporaryFile("w", dir=file.parent, prefix=f".{FILE}.", delete=False) as part:
                 try:  # it is made for its user alone
                     part.write(f"{text}\n")
                     part.close()
-                    os.replace(part.name, self.file)
+                    os.replace(part.name, file)
                 except OSError:
                     os.unlink(part.name)
                     raise

@@ -12,7 +12,7 @@ from sqlalchemy import make_url
 
 from arena.database import NEWER, require_database, sqlite_trouble
 from arena.errors import SchemaError, SettingsError, StateError, StorageError
-from arena.files import keep_private
+from arena.files import draft_beside, is_special, keep_private, require_free, written_path
 from arena.migrations import HEAD
 from arena.settings import Settings
 
@@ -20,19 +20,23 @@ BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite puts beside a database: of another one it would be played into what is restored."""
 
 
-def backup(settings: Settings, to: Path) -> str:
-    """Write the database into a new file, while everything may run; return its schema.
+def backup(settings: Settings, to: Path, *, force: bool = False) -> str:
+    """Write the database into a file, while everything may run; return its schema.
 
-    Raise NoArena, StateError for a database that is a server and for a file that is there already, and
-    StorageError.
+    Raise NoArena, StateError for a database that is a server and, unless forced, for a file that is there
+    already, and StorageError.
     """
     database = _database(settings, "pg_dump")
     require_database(settings)
-    if to.exists():
-        raise StateError(f"{to} is there already; give the backup another name")
-    with _draft(to) as draft, _one_line(to):
-        revision = _copy(database, draft)
-        draft.replace(to)
+    if not force:
+        require_free(to)
+    with _one_line(to):
+        if is_special(to):
+            raise StorageError(f"{to} is no file; a backup can be written into nothing else")
+        target = written_path(to)
+        with _draft(target) as draft:
+            revision = _copy(database, draft)
+            draft.replace(target)
     return revision
 
 
@@ -73,20 +77,20 @@ def restore(settings: Settings, source: Path) -> str:
 def _database(settings: Settings, instead: str) -> Path:
     if not settings.embedded_database:
         raise StateError(f"the database is a server; use {instead} (docs/operations.md)")
-    return Path(make_url(settings.database_url).database or "")
+    return written_path(Path(make_url(settings.database_url).database or ""))
 
 
 @contextmanager
 def _draft(file: Path) -> Iterator[Path]:
     """Make a private file beside this one, and remove it at the end unless it was moved into place."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}.part")
-    draft.unlink(missing_ok=True)
-    try:
-        keep_private(draft)
-        yield draft
-    finally:
-        for suffix in ("", *BESIDE):
-            Path(f"{draft}{suffix}").unlink(missing_ok=True)
+    with draft_beside(file) as draft:
+        draft.unlink(missing_ok=True)
+        try:
+            keep_private(draft)
+            yield draft
+        finally:
+            for suffix in BESIDE:
+                Path(f"{draft}{suffix}").unlink(missing_ok=True)
 
 
 def _copy(source: Path, target: Path) -> str:

@@ -120,6 +120,7 @@ def _lock(file: int) -> None:
 
 def _put_away(file: int, path: Path) -> None:
     """Give a locked file the name ``….1``; where an open file cannot be renamed, its contents."""
+    path = path.resolve()  # what a link leads to, and not the link
     older = path.with_name(f"{path.name}.1")
     if sys.platform == "win32":
         shutil.copyfile(path, older)

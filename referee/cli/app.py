@@ -99,10 +99,10 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(_with_help(error), status=error.exit_code)
     except Told as error:
         return _fail(*error.lines)
-    except (KeyboardInterrupt, typer.Abort) as error:
-        return getattr(
-            error.__cause__ or error, "status", INTERRUPTED
-        )  # of the signal, if it was another one
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except SystemExit as error:  # after another signal
+        return error.code if isinstance(error.code, int) else 1
     except BrokenPipeError:
         discard_output()
         return 1

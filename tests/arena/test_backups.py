@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import signal
 import sqlite3
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from sqlmodel import func, select
 
 from arena.models import Session
+from arena.operations import backups
 from arena.settings import Settings
 from arena.storage import Storage, open_storage
 from tests.arena.cli import Arena, assert_one_line, make_arena
@@ -143,8 +145,47 @@ def test_backup_when_the_file_is_there_or_the_database_a_server_then_it_is_refus
 ) -> None:
     (tmp_path / "old").write_text("old")
     assert "there already" in arena("backup", str(tmp_path / "old")).err
+    assert (tmp_path / "old").read_text() == "old"
+    assert arena("backup", str(tmp_path / "old"), "--force").status == 0
+    os.mkfifo(tmp_path / "pipe")
+    assert "is no file" in arena("backup", str(tmp_path / "pipe"), "--force").err
     monkeypatch.setenv("ARENA_DATABASE_URL", "postgresql+psycopg://arena@localhost/arena")
     assert "pg_dump" in arena("backup", str(tmp_path / "new")).err
+
+
+def test_backup_through_a_link_writes_what_it_leads_to(arena: Arena, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "backup.db")
+    assert arena("backup", str(tmp_path / "link")).status == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "backup.db").read_bytes().startswith(b"SQLite format 3")
+
+
+def test_restore_when_the_database_is_a_link_then_it_stays_one(
+    arena: Arena, migrated: Settings, tmp_path: Path
+) -> None:
+    play(migrated)
+    assert arena("backup", str(tmp_path / "backup.db")).status == 0
+    database, target = migrated.data / "arena.db", tmp_path / "disk" / "arena.db"
+    target.parent.mkdir()
+    database.rename(target)
+    database.symlink_to(target)
+    assert arena("restore", str(tmp_path / "backup.db"), "--yes").status == 0
+    assert database.readlink() == target
+    assert sessions(migrated) == 42
+
+
+def test_backup_ended_by_a_signal_leaves_no_draft(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> str:
+        signal.raise_signal(signal.SIGTERM)
+        return "never"
+
+    monkeypatch.setattr(backups, "_copy", ended)
+    assert arena("backup", str(tmp_path / "backup.db")).status == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.glob("*backup*")] + [
+        path.name for path in tmp_path.glob(".*")
+    ] == []
 
 
 def test_guide_when_it_tells_of_backups_then_it_names_these_commands() -> None:

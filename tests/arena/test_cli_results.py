@@ -2,15 +2,22 @@
 
 import io
 import json
+import os
+import signal
+import stat
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from rich.console import Console
 
+from arena.cli import export
+from arena.cli.export import seen
 from arena.cli.linefiles import write_lines
 from arena.cli.results import show_crosstable
-from arena.errors import StorageError
+from arena.errors import StateError, StorageError
+from arena.exports.write import export_lines
 from arena.settings import Settings
 from arena.standings.scoreboard import Crosstable
 from arena.strength.fitting import fit_due
@@ -18,6 +25,7 @@ from referee.rules.plays import compile_ruleset
 from referee.ruleset import load_ruleset
 from tests.arena.cli import Arena, assert_one_line, make_arena
 from tests.arena.random_play import play_randomly, play_with_faults
+from tests.arena.waiting import DEADLINE
 from tests.arena.world import World
 
 
@@ -161,7 +169,9 @@ def test_export_writes_the_parts_and_every_deal_as_a_line(
     file = tmp_path / "cup.jsonl"
     assert arena("export", "cup", "--output", file).out == f"14 lines written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines
-    assert arena("export", "cup", "--deals", "--output", file).out == f"6 deals written to {file}\n"
+    assert_one_line(arena("export", "cup", "--deals", "--output", file), 1, f"{file} is there already")
+    again = arena("export", "cup", "--deals", "--output", file, "--force")
+    assert again.out == f"6 deals written to {file}\n"
     assert file.read_text(encoding="utf-8").splitlines() == lines[6:12]
     assert list(file.parent.glob("*.part")) == []
 
@@ -188,7 +198,7 @@ def test_write_lines_that_break_off_keep_the_old_file(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_lines(file, lines())
+        write_lines(file, lines(), force=True)
     assert file.read_text() == "old\n"
     assert [path.name for path in tmp_path.iterdir()] == ["deals.jsonl"]
 
@@ -196,3 +206,58 @@ def test_write_lines_that_break_off_keep_the_old_file(tmp_path: Path) -> None:
 def test_write_lines_to_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="cannot write"):
         write_lines(tmp_path, iter(["line"]))
+
+
+def test_write_lines_when_the_file_is_there_then_only_force_replaces_it(tmp_path: Path) -> None:
+    file = tmp_path / "deals.jsonl"
+    file.write_text("mine\n")
+    with pytest.raises(StateError, match="is there already; give another name, or replace it with --force"):
+        write_lines(file, iter(["line"]))
+    assert file.read_text() == "mine\n"
+    assert write_lines(file, iter(["line"]), force=True) == 1
+    assert file.read_text() == "line\n"
+
+
+def test_write_lines_into_a_pipe_writes_into_it_and_leaves_it_there(tmp_path: Path) -> None:
+    pipe, heard = tmp_path / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: heard.append(pipe.read_text()), daemon=True)
+    reader.start()
+    assert write_lines(pipe, iter(["one", "two"])) == 2
+    reader.join(DEADLINE)
+    assert heard == ["one\ntwo\n"]
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_write_lines_through_a_link_writes_what_it_leads_to(tmp_path: Path, there: bool) -> None:
+    target, link = tmp_path / "elsewhere" / "deals.jsonl", tmp_path / "link.jsonl"
+    target.parent.mkdir()
+    if there:
+        target.write_text("old\n")
+    link.symlink_to(target)
+    assert write_lines(link, iter(["line"]), force=there) == 1
+    assert link.readlink() == target
+    assert target.read_text() == "line\n"
+    assert [path.name for path in target.parent.iterdir()] == ["deals.jsonl"]
+
+
+def test_export_when_it_is_watched_then_sessions_and_deals_are_counted(played: World) -> None:
+    told: list[tuple[int, int]] = []
+    lines = list(seen(export_lines(played.storage, "cup"), lambda *counts: told.append(counts)))
+    assert lines == list(export_lines(played.storage, "cup"))
+    assert (told[0], told[-1]) == ((1, 1), (3, 6))
+
+
+def test_export_ended_by_a_signal_leaves_no_draft(
+    arena: Arena, played: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object) -> Iterator[str]:
+        yield "line"
+        signal.raise_signal(signal.SIGTERM)
+        yield "never"
+
+    monkeypatch.setattr(export, "export_lines", ended)
+    assert arena("export", "cup", "--output", tmp_path / "cup.jsonl").status == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.glob("*cup*")] + [path.name for path in tmp_path.glob(".*")] == []

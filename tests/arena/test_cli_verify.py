@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from arena.cli.verify import pace_text
+from arena.cli.paces import pace_text
 from arena.models import Tournament
 from arena.settings import Settings
 from tests.arena.cli import Arena, assert_one_line, make_arena

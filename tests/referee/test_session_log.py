@@ -117,6 +117,19 @@ def test_log_when_several_processes_write_then_each_line_is_whole_and_the_size_i
     assert {len(line["x"]) for line in lines} == {100}
 
 
+def test_log_when_it_is_a_link_then_the_link_stays_and_the_file_is_put_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessionlog, "MOST_BYTES", 20)
+    link, target = tmp_path / "my.log", tmp_path / "disk" / "all.log"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    append(link, b'{"session":1}\n')
+    append(link, b'{"session":2}\n')
+    assert link.readlink() == target
+    assert (numbers(target), numbers(target.with_name("all.log.1"))) == ([2], [1])
+
+
 def test_log_when_a_crash_left_half_a_line_then_the_next_one_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "my.log"
     path.write_bytes(b'{"session":1}\n{"sess')

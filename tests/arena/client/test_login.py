@@ -16,6 +16,7 @@ import pytest
 from arena.accounts import apikeys, browsers
 from arena.accounts.invitations import invite
 from arena.actors import Role
+from arena.client.logins import Login, own_logins
 from arena.models import utc_now
 from referee.cli.app import run
 from tests.arena.cli import Result, assert_one_line
@@ -82,6 +83,15 @@ def test_login_takes_the_key_from_a_file_and_the_address_from_the_environment(
     monkeypatch.setenv("ARENA_SERVER", remote.url)
     assert called(capsys, "login", "--key-file", tmp_path / "key").status == 0
     assert called(capsys, "bot", "log", "ann/none").err.startswith("error: no bot 'ann/none'")
+
+
+def test_login_when_the_file_of_keys_is_a_link_then_it_stays_one(config: Path) -> None:
+    dotfiles = config.with_name("dotfiles.json")
+    config.parent.mkdir(parents=True)
+    config.symlink_to(dotfiles)
+    own_logins().keep("https://arena.example", Login("ann", "bt_key_one"))
+    assert config.readlink() == dotfiles
+    assert "bt_key_one" in dotfiles.read_text()
 
 
 def test_logout_forgets_the_key(
@@ -298,7 +308,7 @@ def test_export_when_the_connection_is_lost_then_the_file_is_as_it_was(
     file.parent.mkdir()
     file.write_text("before")
     with answering(CHUNKS) as url:
-        failed = called(capsys, "--server", url, "export", "cup", "--output", file)
+        failed = called(capsys, "--server", url, "export", "cup", "--output", file, "--force")
     assert_one_line(failed, 1, f"the connection to {url} was lost")
     assert file.read_text() == "before"
     assert [*file.parent.iterdir()] == [file]

@@ -1,0 +1,85 @@
+"""``arena export``: a tournament as one file."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import arena.client as api
+from arena.cli import remote
+from arena.cli.asking import Force
+from arena.cli.context import answer, client_of, is_here, storage_of
+from arena.cli.linefiles import write_lines
+from arena.cli.paces import progress
+from arena.exports.records import export_records
+from arena.exports.write import export_lines
+from arena.tournaments.overview import status
+from referee.cli.output import say
+from referee.cli.terminal import PlainConsole
+from referee.interrupts import unwound_on_signals
+from referee.records.record import FORMAT
+
+DEAL, FIRST = f'{{"format":"{FORMAT}"', '"deal":1,'
+"""What deals' lines in exports begin with, and what only the first deal of a session has."""
+
+
+def export(
+    ctx: typer.Context,
+    tournament: Annotated[str, typer.Argument(help="The tournament's name.")],
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; the default is standard output.")
+    ] = None,
+    deals: Annotated[bool, typer.Option("--deals", help="Write the deal records only.")] = False,
+    force: Force = False,
+) -> None:
+    """Write a tournament as JSON lines: all that `arena verify` needs, including every deal record.
+
+    A file appears whole or not at all; one that is there already is replaced with --force only.
+    """
+    if output is None:
+        with _exported(ctx, tournament, deals) as lines:
+            for line in lines:
+                print(line)
+        return
+    with unwound_on_signals(), _exported(ctx, tournament, deals) as lines:
+        count = write_lines(output, _watched(ctx, tournament, lines), force=force)
+    say(f"{count} {'deals' if deals else 'lines'} written to {output}")
+
+
+@contextmanager
+def _exported(ctx: typer.Context, tournament: str, deals: bool) -> Iterator[Iterator[str]]:
+    if is_here(ctx):
+        with storage_of(ctx) as storage:
+            yield (export_records if deals else export_lines)(storage, tournament)
+    else:
+        with client_of(ctx) as arena:
+            yield arena.export(tournament, deals=deals)
+
+
+def _watched(ctx: typer.Context, tournament: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines of an export, and show on a terminal how far it is."""
+    out = PlainConsole(stderr=True)
+    total = (
+        answer(
+            ctx,
+            lambda storage: status(storage, tournament),
+            lambda arena: remote.status_in(arena.send(api.tournaments.show_tournament(tournament))),
+        ).sessions_done
+        if out.is_terminal
+        else 0
+    )
+    with progress(tournament, total, out) as show:
+        yield from seen(lines, show)
+
+
+def seen(lines: Iterator[str], show: Callable[[int, int], None]) -> Iterator[str]:
+    """Yield lines of an export, and tell ``show`` how many sessions were begun, and how many deals passed."""
+    sessions = deals = 0
+    for line in lines:
+        yield line
+        if line.startswith(DEAL):
+            deals += 1
+            sessions += FIRST in line
+            show(sessions, deals)

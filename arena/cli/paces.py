@@ -1,0 +1,42 @@
+"""How far a command is that goes through deals, on terminals alone."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+
+from referee.cli.bars import FittedBar
+
+EVERY = 0.1
+"""Seconds between two looks at the progress."""
+
+
+@contextmanager
+def progress(name: str, total: int, out: Console) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with rate and time left if the output is a terminal, else nothing.
+
+    Yield what takes how much of the ``total`` is done, and how many deals.
+    """
+    if not out.is_terminal:
+        yield lambda _done, _deals: None
+        return
+    with Live(console=out, transient=True, vertical_overflow="visible") as live:
+        begun = looked = time.monotonic()
+
+        def seen(done: int, deals: int) -> None:
+            nonlocal looked
+            now = time.monotonic()
+            if now - looked >= EVERY:
+                looked = now
+                text = pace_text(now - begun, done / (total or 1), deals)
+                live.update(FittedBar(name, done, total, text))
+
+        yield seen
+
+
+def pace_text(seconds: float, share: float, deals: int) -> str:
+    """Return the progress after this many seconds: ``1,200 deals, 400/s, 5 s left``."""
+    left = f", {seconds / share - seconds:.0f} s left" if share > 0 else ""
+    return f"{deals:,} deals, {deals / seconds:,.0f}/s{left}" if seconds > 0 else ""
