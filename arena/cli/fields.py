@@ -34,11 +34,18 @@ def given_fields(fields: Mapping[str, object]) -> dict[str, object]:
 
 def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     flag, takes = REPEATED.get(name, (f"--{name.replace('_', '-')}", None))
-    default = str(field.default) if not field.is_required() and type(field.default) is int else False
+    if field.annotation is bool:
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    default = _default_shown(flag, field.default) if type(field.default) in (int, bool) else False
     option = typer.Option(flag, help=described(field), metavar=takes, show_default=default)
     kind: Any = _kind(name, field) | None
     annotation: Any = Annotated[kind, option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def _default_shown(flag: str, default: Any) -> str:
+    """Return a number, or the one of two flags that means what holds without either."""
+    return flag.split("/")[not default] if type(default) is bool else str(default)
 
 
 def _kind(name: str, field: FieldInfo) -> Any:

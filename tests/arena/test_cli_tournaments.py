@@ -61,13 +61,23 @@ def test_create_takes_clocks_and_conditions_as_options(arena: Arena, world: Worl
     entrants = [part for name in names for part in ("--entrant", name)]
     options = ["--name", "cup", "--format", "round-robin", "--ruleset", "chinese"]
     clocks = ["--bank-ms", 60_000, "--increment-ms", 50, "--credit-ms", 0]
-    flags = ["--ask-forced", "--require-check", "--duplicate", "--allow-same-owner"]
+    flags = ["--ask-forced", "--require-check", "--duplicate", "--allow-same-owner", "--no-rated"]
     assert arena("tournament", "create", *options, *clocks, *flags, *entrants).status == 0
     with world.storage.read() as tx:
         cup = tx.exec(select(Tournament)).one()
     assert (cup.bank_ms, cup.increment_ms, cup.credit_ms) == (60_000, 50, 0)
     assert (cup.ask_forced, cup.require_check, cup.duplicate) == (True, True, True)
-    assert cup.allow_same_owner
+    assert (cup.allow_same_owner, cup.rated) == (True, False)
+
+
+def test_create_takes_back_a_flag_of_the_file(arena: Arena, world: World, spec: Path) -> None:
+    world.register(4)
+    spec.write_text("rated = false\nduplicate = true\n" + SPEC)
+    made = arena("tournament", "create", spec, "--rated", "--no-duplicate")
+    assert made.status == 0
+    with world.storage.read() as tx:
+        autumn = tx.exec(select(Tournament)).one()
+    assert (autumn.rated, autumn.duplicate) == (True, False)
 
 
 def test_create_with_an_owner_twice_is_refused_unless_it_is_allowed(arena: Arena, world: World) -> None:
